@@ -1,0 +1,42 @@
+-- The further Employer Identification Numbers (EINs) that an audit covers.
+-- One row is one EIN of a report.
+create view api_v1_1_0.additional_eins
+with (security_invoker = true) as
+select
+  additional_eins.report_id,
+  additional_eins.auditee_uei,
+  additional_eins.audit_year,
+  additional_eins.fac_accepted_date,
+  additional_eins.additional_ein
+from dissemination.additional_eins;
+
+comment on view api_v1_1_0.additional_eins is
+  'Additional EINs
+
+One row per EIN and report: Employer Identification Numbers that the audit covers besides
+general.auditee_ein, as entered in form SF-SAC. Most reports have none; general.is_multiple_eins
+says which have.
+
+Joins general by report_id, which is not unique here. To find the reports that cover an entity, look
+for its EIN both here and in general.auditee_ein. Embed with
+general?select=*,additional_eins(additional_ein).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.additional_eins.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.additional_eins.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.additional_eins.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.additional_eins.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.additional_eins.additional_ein is
+  'Further EIN that the audit covers: nine digits without a dash, as text because leading zeros '
+  'count.';
+
+grant select on api_v1_1_0.additional_eins to api_public, api_tribal;

@@ -1,0 +1,42 @@
+-- The further Unique Entity Identifiers (UEIs) that an audit covers.
+-- One row is one UEI of a report.
+create view api_v1_1_0.additional_ueis
+with (security_invoker = true) as
+select
+  additional_ueis.report_id,
+  additional_ueis.auditee_uei,
+  additional_ueis.audit_year,
+  additional_ueis.fac_accepted_date,
+  additional_ueis.additional_uei
+from dissemination.additional_ueis;
+
+comment on view api_v1_1_0.additional_ueis is
+  'Additional UEIs
+
+One row per UEI and report: entities that the audit covers besides the auditee in
+general.auditee_uei, as entered in form SF-SAC. Most reports have none; general.is_additional_ueis
+says which have.
+
+Joins general by report_id, which is not unique here. To find the reports that cover an entity, look
+for its UEI both here and in general.auditee_uei. Embed with
+general?select=*,additional_ueis(additional_uei).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.additional_ueis.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.additional_ueis.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general; the further one is in '
+  'additional_uei.';
+comment on column api_v1_1_0.additional_ueis.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.additional_ueis.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.additional_ueis.additional_uei is
+  'Further UEI that the audit covers, 12 characters as text.';
+
+grant select on api_v1_1_0.additional_ueis to api_public, api_tribal;

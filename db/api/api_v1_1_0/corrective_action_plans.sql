@@ -1,0 +1,54 @@
+-- What the auditee plans to do about each finding.
+-- One row is the plan for one finding, or a part of it where the plan is long.
+create view api_v1_1_0.corrective_action_plans
+with (security_invoker = true) as
+select
+  corrective_action_plans.report_id,
+  corrective_action_plans.auditee_uei,
+  corrective_action_plans.audit_year,
+  corrective_action_plans.fac_accepted_date,
+  corrective_action_plans.finding_ref_number,
+  corrective_action_plans.contains_chart_or_table,
+  corrective_action_plans.planned_action
+from dissemination.corrective_action_plans;
+
+comment on view api_v1_1_0.corrective_action_plans is
+  'Corrective action plans
+
+One row per plan, or part of one: how the auditee will correct a finding, as 2 CFR 200.511(c)
+requires and as entered in form SF-SAC.
+
+Key: report_id and finding_ref_number, which join findings (there called reference_number) and
+findings_text. The key is not unique: a long narrative may be split over several rows with the same
+report_id and finding_ref_number. They stand in the order of the text, and no column numbers them:
+read them without order= and without embedding, and put them together in the order received.
+
+report_id joins general. Embedding works both ways: findings?select=*,corrective_action_plans(*) and
+corrective_action_plans?select=*,findings(*).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.corrective_action_plans.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.corrective_action_plans.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.corrective_action_plans.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.corrective_action_plans.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
+  'Reference number of the finding the plan answers, for example "2023-001". Same value as '
+  'reference_number in findings.';
+comment on column api_v1_1_0.corrective_action_plans.contains_chart_or_table is
+  'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
+  'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
+comment on column api_v1_1_0.corrective_action_plans.planned_action is
+  'Text of the plan: the corrective action, who is responsible and when it is to be complete, '
+  'or why the auditee does not agree (2 CFR 200.511(c)). May be thousands of characters and may '
+  'go on in the next row of the same finding.';
+
+grant select on api_v1_1_0.corrective_action_plans to api_public, api_tribal;

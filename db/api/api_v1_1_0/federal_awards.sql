@@ -1,0 +1,117 @@
+-- The schedule of expenditures of Federal awards (SEFA), line by line.
+-- One row is one award of a report.
+create view api_v1_1_0.federal_awards
+with (security_invoker = true) as
+select
+  federal_awards.report_id,
+  federal_awards.auditee_uei,
+  federal_awards.audit_year,
+  federal_awards.fac_accepted_date,
+  federal_awards.award_reference,
+  federal_awards.federal_agency_prefix,
+  federal_awards.federal_award_extension,
+  federal_awards.additional_award_identification,
+  federal_awards.federal_program_name,
+  federal_awards.amount_expended,
+  federal_awards.cluster_name,
+  federal_awards.other_cluster_name,
+  federal_awards.state_cluster_name,
+  federal_awards.cluster_total,
+  federal_awards.federal_program_total,
+  federal_awards.is_major,
+  federal_awards.is_loan,
+  federal_awards.loan_balance,
+  federal_awards.is_direct,
+  federal_awards.audit_report_type,
+  federal_awards.findings_count,
+  federal_awards.is_passthrough_award,
+  federal_awards.passthrough_amount
+from dissemination.federal_awards;
+
+comment on view api_v1_1_0.federal_awards is
+  'Federal awards expended
+
+One row per award: a line of the schedule of expenditures of Federal awards (SEFA) that the auditee
+prepares under 2 CFR 200.510(b) and enters in form SF-SAC.
+
+Key: report_id and award_reference. report_id joins general; both together join findings and
+passthrough. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).
+
+There is no column for the Assistance Listing number (formerly CFDA): it is federal_agency_prefix, a
+point and federal_award_extension, "93" and "778" for 93.778. The totals by program and by cluster
+repeat on each of their rows; sum only amount_expended.
+
+The flags are "Y" or "N"; on migrated records they may be empty or "GSA_MIGRATION".
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.federal_awards.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.federal_awards.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.federal_awards.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.federal_awards.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.federal_awards.award_reference is
+  'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '
+  'ones. Unique within a report; joins findings and passthrough.';
+comment on column api_v1_1_0.federal_awards.federal_agency_prefix is
+  'Agency part of the Assistance Listing number, two digits as text: "93" is the Department of '
+  'Health and Human Services.';
+comment on column api_v1_1_0.federal_awards.federal_award_extension is
+  'Program part of the Assistance Listing number, as text: mostly three digits with leading '
+  'zeros ("076"), "RD" for research and development, "U01" and the like where the number is not '
+  'known.';
+comment on column api_v1_1_0.federal_awards.additional_award_identification is
+  'Further identification of the award, such as "COVID-19" or an award number; free text, often '
+  'empty.';
+comment on column api_v1_1_0.federal_awards.federal_program_name is
+  'Name of the Federal program, as the auditee entered it; spelling varies between reports.';
+comment on column api_v1_1_0.federal_awards.amount_expended is
+  'Federal money expended under this award in the audited period, in whole US dollars '
+  '(2 CFR 200.502). May be negative, for instance after a correction.';
+comment on column api_v1_1_0.federal_awards.cluster_name is
+  'Cluster of programs the award belongs to (OMB Compliance Supplement, Part 5), "N/A" for '
+  'none. "STATE CLUSTER" is named in state_cluster_name, "OTHER CLUSTER NOT LISTED ABOVE" in '
+  'other_cluster_name; "GSA_MIGRATION" where a migrated record has none.';
+comment on column api_v1_1_0.federal_awards.other_cluster_name is
+  'Name of the cluster where cluster_name is "OTHER CLUSTER NOT LISTED ABOVE"; otherwise empty.';
+comment on column api_v1_1_0.federal_awards.state_cluster_name is
+  'Name of the cluster, designated by a state, where cluster_name is "STATE CLUSTER"; otherwise '
+  'empty.';
+comment on column api_v1_1_0.federal_awards.cluster_total is
+  'Total expended for the whole cluster in this report, in whole US dollars '
+  '(2 CFR 200.510(b)(3)). Repeats on each row of the cluster, so do not sum it.';
+comment on column api_v1_1_0.federal_awards.federal_program_total is
+  'Total expended for the whole program, that is its Assistance Listing number, in this report, '
+  'in whole US dollars (2 CFR 200.510(b)(3)). Repeats on each row of the program, so do not sum '
+  'it.';
+comment on column api_v1_1_0.federal_awards.is_major is
+  'Whether the award belongs to a program audited as major (2 CFR 200.518). "Y" or "N".';
+comment on column api_v1_1_0.federal_awards.is_loan is
+  'Whether the award is a loan or loan guarantee (2 CFR 200.502(b)). "Y" or "N".';
+comment on column api_v1_1_0.federal_awards.loan_balance is
+  'Loan balance at the end of the audited period, in US dollars (2 CFR 200.510(b)(5)). Text, '
+  'unlike the other amounts: digits, "N/A" or empty; cast it before any sum.';
+comment on column api_v1_1_0.federal_awards.is_direct is
+  'Whether a Federal agency made the award directly to the auditee: "Y", or "N" where it came '
+  'through a pass-through entity, named in passthrough. Text: filter with eq.Y, not is.true.';
+comment on column api_v1_1_0.federal_awards.audit_report_type is
+  'Opinion on compliance for the major program (2 CFR 200.515(d)(1)(v)): "U" unmodified, "Q" '
+  'qualified, "A" adverse, "D" disclaimer; empty where is_major is "N".';
+comment on column api_v1_1_0.federal_awards.findings_count is
+  'Number of findings that concern this award; their rows in findings have its award_reference. '
+  'A finding on several awards counts once for each.';
+comment on column api_v1_1_0.federal_awards.is_passthrough_award is
+  'Whether the auditee passed part of the award on to subrecipients. "Y" or "N"; independent of '
+  'is_direct, which says where the money came from.';
+comment on column api_v1_1_0.federal_awards.passthrough_amount is
+  'Amount passed on to subrecipients, in whole US dollars (2 CFR 200.510(b)(4)). Null where '
+  'is_passthrough_award is "N".';
+
+grant select on api_v1_1_0.federal_awards to api_public, api_tribal;

@@ -1,0 +1,88 @@
+-- What each finding is about and how grave it is, for every award it concerns.
+-- One row is one finding on one award.
+create view api_v1_1_0.findings
+with (security_invoker = true) as
+select
+  findings.report_id,
+  findings.auditee_uei,
+  findings.audit_year,
+  findings.fac_accepted_date,
+  findings.award_reference,
+  findings.reference_number,
+  findings.is_material_weakness,
+  findings.is_modified_opinion,
+  findings.is_other_findings,
+  findings.is_other_matters,
+  findings.prior_finding_ref_numbers,
+  findings.is_questioned_costs,
+  findings.is_repeat_finding,
+  findings.is_significant_deficiency,
+  findings.type_requirement
+from dissemination.findings;
+
+comment on view api_v1_1_0.findings is
+  'Audit findings by award
+
+One row per finding and award: the findings on Federal awards that the auditor must report under
+2 CFR 200.516(a) and enters in form SF-SAC. A finding on three awards has three rows with the same
+reference_number; count distinct pairs of report_id and reference_number to count findings.
+
+Key: report_id, award_reference and reference_number. report_id joins general; with award_reference
+it joins federal_awards; with reference_number it joins findings_text and corrective_action_plans,
+where that column is called finding_ref_number. Each can be embedded:
+select=*,federal_awards(*),findings_text(*).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.findings.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.findings.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.findings.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.findings.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.findings.award_reference is
+  'Award the finding concerns; joins federal_awards with report_id. In some older reports it '
+  'has five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"): compare the '
+  'numbers if a join finds nothing.';
+comment on column api_v1_1_0.findings.reference_number is
+  'Reference number of the finding within its report (2 CFR 200.516(c)), for example '
+  '"2023-001". Called finding_ref_number in findings_text and corrective_action_plans.';
+comment on column api_v1_1_0.findings.is_material_weakness is
+  'Whether the finding is a material weakness in internal control over the program '
+  '(2 CFR 200.516(a)(1)). "Y" or "N"; may be empty on migrated records.';
+comment on column api_v1_1_0.findings.is_modified_opinion is
+  'Whether the finding led the auditor to modify the opinion on compliance for the program. "Y" '
+  'or "N"; may be empty on migrated records.';
+comment on column api_v1_1_0.findings.is_other_findings is
+  'Whether it is a reportable finding of a kind that none of the other flags names. "Y" or "N"; '
+  'may be empty on migrated records.';
+comment on column api_v1_1_0.findings.is_other_matters is
+  'Whether the finding is noncompliance that must be reported but does not modify the opinion '
+  '("other matters"). "Y" or "N"; may be empty on migrated records.';
+comment on column api_v1_1_0.findings.prior_finding_ref_numbers is
+  'Reference numbers of the same finding in the prior audit (2 CFR 200.516(b)(8)), '
+  'comma-separated free text; "N/A" where there are none.';
+comment on column api_v1_1_0.findings.is_questioned_costs is
+  'Whether the finding has questioned costs (2 CFR 200.516(a)(3)); the amount is only in the '
+  'text. "Y" or "N"; may be empty on migrated records.';
+comment on column api_v1_1_0.findings.is_repeat_finding is
+  'Whether the finding repeats one of the immediately prior audit (2 CFR 200.516(b)(8)); '
+  'prior_finding_ref_numbers says which. "Y" or "N"; may be empty on migrated records.';
+comment on column api_v1_1_0.findings.is_significant_deficiency is
+  'Whether the finding is a significant deficiency in internal control over the program '
+  '(2 CFR 200.516(a)(1)). "Y" or "N"; may be empty on migrated records.';
+comment on column api_v1_1_0.findings.type_requirement is
+  'Compliance requirements of the OMB Compliance Supplement concerned, one or more letters in '
+  'alphabetical order without separator ("AB"): A activities allowed or unallowed, B allowable '
+  'costs, C cash management, E eligibility, F equipment and real property, G matching, level of '
+  'effort, earmarking, H period of performance, I procurement, suspension and debarment, J '
+  'program income, L reporting, M subrecipient monitoring, N special tests and provisions, P '
+  'other. like.*B* finds every row with B.';
+
+grant select on api_v1_1_0.findings to api_public, api_tribal;

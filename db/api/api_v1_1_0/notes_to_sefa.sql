@@ -1,0 +1,60 @@
+-- The notes to the schedule of expenditures of Federal awards (SEFA).
+-- One row is one note of a report.
+create view api_v1_1_0.notes_to_sefa
+with (security_invoker = true) as
+select
+  notes_to_sefa.report_id,
+  notes_to_sefa.auditee_uei,
+  notes_to_sefa.audit_year,
+  notes_to_sefa.fac_accepted_date,
+  notes_to_sefa.title,
+  notes_to_sefa.accounting_policies,
+  notes_to_sefa.is_minimis_rate_used,
+  notes_to_sefa.rate_explained,
+  notes_to_sefa.content,
+  notes_to_sefa.contains_chart_or_table
+from dissemination.notes_to_sefa;
+
+comment on view api_v1_1_0.notes_to_sefa is
+  'Notes to the SEFA
+
+One row per note: the notes to the schedule of expenditures of Federal awards (SEFA), which describe
+the significant accounting policies and say whether the de minimis indirect cost rate was elected
+(2 CFR 200.510(b)(6)), as entered in form SF-SAC.
+
+There is no key of its own: a report has one row or several, in the order of its notes, and
+report_id joins general. accounting_policies, is_minimis_rate_used and rate_explained belong to the
+report and repeat on each of its rows; title and content belong to the note. Embed with
+general?select=*,notes_to_sefa(*).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.notes_to_sefa.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.notes_to_sefa.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.notes_to_sefa.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.notes_to_sefa.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.notes_to_sefa.title is 'Title of the note; may be empty.';
+comment on column api_v1_1_0.notes_to_sefa.accounting_policies is
+  'Significant accounting policies used in preparing the SEFA (2 CFR 200.510(b)(6)). Long text '
+  'that belongs to the report and repeats on each of its notes.';
+comment on column api_v1_1_0.notes_to_sefa.is_minimis_rate_used is
+  'Whether the auditee elected the de minimis indirect cost rate (2 CFR 200.414(f)): "Y", "N", '
+  '"Both", or "GSA_MIGRATION" on migrated records. Repeats on each note of a report.';
+comment on column api_v1_1_0.notes_to_sefa.rate_explained is
+  'The auditee''s explanation of is_minimis_rate_used. Repeats on each note of a report.';
+comment on column api_v1_1_0.notes_to_sefa.content is
+  'Text of the note; may be thousands of characters, or empty where a report has only '
+  'accounting policies.';
+comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
+  'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
+  'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
+
+grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;

@@ -1,0 +1,50 @@
+-- Through whom an award reached the auditee.
+-- One row is one pass-through entity of one award.
+create view api_v1_1_0.passthrough
+with (security_invoker = true) as
+select
+  passthrough.report_id,
+  passthrough.auditee_uei,
+  passthrough.audit_year,
+  passthrough.fac_accepted_date,
+  passthrough.award_reference,
+  passthrough.passthrough_id,
+  passthrough.passthrough_name
+from dissemination.passthrough;
+
+comment on view api_v1_1_0.passthrough is
+  'Pass-through entities
+
+One row per pass-through entity of an award: from whom an auditee that is a subrecipient received
+Federal money (2 CFR 200.510(b)(2)), as entered in form SF-SAC. It is about money that comes in;
+what the auditee passed on to its own subrecipients is passthrough_amount in federal_awards.
+
+Joins federal_awards by report_id and award_reference, which are not unique here: an award may come
+through several entities. Awards with is_direct = "N" have rows here. report_id joins general. Embed
+with federal_awards?select=*,passthrough(*).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.passthrough.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.passthrough.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.passthrough.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.passthrough.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.passthrough.award_reference is
+  'Award that came through this entity, for example "AWARD-0001"; joins federal_awards with '
+  'report_id.';
+comment on column api_v1_1_0.passthrough.passthrough_id is
+  'Identifying number that the pass-through entity gave the award; free text, may be empty or a '
+  'phrase that says there is none.';
+comment on column api_v1_1_0.passthrough.passthrough_name is
+  'Name of the pass-through entity; free text, so spelling varies. ilike.*NAME* ignores upper '
+  'and lower case.';
+
+grant select on api_v1_1_0.passthrough to api_public, api_tribal;

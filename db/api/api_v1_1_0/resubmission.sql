@@ -1,0 +1,54 @@
+-- Which report replaces which.
+-- One row is one report of a chain of resubmissions, superseded ones included.
+create view api_v1_1_0.resubmission
+with (security_invoker = true) as
+select
+  resubmission.report_id,
+  resubmission.auditee_uei,
+  resubmission.audit_year,
+  resubmission.fac_accepted_date,
+  resubmission.version,
+  resubmission.status,
+  resubmission.previous_report_id,
+  resubmission.next_report_id,
+  resubmission.original_submission_date
+from dissemination.resubmission;
+
+comment on view api_v1_1_0.resubmission is
+  'Resubmissions
+
+One row per report with resubmission data: an auditee that corrects a report submits it again under
+a new report_id, and the new report replaces the old one. This table also lists superseded reports,
+which no other table shows.
+
+Key: report_id. It joins general for reports that are still current; a superseded report has no row
+there, so that embedding general gives null. previous_report_id and next_report_id join this table
+to itself.
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access.';
+comment on column api_v1_1_0.resubmission.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins the other tables unless the report is '
+  'superseded: then this table alone has it.';
+comment on column api_v1_1_0.resubmission.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs.';
+comment on column api_v1_1_0.resubmission.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.resubmission.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD.';
+comment on column api_v1_1_0.resubmission.version is
+  'Number of the report within its chain; a later one is higher.';
+comment on column api_v1_1_0.resubmission.status is
+  '"most_recent", "deprecated_via_resubmission" (superseded, see next_report_id) or '
+  '"unknown_resubmission_status".';
+comment on column api_v1_1_0.resubmission.previous_report_id is
+  'Report that this one replaces; null for the first of a chain.';
+comment on column api_v1_1_0.resubmission.next_report_id is
+  'Report that replaces this one; null for the last of a chain.';
+comment on column api_v1_1_0.resubmission.original_submission_date is
+  'fac_accepted_date of the first report in the chain of previous_report_id, YYYY-MM-DD. Null '
+  'where that report is suppressed and this one is public.';
+
+grant select on api_v1_1_0.resubmission to api_public, api_tribal;

@@ -1,0 +1,63 @@
+-- The audit firms that took part besides the one that signed.
+-- One row is one firm of a report.
+create view api_v1_1_0.secondary_auditors
+with (security_invoker = true) as
+select
+  secondary_auditors.report_id,
+  secondary_auditors.auditee_uei,
+  secondary_auditors.audit_year,
+  secondary_auditors.fac_accepted_date,
+  secondary_auditors.auditor_ein,
+  secondary_auditors.auditor_name,
+  secondary_auditors.contact_name,
+  secondary_auditors.contact_title,
+  secondary_auditors.contact_email,
+  secondary_auditors.contact_phone,
+  secondary_auditors.address_street,
+  secondary_auditors.address_city,
+  secondary_auditors.address_state,
+  secondary_auditors.address_zipcode
+from dissemination.secondary_auditors;
+
+comment on view api_v1_1_0.secondary_auditors is
+  'Secondary auditors
+
+One row per audit firm and report: firms that did part of the audit besides the one in general, as
+entered in form SF-SAC. Most reports have none; general.is_secondary_auditors says which have.
+
+Joins general by report_id, which is not unique here. Embed with
+general?select=*,secondary_auditors(*).
+
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+`general` shows only that they exist.';
+comment on column api_v1_1_0.secondary_auditors.report_id is
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+comment on column api_v1_1_0.secondary_auditors.auditee_uei is
+  'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
+  'records that are older than UEIs. Same value as in general.';
+comment on column api_v1_1_0.secondary_auditors.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.secondary_auditors.fac_accepted_date is
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
+  'in general.';
+comment on column api_v1_1_0.secondary_auditors.auditor_ein is
+  'Employer Identification Number (EIN) of the firm: nine digits without a dash, as text.';
+comment on column api_v1_1_0.secondary_auditors.auditor_name is 'Name of the firm.';
+comment on column api_v1_1_0.secondary_auditors.contact_name is
+  'Name of the contact person at the firm.';
+comment on column api_v1_1_0.secondary_auditors.contact_title is
+  'Title of the contact person at the firm.';
+comment on column api_v1_1_0.secondary_auditors.contact_email is
+  'E-mail address of the contact person at the firm.';
+comment on column api_v1_1_0.secondary_auditors.contact_phone is
+  'Telephone number of the contact person at the firm, as text.';
+comment on column api_v1_1_0.secondary_auditors.address_street is 'Street address of the firm.';
+comment on column api_v1_1_0.secondary_auditors.address_city is 'City of the firm.';
+comment on column api_v1_1_0.secondary_auditors.address_state is
+  'State or territory of the firm, two-letter postal abbreviation.';
+comment on column api_v1_1_0.secondary_auditors.address_zipcode is
+  'ZIP code of the firm: five or nine digits without a dash, as text.';
+
+grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;

@@ -1,0 +1,28 @@
+-- What a key is worth now. A revoked or expired key is refused here at once, before the gateway hears of it.
+create function request.find_key(api_key_id text)
+returns table (
+  id uuid,
+  tier text,
+  database_role text,
+  statement_timeout_milliseconds bigint,
+  api_schemas_sha256 text
+)
+language sql stable security definer set search_path = ''
+rows 1
+as $$
+  select
+    active_keys.id,
+    active_keys.tier,
+    active_keys.database_role,
+    (extract(epoch from active_keys.statement_timeout) * 1000)::bigint,
+    (
+      select api_schemas.sha256
+      from deployment.api_schemas
+      order by api_schemas.id desc
+      limit 1
+    )
+  from access.active_keys
+  where active_keys.id = case when pg_input_is_valid(api_key_id, 'uuid') then api_key_id::uuid end
+$$;
+comment on function request.find_key is 'The active key with this ID, or no row.';
+grant execute on function request.find_key to gateway;

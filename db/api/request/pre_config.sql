@@ -1,0 +1,23 @@
+-- PostgREST's configuration (PostgREST: db-pre-config). Read at start and on `notify pgrst, 'reload config'`.
+create function request.pre_config()
+returns void
+language sql stable security invoker set search_path = ''
+as $$
+  select
+    -- Every version schema is served. The oldest comes first and is the default, so that a client that names
+    -- no version keeps the answers it has until that version is retired.
+    set_config('pgrst.db_schemas', string_agg(
+      nspname, ',' order by
+        nspname like 'admin%',
+        string_to_array(substring(nspname from 'api_v(.+)$'), '_')::integer[]
+    ), false),
+    set_config('pgrst.db_pre_request', 'request.authorize', false),
+    set_config('pgrst.db_extra_search_path', '', false),
+    -- Clients step through tables by 20,000.
+    set_config('pgrst.db_max_rows', '20000', false),
+    set_config('pgrst.openapi_mode', 'follow-privileges', false)
+  from pg_catalog.pg_namespace
+  where nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
+$$;
+comment on function request.pre_config is 'Configures PostgREST (PostgREST: db-pre-config).';
+grant execute on function request.pre_config to authenticator;

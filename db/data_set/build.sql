@@ -1,0 +1,218 @@
+-- Makes the next generation of the data set out of the staging tables: checks, splits, derives, indexes, protects.
+-- Public and suppressed rows never share a table. Superseded submissions are left out everywhere but in
+-- resubmission. What the API shows is computed here, once, and never at query time.
+
+-- One row a report: what decides where its rows go.
+create unlogged table staging.reports as
+select
+  general.report_id,
+  general.auditee_uei,
+  general.audit_year,
+  general.fac_accepted_date,
+  -- What nobody has called public is not shown to the public.
+  coalesce(general.is_public, false) as is_public,
+  general.resubmission_status is not distinct from 'deprecated_via_resubmission'
+    or general.report_id in (
+      select resubmission.report_id
+      from staging.resubmission
+      where resubmission.status = 'deprecated_via_resubmission'
+    ) as is_superseded
+from staging.general;
+
+-- Fails on a report that the files hold twice.
+alter table staging.reports add constraint reports_report_id_is_unique unique (report_id);
+analyze staging.reports;
+
+-- The first report of each chain of resubmissions.
+create unlogged table staging.original_reports as
+with recursive chain as (
+  select
+    resubmission.report_id,
+    coalesce(previous.report_id, resubmission.report_id) as original_report_id
+  from staging.resubmission
+  left join staging.reports as previous on previous.report_id = resubmission.previous_report_id
+  where not exists (
+    select from staging.resubmission as earlier where earlier.report_id = resubmission.previous_report_id
+  )
+  union
+  select later.report_id, chain.original_report_id
+  from chain
+  join staging.resubmission as later on later.previous_report_id = chain.report_id
+)
+select distinct on (chain.report_id) chain.report_id, reports.fac_accepted_date, reports.is_public
+from chain
+join staging.reports on reports.report_id = chain.original_report_id
+order by chain.report_id, reports.fac_accepted_date;
+
+create schema disclosed_next;
+create schema suppressed_next;
+
+do $$
+declare
+  table_names constant text[] := array[
+    'general', 'federal_awards', 'findings', 'findings_text', 'corrective_action_plans', 'notes_to_sefa',
+    'passthrough', 'secondary_auditors', 'additional_ueis', 'additional_eins', 'resubmission'
+  ];
+  table_name text;
+  side record;
+  columns text;
+  orphan record;
+begin
+  foreach table_name in array table_names loop
+    -- A row whose report is unknown could be suppressed: an error, never a guess.
+    execute format(
+      'select min(source.report_id) as report_id, count(*) as rows from staging.%I as source '
+      'where not exists (select from staging.reports where reports.report_id = source.report_id)',
+      table_name
+    ) into orphan;
+    if orphan.rows > 0 then
+      raise exception '%: % rows belong to a report that general does not have, for example %',
+        table_name, orphan.rows, orphan.report_id
+        using hint = 'Add the report to general.csv, or take the rows out.';
+    end if;
+
+    select string_agg(
+      case
+        when table_name = 'general' and attname = 'is_multiple_eins' then
+          'case when source.report_id in (select additional_eins.report_id from staging.additional_eins) '
+          'then ''Yes'' else ''No'' end as is_multiple_eins'
+        when table_name = 'general' and attname = 'is_secondary_auditors' then
+          'case when source.report_id in (select secondary_auditors.report_id from staging.secondary_auditors) '
+          'then ''Yes'' else ''No'' end as is_secondary_auditors'
+        when table_name = 'general' and attname in ('cognizant_agency', 'oversight_agency') then
+          format('coalesce(source.%1$I, '''') as %1$I', attname)
+        when table_name = 'general' and attname = 'is_public' then 'reports.is_public'
+        when table_name = 'general' and attname = 'resubmission_version' then
+          'coalesce(source.resubmission_version, 0) as resubmission_version'
+        when table_name = 'resubmission' and attname = 'original_submission_date' then
+          'original.fac_accepted_date as original_submission_date'
+        -- Every row repeats these of its submission; where the file lacks them, general has them.
+        when table_name <> 'general' and attname in ('auditee_uei', 'audit_year', 'fac_accepted_date') then
+          format('coalesce(source.%1$I, reports.%1$I) as %1$I', attname)
+        else format('source.%I', attname)
+      end,
+      ', ' order by attnum
+    )
+    into strict columns
+    from pg_catalog.pg_attribute
+    where attrelid = format('staging.%I', table_name)::regclass and attnum > 0 and not attisdropped;
+
+    for side in select * from (values ('disclosed_next', true), ('suppressed_next', false)) as v (schema_name, is_public)
+    loop
+      -- CREATE TABLE AS writes rows in the order it gets them; INSERT would fill earlier gaps with later rows.
+      execute format(
+        'create table %1$I.%2$I as select %3$s from staging.%2$I as source '
+        'join staging.reports on reports.report_id = source.report_id %4$s'
+        'where reports.is_public = %5$L and %6$s order by source.ctid',
+        side.schema_name, table_name, columns,
+        case when table_name = 'resubmission' then
+          -- A public row does not tell the date of a suppressed submission.
+          'left join staging.original_reports as original on original.report_id = source.report_id '
+          'and (original.is_public or not reports.is_public) '
+        end,
+        side.is_public,
+        case when table_name = 'resubmission' then 'true' else 'not reports.is_superseded' end
+      );
+      execute format(
+        'alter table %I.%I alter column report_id set not null, alter column auditee_uei set not null',
+        side.schema_name, table_name
+      );
+    end loop;
+  end loop;
+end
+$$;
+
+-- A suppressed submission is visible as a fact: its ID, and that it is not public.
+create table disclosed_next.general_stubs (like suppressed_next.general);
+alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
+insert into disclosed_next.general_stubs (report_id, is_public)
+select general.report_id, general.is_public from suppressed_next.general order by general.ctid;
+
+-- Which data set this is: one row.
+create table disclosed_next.data_set as
+select uuidv7() as id, now() as built_at;
+
+-- The database, not the loader, says that the two sides do not mix.
+alter table disclosed_next.general
+  add constraint general_is_public check (is_public),
+  add constraint general_report_id_is_unique unique (report_id);
+alter table suppressed_next.general
+  add constraint general_is_suppressed check (not is_public),
+  add constraint general_report_id_is_unique unique (report_id);
+alter table disclosed_next.general_stubs
+  add constraint general_stubs_is_suppressed check (not is_public),
+  add constraint general_stubs_report_id_is_unique unique (report_id);
+
+do $$
+declare
+  schema_name text;
+  child text;
+begin
+  execute (
+    select 'alter table disclosed_next.general_stubs add constraint general_stubs_tell_nothing '
+      || 'check (num_nonnulls(' || string_agg(quote_ident(attname), ', ') || ') = 0)'
+    from pg_catalog.pg_attribute
+    where attrelid = 'disclosed_next.general_stubs'::regclass and attnum > 0
+      and attname not in ('report_id', 'is_public')
+  );
+
+  foreach schema_name in array array['disclosed_next', 'suppressed_next'] loop
+    foreach child in array array[
+      'federal_awards', 'findings', 'findings_text', 'corrective_action_plans', 'notes_to_sefa',
+      'passthrough', 'secondary_auditors', 'additional_ueis', 'additional_eins', 'resubmission'
+    ] loop
+      -- Every table is asked for by report ID, and embedded by it.
+      execute format('create index %I on %I.%I (report_id)', child || '_report_id', schema_name, child);
+      -- resubmission also lists superseded reports, which general does not have.
+      if child <> 'resubmission' then
+        execute format(
+          'alter table %1$I.%2$I add constraint %3$I foreign key (report_id) references %1$I.general (report_id)',
+          schema_name, child, child || '_report_id_is_in_general'
+        );
+      end if;
+    end loop;
+  end loop;
+end
+$$;
+
+-- What real clients filter and sort by. The suppressed side is small: a scan of it costs less than an index.
+-- Incremental sync: fac_accepted_date=gte.…, order=fac_accepted_date.desc.
+create index general_fac_accepted_date on disclosed_next.general (fac_accepted_date);
+-- auditee_uei=eq.…, auditee_ein=eq.…, auditor_ein=eq.…
+create index general_auditee_uei on disclosed_next.general (auditee_uei);
+create index general_auditee_ein on disclosed_next.general (auditee_ein);
+create index general_auditor_ein on disclosed_next.general (auditor_ein);
+-- audit_year=eq.…&auditee_state=eq.…
+create index general_audit_year_auditee_state on disclosed_next.general (audit_year, auditee_state);
+-- order=total_amount_expended.desc.nullslast
+create index general_total_amount_expended on disclosed_next.general (total_amount_expended desc nulls last);
+-- auditee_name=ilike.*county*
+create index general_auditee_name on disclosed_next.general
+using gin (auditee_name extensions.gin_trgm_ops);
+-- federal_agency_prefix=eq.93&federal_award_extension=eq.778
+create index federal_awards_assistance_listing on disclosed_next.federal_awards
+(federal_agency_prefix, federal_award_extension);
+
+-- Row-level security guards the suppressed side, by role; for other roles the planner drops the branch.
+-- The disclosed side has none: it would forbid index use to every operator that is not leakproof (ilike, fts).
+do $$
+declare
+  table_name text;
+begin
+  for table_name in select tablename from pg_catalog.pg_tables where schemaname = 'suppressed_next' loop
+    execute format('alter table suppressed_next.%I enable row level security', table_name);
+    execute format(
+      'create policy tribal_access on suppressed_next.%I for select to api_tribal using (true)', table_name
+    );
+  end loop;
+end
+$$;
+
+-- Who sees the full row does not see its stub.
+alter table disclosed_next.general_stubs enable row level security;
+create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
+
+grant usage on schema disclosed_next, suppressed_next to api_public, api_tribal;
+grant select on all tables in schema disclosed_next, suppressed_next to api_public, api_tribal;
+
+drop schema staging cascade;

@@ -1,0 +1,28 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import { escapeIdentifier, escapeLiteral, type Client } from "pg";
+
+/** The roles that services connect as. */
+export const loginRoles = ["authenticator", "report_service", "gateway_sync", "publisher"] as const;
+export type LoginRole = (typeof loginRoles)[number];
+
+/** Sets the password of login roles. Only SCRAM verifiers are sent, so that no log can hold a password. */
+export async function setRolePasswords(
+  client: Client,
+  passwords: Partial<Record<LoginRole, string>>,
+): Promise<void> {
+  for (const [role, password] of Object.entries(passwords)) {
+    const verifier = escapeLiteral(computeScramVerifier(password));
+    await client.query(`alter role ${escapeIdentifier(role)} with password ${verifier}`);
+  }
+}
+
+/** The form in which PostgreSQL keeps a password (PostgreSQL: pg_authid.rolpassword; RFC 5803). */
+function computeScramVerifier(password: string): string {
+  const iterations = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");
+  const hmac = (text: string) => createHmac("sha256", salted).update(text).digest();
+  const storedKey = createHash("sha256").update(hmac("Client Key")).digest("base64");
+  const serverKey = hmac("Server Key").toString("base64");
+  return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${storedKey}:${serverKey}`;
+}

@@ -1,0 +1,50 @@
+-- Who may connect, and what each may become. No role here owns an object but publisher.
+-- Passwords are set at deployment, never here.
+-- Lock level: none on tables.
+
+do $$
+declare
+  role_name text;
+begin
+  -- Roles belong to the whole server, so another database on it may have made them already.
+  foreach role_name in array array[
+    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'gateway_sync', 'publisher'
+  ] loop
+    if not exists (select from pg_catalog.pg_roles where rolname = role_name) then
+      execute format('create role %I', role_name);
+    end if;
+  end loop;
+
+  -- Nobody gets a right on this database by default; temporary tables included.
+  execute format('revoke all on database %I from public', current_database());
+  execute format(
+    'grant connect on database %I to authenticator, report_service, gateway_sync, publisher',
+    current_database()
+  );
+  -- The publisher makes and renames the schemas of the data set.
+  execute format('grant create on database %I to publisher', current_database());
+end
+$$;
+
+alter role authenticator with login noinherit;
+alter role report_service with login;
+alter role gateway_sync with login;
+alter role publisher with login;
+
+grant gateway, api_public, api_tribal to authenticator with inherit false, set true;
+
+-- PostgREST applies the settings of the JWT's role at the start of each transaction, and not those of the
+-- role that request.authorize() switches to. Unordered pages must neither overlap nor miss rows, so every
+-- scan starts at the first block and no worker interleaves rows.
+alter role gateway set synchronize_seqscans = off;
+alter role gateway set max_parallel_workers_per_gather = 0;
+
+revoke all on schema public from public;
+alter default privileges revoke execute on functions from public;
+
+create schema extensions;
+comment on schema extensions is 'PostgreSQL extensions, out of the way of the served schemas.';
+create extension pg_trgm with schema extensions;
+-- The publisher builds the trigram index; readers use it through the operators of pg_catalog.
+grant usage on schema extensions to publisher;
+grant execute on all functions in schema extensions to publisher;

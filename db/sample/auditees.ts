@@ -1,0 +1,87 @@
+import type { Auditee, EntityType } from "./model.ts";
+import { composeEin, composePerson, composeUei, composeZip } from "./people.ts";
+import { findPin, findPinnedGroup, PINNED_COUNT } from "./pinned.ts";
+import { createRandom, type Random, spreadEvenly } from "./random.ts";
+import {
+  AUDITEE_NAMES,
+  AUDITEE_TITLES,
+  NEUTRAL_WORDS,
+  PUERTO_RICO_NAMES,
+  STATE_NAMES,
+  STATE_WEIGHTS,
+  STATES,
+  STREETS,
+} from "./vocabulary.ts";
+
+export const YEARS_PER_AUDITEE = 3;
+
+/** One group of submissions in so many is tribal: 1.6 % (4,728 of 6,774 of theirs are suppressed). */
+const TRIBAL_EVERY = 61;
+const FIRST_TRIBAL = 2;
+
+// Upper ends of the shares of the other kinds.
+const ENTITY_TYPES: readonly (readonly [number, EntityType])[] = [
+  [0.447, "local"],
+  [0.833, "non-profit"],
+  [0.965, "higher-ed"],
+  [0.996, "state"],
+  [1, "unknown"],
+];
+
+const STATE_CHOICES = STATES.map((state) => [state, STATE_WEIGHTS[state[0]] ?? 1] as const);
+
+/**
+ * Who submission `index` is about, and in which of their years it stands (0, 1, 2). After the pinned
+ * submissions, three in a row are one auditee's.
+ */
+export function composeAuditee(seed: number, index: number): { auditee: Auditee; group: number; year: number } {
+  const isPinned = index < PINNED_COUNT;
+  const group = isPinned ? -1 : Math.floor((index - PINNED_COUNT) / YEARS_PER_AUDITEE);
+  const year = isPinned ? 0 : (index - PINNED_COUNT) % YEARS_PER_AUDITEE;
+  const fixed = isPinned ? { fiscalYearEndMonth: 6, ...findPin(index)?.auditee } : findPinnedGroup(group)?.auditee;
+  const random = createRandom(seed, isPinned ? "pinned auditee" : "auditee", isPinned ? index : group);
+  const [kind, size] = spreadEvenly(seed, isPinned ? index : group);
+  const isTribal = group >= 0 && group % TRIBAL_EVERY === FIRST_TRIBAL;
+  const entityType = fixed?.entityType ?? (isTribal ? "tribal" : chooseEntityType(kind));
+  return { auditee: { ...inventAuditee(random, entityType, size), ...fixed }, group, year };
+}
+
+function chooseEntityType(u: number): EntityType {
+  return ENTITY_TYPES.find(([end]) => u < end)?.[1] ?? "unknown";
+}
+
+function inventAuditee(random: Random, entityType: EntityType, size: number): Auditee {
+  const [state, zip, places, counties] = random.weigh(STATE_CHOICES);
+  const city = random.pick(places);
+  const isMunicipality = state === "PR" && (entityType === "local" || entityType === "non-profit");
+  const name = random
+    .pick(isMunicipality ? PUERTO_RICO_NAMES : AUDITEE_NAMES[entityType])
+    .replace("{place}", city)
+    .replace("{county}", random.pick(counties))
+    .replace("{word}", random.pick(NEUTRAL_WORDS))
+    .replace("{state}", STATE_NAMES[state] ?? state);
+  const words = name.split(" ");
+  const shouted = words[0] === words[0]?.toUpperCase() && words.length > 1 ? name.toUpperCase() : name;
+  return {
+    entityType,
+    name: shouted,
+    uei: composeUei(random),
+    ein: composeEin(random),
+    address: `${random.integer(1, 9900)} ${random.pick(STREETS)}`,
+    city,
+    state,
+    zip: composeZip(random, zip),
+    contact: composePerson(random, name, AUDITEE_TITLES),
+    certifier: composePerson(random, name, AUDITEE_TITLES),
+    size,
+    fiscalYearEndMonth: random.weigh([
+      [6, 77],
+      [12, 11],
+      [9, 6],
+      [3, 2],
+      [8, 2],
+      [4, 1],
+      [5, 1],
+    ]),
+  };
+}

@@ -1,0 +1,66 @@
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { stringify } from "csv-stringify/sync";
+import type { Row, Value } from "./model.ts";
+
+/** Writes one table's CSV file. Until `finish`, it is `<table>.csv.part`. */
+export type TableWriter = {
+  /** Resolves once the rows may be forgotten. */
+  write(rows: readonly Row[]): Promise<void>;
+  /** Flushes and closes the file, still under its temporary name. */
+  close(): Promise<void>;
+  publish(): Promise<void>;
+  discard(): Promise<void>;
+  readonly rows: number;
+};
+
+const BATCH_ROWS = 500;
+
+// Null is empty, the empty string "", booleans t and f: what COPY … CSV writes and reads.
+const FORMAT = { quoted_match: /^$/, cast: { boolean: (value: boolean) => (value ? "t" : "f") } };
+
+/** Begins `<directory>/<table>.csv` with its header. A row that lacks a column of the contract, or has more, throws. */
+export async function openTable(directory: string, table: string, columns: readonly string[]): Promise<TableWriter> {
+  const target = path.join(directory, `${table}.csv`);
+  const temporary = `${target}.part`;
+  const file: FileHandle = await open(temporary, "w");
+  let batch: Value[][] = [[...columns]];
+  let rows = 0;
+
+  const flush = async () => {
+    const text = stringify(batch, FORMAT);
+    batch = [];
+    await file.writeFile(text);
+  };
+  const close = async () => {
+    if (batch.length > 0) await flush();
+    await file.close();
+  };
+  return {
+    get rows() {
+      return rows;
+    },
+    async write(added) {
+      for (const row of added) batch.push(listValues(table, columns, row));
+      rows += added.length;
+      if (batch.length >= BATCH_ROWS) await flush();
+    },
+    close,
+    publish: () => rename(temporary, target),
+    async discard() {
+      await file.close().catch(() => {});
+      await rm(temporary, { force: true });
+    },
+  };
+}
+
+function listValues(table: string, columns: readonly string[], row: Row): Value[] {
+  const values = columns.map((column) => {
+    const value = row[column];
+    if (value === undefined) throw new Error(`${table}: the generator made no ${column}`);
+    return value;
+  });
+  const extra = Object.keys(row).length - columns.length;
+  if (extra !== 0) throw new Error(`${table}: the generator made ${extra} columns that the contract does not have`);
+  return values;
+}

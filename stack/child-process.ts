@@ -1,0 +1,102 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { accessSync, constants as fsConstants, statSync } from "node:fs";
+import path from "node:path";
+
+/** A program that the stack runs beside itself. */
+export interface ChildProcess {
+  /** Resolves when the program has ended, to a line that says how, followed by its last lines of output. */
+  ended: Promise<string>;
+  /** Asks the program to end, and ends it by force after `graceMilliseconds`. */
+  stop: (graceMilliseconds: number) => Promise<void>;
+}
+
+export interface ChildProcessOptions {
+  /** What people know the program as. */
+  name: string;
+  command: string;
+  args: string[];
+  /** The whole of the program's environment. */
+  env: Record<string, string>;
+  stopSignal: "SIGINT" | "SIGTERM";
+}
+
+const lastLines = 20;
+/** The user nobody and the group nogroup, as Debian numbers them. */
+export const unprivilegedId = 65534;
+
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C reaches the stack alone, which then stops its
+ * children in order. Where setpriv is installed the program also ends when the stack is killed.
+ */
+export function startChildProcess({ name, command, args, env, stopSignal }: ChildProcessOptions): ChildProcess {
+  const [file, argv] = withoutPrivileges(command, args, stopSignal);
+  const child = spawn(file, argv, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      output.push(line);
+      if (output.length > lastLines) output.shift();
+    });
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
+    child.once("close", (code, signal) => {
+      resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...output].join("\n  "));
+    });
+  });
+  return {
+    ended,
+    stop: async (graceMilliseconds) => {
+      child.kill(stopSignal);
+      const timer = setTimeout(() => child.kill("SIGKILL"), graceMilliseconds);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * PostgreSQL refuses to run as root. As root, a program becomes nobody; where the way to it is closed to others
+ * (a checkout below /root), it keeps the one capability that passes closed directories.
+ *
+ * @returns the command and its arguments to run in place of those given
+ */
+export function withoutPrivileges(
+  command: string,
+  args: string[],
+  signalOnParentDeath?: "SIGINT" | "SIGTERM",
+): [string, string[]] {
+  const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(isExecutable);
+  const isRoot = process.getuid?.() === 0;
+  if (setpriv === undefined) {
+    if (isRoot) throw new Error("As root, the stack needs the program setpriv (Debian: util-linux) to drop privileges.");
+    return [command, args];
+  }
+  const options = [
+    ...(signalOnParentDeath === undefined
+      ? []
+      : ["--pdeathsig", signalOnParentDeath.replace("SIG", "")]),
+    ...(isRoot ? [`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups"] : []),
+    ...(isRoot && !isReachableByOthers(command)
+      ? ["--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override"]
+      : []),
+  ];
+  return [setpriv, [...options, "--", command, ...args]];
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, fsConstants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isReachableByOthers(file: string): boolean {
+  for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
+    if ((statSync(directory).mode & 0o001) === 0) return false;
+    if (directory === path.dirname(directory)) return true;
+  }
+}

@@ -1,0 +1,89 @@
+import { createServer } from "node:net";
+import path from "node:path";
+import { z } from "zod";
+
+const port = (fallback: number) =>
+  z.coerce
+    .number("should be a port number, or 0 for any free port")
+    .int("should be a port number, or 0 for any free port")
+    .min(0, "should be a port number, or 0 for any free port")
+    .max(65535, "should be a port number, or 0 for any free port")
+    .default(fallback);
+
+const environment = z.object({
+  GATEWAY_PORT: port(8000),
+  APP_PORT: port(8001),
+  STORAGE_PORT: port(8002),
+  DATABASE_PORT: port(8003),
+  POSTGREST_PORT: port(8004),
+  POSTGREST_ADMIN_PORT: port(8005),
+  GATEWAY_ADMIN_PORT: port(8006),
+  DATABASE_URL: z.url("should be an address such as postgres://user:password@host:5432/database").optional(),
+  POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
+  STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
+});
+
+type Environment = z.infer<typeof environment>;
+export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
+
+/** How the one-machine stack is to run. */
+export type StackConfig = Environment & { directory: string };
+
+/**
+ * Reads the stack's configuration from environment variables. An empty value counts as unset.
+ *
+ * @throws Error with one line for each malformed variable
+ */
+export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
+  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
+  const { data, error } = environment.safeParse(set);
+  if (data === undefined) {
+    const lines = error.issues.map(
+      ({ path: [name], message }) => `${String(name)}=${set[String(name)]} ${message}. Set it in the environment or in .env.`,
+    );
+    throw new Error(lines.join("\n"));
+  }
+  return { ...data, directory: path.resolve(data.STACK_DIRECTORY) };
+}
+
+/**
+ * Settles every port: 0 becomes a free one.
+ *
+ * @throws Error that names a taken port and the variable that moves it
+ */
+export async function settlePorts(config: StackConfig): Promise<StackConfig> {
+  const settled = { ...config };
+  const held = [];
+  try {
+    for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
+      const listener = await listen(name, config[name]);
+      held.push(listener);
+      settled[name] = listener.port;
+    }
+  } finally {
+    await Promise.all(held.map(({ close }) => close()));
+  }
+  return settled;
+}
+
+function isPortVariable(name: string): name is PortVariable {
+  return name.endsWith("_PORT");
+}
+
+async function listen(name: PortVariable, wanted: number): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const reason =
+        cause.code === "EADDRINUSE" ? `Port ${wanted} is taken` : `Port ${wanted} cannot be used (${cause.code})`;
+      reject(new Error(`${reason}. Set ${name} to another port, or to 0 for any free one.`, { cause }));
+    });
+    server.listen(wanted, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error(`${name}: no TCP address.`);
+  return {
+    port: address.port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

