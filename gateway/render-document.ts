@@ -43,7 +43,11 @@ const limitedByDefault = "individual";
  *
  * @throws Error when the template holds an unknown variable or no rate limit
  */
-export function renderDocument(template: string, variables: TemplateVariables, keys: ActiveKey[]): KongDocument {
+export function renderDocument(
+  template: string,
+  variables: TemplateVariables,
+  keys: ActiveKey[],
+): KongDocument {
   const document: KongDocument = fillIn(parse(template), variables);
   const rateLimiting = document.services
     .flatMap(({ plugins }) => plugins)

@@ -29,7 +29,10 @@ const templateFile = new URL("kong.yml", import.meta.url);
  */
 export async function startSync(options: SyncOptions): Promise<{ close: () => Promise<void> }> {
   const template = await readFile(templateFile, "utf8");
-  const variables = { POSTGREST_URL: options.postgrestUrl, GATEWAY_TOKEN: await signGatewayToken(options.jwtSecret) };
+  const variables = {
+    POSTGREST_URL: options.postgrestUrl,
+    GATEWAY_TOKEN: await signGatewayToken(options.jwtSecret),
+  };
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -56,7 +59,10 @@ export async function startSync(options: SyncOptions): Promise<{ close: () => Pr
   }
 
   async function connect(): Promise<Client> {
-    const connecting = new Client({ connectionString: options.databaseUrl, application_name: "gateway-sync" });
+    const connecting = new Client({
+      connectionString: options.databaseUrl,
+      application_name: "gateway-sync",
+    });
     connecting.on("error", () => {
       client = undefined;
       schedule(reconnectMilliseconds);
@@ -94,6 +100,8 @@ async function postDocument(adminUrl: string, document: string): Promise<void> {
   });
   // 304: the node has this very document already.
   if (!response.ok && response.status !== 304) {
-    throw new Error(`${adminUrl} refused the configuration with ${response.status}: ${await response.text()}`);
+    throw new Error(
+      `${adminUrl} refused the configuration with ${response.status}: ${await response.text()}`,
+    );
   }
 }

@@ -47,7 +47,10 @@ async function readHeader(file: string): Promise<string[]> {
   const handle = await open(file);
   try {
     for await (const line of handle.readLines()) {
-      return line.replace(/^\uFEFF/, "").split(",").map((name) => name.replace(/^"(.*)"$/, "$1"));
+      return line
+        .replace(/^\uFEFF/, "")
+        .split(",")
+        .map((name) => name.replace(/^"(.*)"$/, "$1"));
     }
   } finally {
     await handle.close();
@@ -65,7 +68,9 @@ async function checkColumns(client: Client, file: SourceFile, columns: string[])
   const missing = expected.filter((name) => !columns.includes(name) && !derivedColumns.has(name));
   const twice = columns.filter((name, index) => columns.indexOf(name) !== index);
   const faults = [
-    ...(unknown.length > 0 ? [`unknown columns ${unknown.map((name) => JSON.stringify(name.slice(0, 60))).join(", ")}`] : []),
+    ...(unknown.length > 0
+      ? [`unknown columns ${unknown.map((name) => JSON.stringify(name.slice(0, 60))).join(", ")}`]
+      : []),
     ...(missing.length > 0 ? [`missing columns ${missing.join(", ")}`] : []),
     ...(twice.length > 0 ? [`columns given twice ${twice.join(", ")}`] : []),
   ];

@@ -21,15 +21,16 @@ export async function publishDataSet(client: Client, source: string, rowCounts: 
       await client.query("set local lock_timeout = '100ms'; set local client_min_messages = warning");
       await client.query(views);
       await client.query(publish);
-      await client.query("insert into publication.data_sets (id, source, row_counts) select id, $1, $2 from disclosed.data_set", [
-        source,
-        JSON.stringify(rowCounts),
-      ]);
+      await client.query(
+        "insert into publication.data_sets (id, source, row_counts) select id, $1, $2 from disclosed.data_set",
+        [source, JSON.stringify(rowCounts)],
+      );
       await client.query("commit");
       return;
     } catch (error) {
       await client.query("rollback");
-      if (!(error instanceof DatabaseError && error.code === lockNotAvailable) || attempt === attempts) throw error;
+      if (!(error instanceof DatabaseError && error.code === lockNotAvailable) || attempt === attempts)
+        throw error;
       await sleep(100 + Math.random() * 400);
     }
   }

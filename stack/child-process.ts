@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { accessSync, constants as fsConstants, statSync } from "node:fs";
 import path from "node:path";
+import { createInterface } from "node:readline";
 
 /** A program that the stack runs beside itself. */
 export interface ChildProcess {
@@ -29,7 +29,13 @@ export const unprivilegedId = 65534;
  * Starts a program in a process group of its own, so that Ctrl-C reaches the stack alone, which then stops its
  * children in order. Where setpriv is installed the program also ends when the stack is killed.
  */
-export function startChildProcess({ name, command, args, env, stopSignal }: ChildProcessOptions): ChildProcess {
+export function startChildProcess({
+  name,
+  command,
+  args,
+  env,
+  stopSignal,
+}: ChildProcessOptions): ChildProcess {
   const [file, argv] = withoutPrivileges(command, args, stopSignal);
   const child = spawn(file, argv, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const output: string[] = [];
@@ -70,15 +76,16 @@ export function withoutPrivileges(
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(isExecutable);
   const isRoot = process.getuid?.() === 0;
   if (setpriv === undefined) {
-    if (isRoot) throw new Error("As root, the stack needs the program setpriv (Debian: util-linux) to drop privileges.");
+    if (isRoot)
+      throw new Error(
+        "As root, the stack needs the program setpriv (Debian: util-linux) to drop privileges.",
+      );
     return [command, args];
   }
   const options = [
-    ...(signalOnParentDeath === undefined
-      ? []
-      : ["--pdeathsig", signalOnParentDeath.replace("SIG", "")]),
+    ...(signalOnParentDeath === undefined ? [] : ["--pdeathsig", signalOnParentDeath.replace("SIG", "")]),
     ...(isRoot ? [`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups"] : []),
-    ...(isRoot && !isReachableByOthers(command)
+    ...(isRoot && ![command, ...args].filter(path.isAbsolute).every(isReachableByOthers)
       ? ["--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override"]
       : []),
   ];

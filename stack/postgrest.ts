@@ -14,8 +14,16 @@ export interface PostgrestOptions {
   adminPort: number;
 }
 
-/** Starts PostgREST on the loopback interface, and waits until it has read the database's schemas. */
-export async function startPostgrest(options: PostgrestOptions): Promise<ChildProcess> {
+/**
+ * Starts PostgREST on the loopback interface, and waits until it has read the database's schemas.
+ *
+ * @param keep takes charge of its process at once
+ * @returns its address
+ */
+export async function startPostgrest(
+  options: PostgrestOptions,
+  keep: (child: ChildProcess) => void,
+): Promise<string> {
   const child = startChildProcess({
     name: "PostgREST",
     command: options.binary ?? (await locatePostgrest()),
@@ -30,6 +38,7 @@ export async function startPostgrest(options: PostgrestOptions): Promise<ChildPr
     },
     stopSignal: "SIGTERM",
   });
+  keep(child);
   let ending: string | undefined;
   void child.ended.then((line) => {
     ending = line;
@@ -38,7 +47,7 @@ export async function startPostgrest(options: PostgrestOptions): Promise<ChildPr
   for (;;) {
     if (ending !== undefined) throw new Error(ending);
     const response = await fetch(url).catch(() => undefined);
-    if (response?.ok) return child;
+    if (response?.ok) return `http://127.0.0.1:${options.port}`;
     await sleep(50);
   }
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
-import { escapeIdentifier, escapeLiteral, type Client } from "pg";
+import { type Client, escapeIdentifier, escapeLiteral } from "pg";
 
 /** The roles that services connect as. */
 export const loginRoles = ["authenticator", "report_service", "gateway_sync", "publisher"] as const;

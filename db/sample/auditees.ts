@@ -34,23 +34,28 @@ const STATE_CHOICES = STATES.map((state) => [state, STATE_WEIGHTS[state[0]] ?? 1
  * Who submission `index` is about, and in which of their years it stands (0, 1, 2). After the pinned
  * submissions, three in a row are one auditee's.
  */
-export function composeAuditee(seed: number, index: number): { auditee: Auditee; group: number; year: number } {
+export function composeAuditee(
+  seed: number,
+  index: number,
+): { auditee: Auditee; group: number; year: number } {
   const isPinned = index < PINNED_COUNT;
   const group = isPinned ? -1 : Math.floor((index - PINNED_COUNT) / YEARS_PER_AUDITEE);
   const year = isPinned ? 0 : (index - PINNED_COUNT) % YEARS_PER_AUDITEE;
-  const fixed = isPinned ? { fiscalYearEndMonth: 6, ...findPin(index)?.auditee } : findPinnedGroup(group)?.auditee;
+  const fixed = isPinned
+    ? { fiscalYearEndMonth: 6, ...findPin(index)?.auditee }
+    : findPinnedGroup(group)?.auditee;
   const random = createRandom(seed, isPinned ? "pinned auditee" : "auditee", isPinned ? index : group);
   const [kind, size] = spreadEvenly(seed, isPinned ? index : group);
   const isTribal = group >= 0 && group % TRIBAL_EVERY === FIRST_TRIBAL;
   const entityType = fixed?.entityType ?? (isTribal ? "tribal" : chooseEntityType(kind));
-  return { auditee: { ...inventAuditee(random, entityType, size), ...fixed }, group, year };
+  return { auditee: { ...inventAuditee(random, entityType, size, fixed?.name), ...fixed }, group, year };
 }
 
 function chooseEntityType(u: number): EntityType {
   return ENTITY_TYPES.find(([end]) => u < end)?.[1] ?? "unknown";
 }
 
-function inventAuditee(random: Random, entityType: EntityType, size: number): Auditee {
+function inventAuditee(random: Random, entityType: EntityType, size: number, fixedName?: string): Auditee {
   const [state, zip, places, counties] = random.weigh(STATE_CHOICES);
   const city = random.pick(places);
   const isMunicipality = state === "PR" && (entityType === "local" || entityType === "non-profit");
@@ -71,8 +76,8 @@ function inventAuditee(random: Random, entityType: EntityType, size: number): Au
     city,
     state,
     zip: composeZip(random, zip),
-    contact: composePerson(random, name, AUDITEE_TITLES),
-    certifier: composePerson(random, name, AUDITEE_TITLES),
+    contact: composePerson(random, fixedName ?? name, AUDITEE_TITLES),
+    certifier: composePerson(random, fixedName ?? name, AUDITEE_TITLES),
     size,
     fiscalYearEndMonth: random.weigh([
       [6, 77],

@@ -16,7 +16,8 @@ export function completeAwards(random: Random, awards: Award[]): Award[] {
   const majors = chooseMajors(random, awards, largest);
   for (const award of awards) {
     award.federal_program_total = programTotals.get(nameProgram(award)) ?? 0;
-    award.cluster_total = award.cluster_name === NO_CLUSTER ? 0 : (clusterTotals.get(nameCluster(award)) ?? 0);
+    award.cluster_total =
+      award.cluster_name === NO_CLUSTER ? 0 : (clusterTotals.get(nameCluster(award)) ?? 0);
     const opinion = majors.get(nameAuditedUnit(award));
     award.is_major = opinion === undefined ? "N" : "Y";
     award.audit_report_type = opinion ?? "";
@@ -28,6 +29,15 @@ export function sumAmounts(awards: readonly Award[]): number {
   return awards.reduce((sum, award) => sum + award.amount_expended, 0);
 }
 
+/** The prefix of the agency of the largest direct award, or of the largest of all where none is direct. */
+export function findLargestAgency(awards: readonly Award[]): string {
+  const direct = awards.filter((award) => award.is_direct === "Y");
+  const largest = (direct.length > 0 ? direct : awards).reduce((a, b) =>
+    b.amount_expended > a.amount_expended ? b : a,
+  );
+  return largest.federal_agency_prefix;
+}
+
 /** The opinion on each program or cluster that was audited as major; the largest one always is. */
 function chooseMajors(random: Random, awards: readonly Award[], largest: Award): Map<string, string> {
   const majors = new Map<string, string>();
@@ -36,7 +46,12 @@ function chooseMajors(random: Random, awards: readonly Award[], largest: Award):
     // Clusters with hundreds of awards would otherwise decide what share of all awards is major.
     const chance = unit === RESEARCH || unit === STUDENT_AID ? 0.25 : 0.13;
     const isMajor = random.chance(chance) || (isLargest && (unit !== RESEARCH || random.chance(0.3)));
-    const opinion = random.weigh([["U", 90], ["Q", 7.5], ["A", 1.5], ["D", 1]]);
+    const opinion = random.weigh([
+      ["U", 90],
+      ["Q", 7.5],
+      ["A", 1.5],
+      ["D", 1],
+    ]);
     if (isMajor || (isLargest && awards.length < 20)) majors.set(unit, opinion);
   }
   return majors;

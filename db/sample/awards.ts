@@ -1,20 +1,9 @@
+import { completeAwards } from "./award-totals.ts";
+import { chooseCluster, chooseProgram } from "./choose-program.ts";
 import type { Award, EntityType, Filing } from "./model.ts";
 import { findPin } from "./pinned.ts";
-import {
-  AGENCY_WEIGHTS,
-  findProgram,
-  listPrograms,
-  NO_CLUSTER,
-  OTHER_CLUSTER,
-  type Program,
-  RESEARCH,
-  RESEARCH_WEIGHTS,
-  STATE_CLUSTER,
-  STUDENT_AID,
-} from "./programs.ts";
+import { findProgram, type Program, RESEARCH, STUDENT_AID } from "./programs.ts";
 import { at, createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
-import { completeAwards } from "./award-totals.ts";
-import { STATE_NAMES } from "./vocabulary.ts";
 
 // Awards a report over all kinds of auditees: median 6, 95th percentile about 51, the longest 16,292.
 const COUNTS: Quantiles = [
@@ -30,14 +19,14 @@ const COUNTS: Quantiles = [
   [1, 16_293],
 ];
 
-// Kinds that have more awards than others are larger: what is missing to the largest shrinks, once per doubling.
-const PUSHES: Readonly<Record<EntityType, number>> = {
+// Kinds that have more awards than others are nearer to the largest: what is left of the distance.
+const DISTANCES: Readonly<Record<EntityType, number>> = {
   local: 1,
   "non-profit": 1,
   unknown: 1,
-  tribal: 2,
-  "higher-ed": 2,
-  state: 4,
+  tribal: 0.6,
+  "higher-ed": 0.6,
+  state: 0.36,
 };
 
 // Dollars: p10 4,000, median 131,000, p90 5,000,000, p99 197,000,000.
@@ -67,38 +56,26 @@ export function composeAwards(filing: Filing): Award[] {
   const awards: Award[] = [];
   for (let i = 0; i < count; i += 1) {
     const pinned = pin?.awards?.[i];
-    const program = pinned ? findProgram(pinned[0]) : chooseProgram(random, filing.auditee.entityType, count, i);
+    const program = pinned
+      ? findProgram(pinned[0])
+      : chooseProgram(random, filing.auditee.entityType, count, i);
     const award = composeAward(random, filing, program, count);
     award.award_reference = `AWARD-${String(i + 1).padStart(digits, "0")}`;
-    if (pinned) Object.assign(award, { is_direct: pinned[1], amount_expended: Math.abs(award.amount_expended) });
+    if (pinned)
+      Object.assign(award, { is_direct: pinned[1], amount_expended: Math.abs(award.amount_expended) });
     awards.push(award);
   }
   // What a later submission put right.
   const first = at(awards, 0);
-  if (filing.superseded > 0) first.amount_expended -= Math.trunc((first.amount_expended * filing.superseded) / 20);
+  if (filing.superseded > 0)
+    first.amount_expended -= Math.trunc((first.amount_expended * filing.superseded) / 20);
   return completeAwards(random, awards);
 }
 
 function countAwards(random: Random, { auditee }: Filing): number {
-  let missing = 1 - auditee.size;
-  for (let push = PUSHES[auditee.entityType]; push > 1; push /= 2) missing *= 0.6;
-  const count = invertQuantiles(COUNTS, 1 - missing);
+  const u = 1 - (1 - auditee.size) * DISTANCES[auditee.entityType];
+  const count = invertQuantiles(COUNTS, u);
   return Math.max(1, Math.floor(count * (0.85 + 0.3 * random.next())));
-}
-
-function chooseProgram(random: Random, entityType: EntityType, count: number, i: number): Program {
-  if (entityType === "higher-ed") {
-    if (i < 4) return findProgram(at(["84.063", "84.268", "84.033", "84.007"], i));
-    if (count > 25 && random.chance(0.75)) return chooseResearch(random);
-  }
-  const program = random.pick(listPrograms(random.weigh(AGENCY_WEIGHTS)));
-  return random.chance(0.006) ? { ...program, extension: `U${random.digits(2)}`, cluster: NO_CLUSTER } : program;
-}
-
-function chooseResearch(random: Random): Program {
-  const program = random.pick(listPrograms(random.weigh(RESEARCH_WEIGHTS)));
-  const extension = random.weigh([[program.extension, 83], ["RD", 15], [`U${random.digits(2)}`, 2]]);
-  return { ...program, extension, cluster: RESEARCH };
 }
 
 function composeAward(random: Random, filing: Filing, program: Program, count: number): Award {
@@ -118,8 +95,13 @@ function composeAward(random: Random, filing: Filing, program: Program, count: n
     federal_award_extension: program.extension,
     additional_award_identification: covid
       ? "COVID-19"
-      : random.weigh<string | null>([[null, 55], ["", 35], [composeAwardNumber(random), 10]]),
-    federal_program_name: covid && !program.name.startsWith("COVID") ? `COVID-19 - ${program.name}` : program.name,
+      : random.weigh<string | null>([
+          [null, 55],
+          ["", 35],
+          [composeAwardNumber(random), 10],
+        ]),
+    federal_program_name:
+      covid && !program.name.startsWith("COVID") ? `COVID-19 - ${program.name}` : program.name,
     amount_expended: isNegative ? -random.integer(100, 250_000) : amount,
     cluster_name: cluster.name,
     other_cluster_name: cluster.other,
@@ -128,25 +110,19 @@ function composeAward(random: Random, filing: Filing, program: Program, count: n
     federal_program_total: 0,
     is_major: "N",
     is_loan: isLoan ? "Y" : "N",
-    loan_balance: isLoan ? random.weigh([[String(random.integer(1_000, 90_000_000)), 6], ["N/A", 2], ["", 2]]) : "",
+    loan_balance: isLoan
+      ? random.weigh([
+          [String(random.integer(1_000, 90_000_000)), 6],
+          ["N/A", 2],
+          ["", 2],
+        ])
+      : "",
     is_direct: isDirect ? "Y" : "N",
     audit_report_type: "",
     findings_count: 0,
     is_passthrough_award: passesDown ? "Y" : "N",
     passthrough_amount: passesDown ? Math.floor((amount * random.integer(5, 95)) / 100) : null,
   };
-}
-
-function chooseCluster(random: Random, { auditee, isMigrated }: Filing, name: string) {
-  if (isMigrated && random.chance(0.01)) return { name: "GSA_MIGRATION", other: "GSA_MIGRATION", state: "" };
-  if (name === NO_CLUSTER && random.chance(0.01)) {
-    const state = (STATE_NAMES[auditee.state] ?? auditee.state).toUpperCase();
-    return { name: STATE_CLUSTER, other: "", state: `${state} BLOCK GRANT CLUSTER` };
-  }
-  if (name !== NO_CLUSTER && random.chance(0.02)) {
-    return { name: OTHER_CLUSTER, other: name.replace(" CLUSTER", ""), state: "" };
-  }
-  return { name, other: "", state: "" };
 }
 
 function composeAwardNumber(random: Random): string {

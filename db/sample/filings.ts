@@ -29,7 +29,11 @@ export function composeFilings(seed: number, index: number): Filing[] {
   const isMigrated = accepted < TRANSITION;
   const isPublic = group < 0 || !choosesSuppression(random, auditee, year);
   const uei = isMigrated && auditYear < 2022 && random.chance(0.5) ? "GSA_MIGRATION" : auditee.uei;
-  const drawn = random.weigh([[0, 0.965], [1, 0.025], [2, 0.01]] as const);
+  const drawn = random.weigh([
+    [0, 0.965],
+    [1, 0.025],
+    [2, 0.01],
+  ] as const);
   const history = pin?.history ?? (isMigrated ? 0 : drawn);
   const isUnknown = history === 0 && group >= 0 && !isMigrated && random.chance(0.01);
 
@@ -82,7 +86,15 @@ function describeResubmission(ids: string[], i: number, original: string, isUnkn
 
 function chooseLastYear(seed: number, group: number): number {
   const random = createRandom(seed, "last year", group);
-  const years = [[2018, 1], [2019, 1], [2020, 1], [2021, 1], [2022, 1.2], [2023, 1.6], [2024, 2.6]] as const;
+  const years = [
+    [2018, 1],
+    [2019, 1],
+    [2020, 1],
+    [2021, 1],
+    [2022, 1.2],
+    [2023, 1.6],
+    [2024, 2.6],
+  ] as const;
   return findPinnedGroup(group)?.lastYear ?? random.weigh(years);
 }
 
@@ -93,7 +105,11 @@ function choosesSuppression(random: Random, auditee: Auditee, year: number): boo
 }
 
 function choosePeriod(random: Random, year: number, endMonth: number) {
-  const covered = random.weigh([["annual", 0.988], ["biennial", 0.004], ["other", 0.008]] as const);
+  const covered = random.weigh([
+    ["annual", 0.988],
+    ["biennial", 0.004],
+    ["other", 0.008],
+  ] as const);
   const months = { annual: 12, biennial: 24, other: random.pick([6, 9, 15, 18]) }[covered];
   return {
     covered,

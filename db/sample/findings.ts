@@ -1,4 +1,4 @@
-import type { Award, EntityType, Filing, Finding, Key, Row } from "./model.ts";
+import type { Award, EntityType, Filing, Finding, Row } from "./model.ts";
 import { findPin } from "./pinned.ts";
 import { at, createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
 
@@ -34,8 +34,24 @@ const AWARDS: Quantiles = [
 ];
 
 const REQUIREMENTS = [
-  ["F", 25], ["AB", 18], ["P", 12], ["B", 9], ["L", 12], ["C", 8], ["N", 8], ["E", 8], ["I", 6], ["M", 5], ["H", 3],
-  ["G", 3], ["J", 2], ["BE", 3], ["IL", 3], ["ABC", 2], ["ABCEFGHIJLMNP", 0.4], ["ABEGLMN", 1],
+  ["F", 25],
+  ["AB", 18],
+  ["P", 12],
+  ["B", 9],
+  ["L", 12],
+  ["C", 8],
+  ["N", 8],
+  ["E", 8],
+  ["I", 6],
+  ["M", 5],
+  ["H", 3],
+  ["G", 3],
+  ["J", 2],
+  ["BE", 3],
+  ["IL", 3],
+  ["ABC", 2],
+  ["ABCEFGHIJLMNP", 0.4],
+  ["ABEGLMN", 1],
 ] as const;
 
 /** The findings of a submission on its awards; none for most. */
@@ -64,14 +80,13 @@ export function composeFindings(filing: Filing, awards: readonly Award[]): Findi
 }
 
 /** One row a finding and award. Some older reports number awards with 5 digits here and with 4 in federal_awards. */
-export function listFindingRows(filing: Filing, key: Key, findings: readonly Finding[]): Row[] {
+export function listFindingRows(filing: Filing, findings: readonly Finding[]): Row[] {
   const random = createRandom(filing.seed, filing.index, "finding rows");
   const isWide = filing.isMigrated && random.chance(0.05);
   const isBlank = filing.isMigrated && random.chance(0.06);
   const flag = (value: boolean) => (value ? "Y" : isBlank ? "" : "N");
   return findings.flatMap((finding) =>
     finding.awards.map((award) => ({
-      ...key,
       award_reference: isWide ? award.award_reference.replace("AWARD-", "AWARD-0") : award.award_reference,
       reference_number: finding.reference,
       is_material_weakness: flag(finding.isMaterialWeakness),

@@ -1,7 +1,7 @@
 import { composeAuditor, FIRM_COUNT } from "./auditors.ts";
-import { sumAmounts } from "./award-totals.ts";
+import { findLargestAgency, sumAmounts } from "./award-totals.ts";
 import { addDays } from "./dates.ts";
-import type { Award, Filing, Finding, Key, Person, Row } from "./model.ts";
+import type { Award, Filing, Finding, Person, Row } from "./model.ts";
 import { findPin } from "./pinned.ts";
 import { createRandom, type Random } from "./random.ts";
 
@@ -14,14 +14,18 @@ const EXAMPLE_FIRM_SHARE = 0.004;
 export type Extras = { ueis: number; eins: number; auditors: number };
 
 /** The row of `general`. */
-export function composeGeneral(filing: Filing, key: Key, awards: readonly Award[], findings: readonly Finding[], extras: Extras): Row {
+export function composeGeneral(
+  filing: Filing,
+  awards: readonly Award[],
+  findings: readonly Finding[],
+  extras: Extras,
+): Row {
   const random = createRandom(filing.seed, filing.index, "general");
   const { auditee, dates, isMigrated } = filing;
   const total = sumAmounts(awards);
   const agency = findLargestAgency(awards);
   const isCognizant = total > COGNIZANCE_THRESHOLD;
   return {
-    ...key,
     ...describePerson("auditee", auditee.contact, isMigrated),
     auditee_certify_name: auditee.certifier.name,
     auditee_certify_title: auditee.certifier.title,
@@ -35,7 +39,6 @@ export function composeGeneral(filing: Filing, key: Key, awards: readonly Award[
     cognizant_agency: isCognizant ? agency : "",
     oversight_agency: isCognizant ? "" : agency,
     ...listDates(random, dates.accepted, isMigrated),
-    fac_accepted_date: dates.accepted,
     fy_end_date: dates.end,
     fy_start_date: dates.start,
     audit_type: random.chance(0.985) ? "single-audit" : "program-specific",
@@ -51,7 +54,8 @@ export function composeGeneral(filing: Filing, key: Key, awards: readonly Award[
     type_audit_code: "UG",
     is_public: filing.isPublic,
     data_source: isMigrated ? "CENSUS" : "GSAFAC",
-    is_additional_ueis: isMigrated && filing.uei === "GSA_MIGRATION" ? "GSA_MIGRATION" : toYesNo(extras.ueis > 0),
+    is_additional_ueis:
+      isMigrated && filing.uei === "GSA_MIGRATION" ? "GSA_MIGRATION" : toYesNo(extras.ueis > 0),
     resubmission_version: filing.resubmission?.version ?? 0,
     resubmission_status: filing.resubmission?.status ?? null,
     is_multiple_eins: toYesNo(extras.eins > 0),
@@ -135,12 +139,6 @@ function findDollarThreshold(total: number): number {
   if (total <= 100_000_000) return Math.round(total * 0.03);
   if (total <= 1_000_000_000) return 3_000_000;
   return total <= 10_000_000_000 ? Math.round(total * 0.003) : 30_000_000;
-}
-
-function findLargestAgency(awards: readonly Award[]): string {
-  const direct = awards.filter((award) => award.is_direct === "Y");
-  const largest = (direct.length > 0 ? direct : awards).reduce((a, b) => (b.amount_expended > a.amount_expended ? b : a));
-  return largest.federal_agency_prefix;
 }
 
 function listPriorAgencies(random: Random, awards: readonly Award[], findings: readonly Finding[]): string {

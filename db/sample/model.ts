@@ -19,7 +19,8 @@ export const TABLES = [
 
 export type TableName = (typeof TABLES)[number];
 
-export type Tables = Record<TableName, Row[]>;
+/** The rows of one submission: what they all begin with, and the rest of each. */
+export type Submission = { key: Key; tables: Record<TableName, Row[]> };
 
 export type EntityType = "local" | "non-profit" | "higher-ed" | "state" | "tribal" | "unknown";
 
@@ -84,6 +85,13 @@ export type Resubmission = {
 
 /** What every row of a submission begins with. */
 export type Key = { report_id: string; auditee_uei: string; audit_year: string; fac_accepted_date: string };
+
+export const KEY_COLUMNS = [
+  "report_id",
+  "auditee_uei",
+  "audit_year",
+  "fac_accepted_date",
+] as const satisfies (keyof Key)[];
 
 /** A row of federal_awards without its key. */
 export type Award = {

@@ -23,12 +23,16 @@ const PLAN_LENGTHS: Quantiles = [
   [1, 21_500],
 ];
 
+// Sections whose sentences exclude each other.
+const ONE_SENTENCE: ReadonlySet<string> = new Set(["Questioned costs", "Views of responsible officials"]);
+const MANY_SENTENCES = FINDING_SECTIONS.length - ONE_SENTENCE.size;
+
 /** A finding: sections from criteria to views of officials, each as long as its share of the whole. */
 export function composeFindingText(random: Random, subject: Subject): string {
   const length = invertQuantiles(FINDING_LENGTHS, random.next());
   const separator = random.pick(["\n", "\n\n", " ", "\r\n"]);
   return FINDING_SECTIONS.map(([title, phrases]) => {
-    const share = title === "Questioned costs" ? 0 : length / FINDING_SECTIONS.length - title.length;
+    const share = ONE_SENTENCE.has(title) ? 0 : length / MANY_SENTENCES - title.length;
     return `${title}: ${composeText(random, phrases, subject, share)}`;
   }).join(separator);
 }
@@ -42,7 +46,12 @@ export function composePlan(random: Random, subject: Subject): string {
 }
 
 /** Sentences in the order of the phrases, from a random one on, until the length is reached. At least one. */
-export function composeText(random: Random, phrases: readonly string[], subject: Subject, length: number): string {
+export function composeText(
+  random: Random,
+  phrases: readonly string[],
+  subject: Subject,
+  length: number,
+): string {
   let position = random.integer(0, phrases.length - 1);
   let text = fillIn(random, at(phrases, position), subject);
   while (text.length < length) {
@@ -65,7 +74,7 @@ export function splitText(random: Random, text: string): string[] {
 function fillIn(random: Random, phrase: string, { filing, award, requirement }: Subject): string {
   return phrase.replace(/\{(\w+)\}/g, (_, slot: string) => {
     if (slot === "auditee") return nameShortly(filing);
-    if (slot === "program") return toTitleCase(award.federal_program_name);
+    if (slot === "program") return award.federal_program_name;
     if (slot === "number") {
       return `Assistance Listing No. ${award.federal_agency_prefix}.${award.federal_award_extension}`;
     }
@@ -83,10 +92,6 @@ function fillIn(random: Random, phrase: string, { filing, award, requirement }: 
 export function formatDollars(amount: number): string {
   const digits = String(Math.abs(amount)).replace(/\B(?=(\d{3})+$)/g, ",");
   return amount < 0 ? `-$${digits}` : `$${digits}`;
-}
-
-function toTitleCase(text: string): string {
-  return text.toLowerCase().replace(/(^|[\s(/-])([a-z])/g, (_, before: string, letter: string) => before + letter.toUpperCase());
 }
 
 /** "the County": one word throughout a submission. */

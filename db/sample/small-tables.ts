@@ -1,5 +1,5 @@
 import { composeAuditor, FIRM_COUNT } from "./auditors.ts";
-import type { Award, Filing, Key, Row } from "./model.ts";
+import type { Award, Filing, Row } from "./model.ts";
 import { composeEin, composeUei } from "./people.ts";
 import { findPin } from "./pinned.ts";
 import { createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
@@ -15,14 +15,13 @@ const EXTRA_COUNTS: Quantiles = [
 ];
 
 /** Who passed each indirect award down: one row an award, two for a few. */
-export function listPassthroughRows(filing: Filing, key: Key, awards: readonly Award[]): Row[] {
+export function listPassthroughRows(filing: Filing, awards: readonly Award[]): Row[] {
   const random = createRandom(filing.seed, filing.index, "passthrough");
   const state = STATE_NAMES[filing.auditee.state] ?? filing.auditee.state;
   return awards
     .filter((award) => award.is_direct === "N")
     .flatMap((award) =>
       Array.from({ length: random.chance(0.03) ? 2 : 1 }, () => ({
-        ...key,
         award_reference: award.award_reference,
         passthrough_id: choosePassthroughId(random, filing),
         passthrough_name: random
@@ -34,14 +33,20 @@ export function listPassthroughRows(filing: Filing, key: Key, awards: readonly A
     );
 }
 
-export function listSecondaryAuditorRows(filing: Filing, key: Key): Row[] {
+export function listSecondaryAuditorRows(filing: Filing): Row[] {
   const random = createRandom(filing.seed, filing.index, "secondary auditors");
   const pinned = findPin(filing.index)?.hasManyAuditorsAndEins;
-  const count = pinned ? 2 : random.weigh([[0, 96], [1, 3.2], [2, 0.6], [4, 0.2]]);
+  const count = pinned
+    ? 2
+    : random.weigh([
+        [0, 96],
+        [1, 3.2],
+        [2, 0.6],
+        [4, 0.2],
+      ]);
   return Array.from({ length: count }, () => {
     const auditor = composeAuditor(filing.seed, random.integer(1, FIRM_COUNT - 1));
     return {
-      ...key,
       auditor_ein: auditor.ein,
       auditor_name: auditor.firm,
       contact_name: auditor.contact.name,
@@ -56,24 +61,23 @@ export function listSecondaryAuditorRows(filing: Filing, key: Key): Row[] {
   });
 }
 
-export function listAdditionalUeiRows(filing: Filing, key: Key): Row[] {
+export function listAdditionalUeiRows(filing: Filing): Row[] {
   const random = createRandom(filing.seed, filing.index, "additional ueis");
   const count = countExtras(random, filing, 0.06);
-  return Array.from({ length: count }, () => ({ ...key, additional_uei: composeUei(random) }));
+  return Array.from({ length: count }, () => ({ additional_uei: composeUei(random) }));
 }
 
-export function listAdditionalEinRows(filing: Filing, key: Key): Row[] {
+export function listAdditionalEinRows(filing: Filing): Row[] {
   const random = createRandom(filing.seed, filing.index, "additional eins");
   const count = countExtras(random, filing, 0.07);
-  return Array.from({ length: count }, () => ({ ...key, additional_ein: composeEin(random) }));
+  return Array.from({ length: count }, () => ({ additional_ein: composeEin(random) }));
 }
 
 /** What became of the submission, for those of which it is recorded. */
-export function listResubmissionRows({ resubmission }: Filing, key: Key): Row[] {
+export function listResubmissionRows({ resubmission }: Filing): Row[] {
   if (!resubmission) return [];
   return [
     {
-      ...key,
       version: resubmission.version,
       status: resubmission.status,
       previous_report_id: resubmission.previousReportId,

@@ -1,12 +1,12 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { stringify } from "csv-stringify/sync";
-import type { Row, Value } from "./model.ts";
+import { KEY_COLUMNS, type Key, type Row, type Value } from "./model.ts";
 
 /** Writes one table's CSV file. Until `finish`, it is `<table>.csv.part`. */
 export type TableWriter = {
-  /** Resolves once the rows may be forgotten. */
-  write(rows: readonly Row[]): Promise<void>;
+  /** Adds rows that begin with the key. Resolves once they may be forgotten. */
+  write(key: Key, rows: readonly Row[]): Promise<void>;
   /** Flushes and closes the file, still under its temporary name. */
   close(): Promise<void>;
   publish(): Promise<void>;
@@ -19,13 +19,18 @@ const BATCH_ROWS = 500;
 // Null is empty, the empty string "", booleans t and f: what COPY … CSV writes and reads.
 const FORMAT = { quoted_match: /^$/, cast: { boolean: (value: boolean) => (value ? "t" : "f") } };
 
-/** Begins `<directory>/<table>.csv` with its header. A row that lacks a column of the contract, or has more, throws. */
-export async function openTable(directory: string, table: string, columns: readonly string[]): Promise<TableWriter> {
+/** Begins `<directory>/<table>.csv` with its header. A row that lacks a column throws. */
+export async function openTable(
+  directory: string,
+  table: string,
+  columns: readonly string[],
+): Promise<TableWriter> {
   const target = path.join(directory, `${table}.csv`);
   const temporary = `${target}.part`;
   const file: FileHandle = await open(temporary, "w");
   let batch: Value[][] = [[...columns]];
   let rows = 0;
+  const listValues = createRowReader(table, columns);
 
   const flush = async () => {
     const text = stringify(batch, FORMAT);
@@ -40,8 +45,8 @@ export async function openTable(directory: string, table: string, columns: reado
     get rows() {
       return rows;
     },
-    async write(added) {
-      for (const row of added) batch.push(listValues(table, columns, row));
+    async write(key, added) {
+      for (const row of added) batch.push(listValues(key, row));
       rows += added.length;
       if (batch.length >= BATCH_ROWS) await flush();
     },
@@ -54,13 +59,14 @@ export async function openTable(directory: string, table: string, columns: reado
   };
 }
 
-function listValues(table: string, columns: readonly string[], row: Row): Value[] {
-  const values = columns.map((column) => {
-    const value = row[column];
-    if (value === undefined) throw new Error(`${table}: the generator made no ${column}`);
-    return value;
-  });
-  const extra = Object.keys(row).length - columns.length;
-  if (extra !== 0) throw new Error(`${table}: the generator made ${extra} columns that the contract does not have`);
-  return values;
+/** A function that puts the values of a row in the order of the columns. */
+function createRowReader(table: string, columns: readonly string[]): (key: Key, row: Row) => Value[] {
+  const keyColumns = columns.map((column) => KEY_COLUMNS.find((each) => each === column));
+  return (key, row) =>
+    columns.map((column, i) => {
+      const keyColumn = keyColumns[i];
+      const value = keyColumn ? key[keyColumn] : row[column];
+      if (value === undefined) throw new Error(`${table}: the generator made no ${column}`);
+      return value;
+    });
 }

@@ -1,5 +1,5 @@
-import type { Award, Filing, Finding, Key, Row } from "./model.ts";
-import { composeFindingText, composePlan, composeText, splitText, type Subject } from "./narratives.ts";
+import type { Award, Filing, Finding, Row } from "./model.ts";
+import { composeFindingText, composePlan, composeText, type Subject, splitText } from "./narratives.ts";
 import { NOTES, POLICY_PHRASES } from "./phrases.ts";
 import { at, createRandom, invertQuantiles, type Quantiles } from "./random.ts";
 
@@ -20,14 +20,14 @@ const NOTE_LENGTHS: Quantiles = [
 ];
 
 /** Rows of findings_text and corrective_action_plans, in the order of the findings. */
-export function listTextRows(filing: Filing, key: Key, findings: readonly Finding[]) {
+export function listTextRows(filing: Filing, findings: readonly Finding[]) {
   const texts: Row[] = [];
   const plans: Row[] = [];
   findings.forEach((finding, i) => {
     const random = createRandom(filing.seed, filing.index, "texts", i);
     const subject = { filing, award: at(finding.awards, 0), requirement: finding.requirement };
     const chart = filing.isMigrated && random.chance(0.5) ? "GSA_MIGRATION" : random.chance(0.04) ? "Y" : "N";
-    const common = { ...key, finding_ref_number: finding.reference, contains_chart_or_table: chart };
+    const common = { finding_ref_number: finding.reference, contains_chart_or_table: chart };
     for (const finding_text of splitText(random, composeFindingText(random, subject))) {
       texts.push({ ...common, finding_text });
     }
@@ -39,31 +39,55 @@ export function listTextRows(filing: Filing, key: Key, findings: readonly Findin
 }
 
 /** Rows of notes_to_sefa: the policies are repeated on each. A few migrated reports have none. */
-export function listNoteRows(filing: Filing, key: Key, awards: readonly Award[]): Row[] {
+export function listNoteRows(filing: Filing, awards: readonly Award[]): Row[] {
   const random = createRandom(filing.seed, filing.index, "notes");
   const subject: Subject = { filing, award: at(awards, 0), requirement: "AB" };
   const isTerse = filing.isMigrated && random.chance(0.3);
   if (isTerse && random.chance(0.2)) return [];
-  const policies = composeText(random, POLICY_PHRASES, subject, invertQuantiles(POLICY_LENGTHS, random.next()));
-  const rate = random.weigh([["N", 62], ["Y", 34], ["Both", 4]]);
+  const policies = composeText(
+    random,
+    POLICY_PHRASES,
+    subject,
+    invertQuantiles(POLICY_LENGTHS, random.next()),
+  );
+  const rate = random.weigh([
+    ["N", 62],
+    ["Y", 34],
+    ["Both", 4],
+  ]);
   const isUnknown = filing.isMigrated && random.chance(0.15);
-  const count = isTerse ? 1 : random.weigh([[1, 40], [2, 30], [3, 18], [4, 12]]);
+  const count = isTerse
+    ? 1
+    : random.weigh([
+        [1, 40],
+        [2, 30],
+        [3, 18],
+        [4, 12],
+      ]);
   const first = random.integer(0, NOTES.length - 1);
   return Array.from({ length: count }, (_, i) => {
     const [title, phrases] = at(NOTES, (first + i) % NOTES.length);
     return {
-      ...key,
       title: isTerse ? "" : title,
       accounting_policies: policies,
       is_minimis_rate_used: isUnknown ? "GSA_MIGRATION" : rate,
       rate_explained: isUnknown ? "GSA_MIGRATION" : explainRate(rate),
-      content: isTerse ? "" : composeText(random, phrases, subject, invertQuantiles(NOTE_LENGTHS, random.next())),
-      contains_chart_or_table: isTerse ? "" : filing.isMigrated ? "GSA_MIGRATION" : random.chance(0.03) ? "Y" : "N",
+      content: isTerse
+        ? ""
+        : composeText(random, phrases, subject, invertQuantiles(NOTE_LENGTHS, random.next())),
+      contains_chart_or_table: isTerse
+        ? ""
+        : filing.isMigrated
+          ? "GSA_MIGRATION"
+          : random.chance(0.03)
+            ? "Y"
+            : "N",
     };
   });
 }
 
 function explainRate(rate: string): string {
-  if (rate === "Both") return "Some awards use the 10% de minimis rate; others a rate negotiated with the cognizant agency.";
+  if (rate === "Both")
+    return "Some awards use the 10% de minimis rate; others a rate negotiated with the cognizant agency.";
   return `The auditee ${rate === "Y" ? "used" : "did not use"} the de minimis cost rate.`;
 }

@@ -33,8 +33,8 @@ export async function writeSample(options: SampleOptions): Promise<SampleSummary
     for (const table of TABLES) writers.set(table, await openTable(directory, table, columns[table]));
     for (let index = 0; index < submissions; index += 1) {
       signal?.throwIfAborted();
-      for (const tables of composeSubmissions(seed, index)) {
-        for (const [table, writer] of writers) await writer.write(tables[table]);
+      for (const { key, tables } of composeSubmissions(seed, index)) {
+        for (const [table, writer] of writers) await writer.write(key, tables[table]);
       }
       onProgress?.(index + 1, submissions);
     }

@@ -1,0 +1,143 @@
+import { Agent, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { HeaderList } from "./headers.ts";
+import type { Upstream } from "./match-route.ts";
+
+/** Shorter than what upstreams keep, so that a request rarely meets a connection that is being closed. */
+const IDLE_CONNECTION_MS = 10_000;
+const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
+
+export interface Outgoing {
+  upstream: Upstream;
+  method: string;
+  /** With query. */
+  path: string;
+  headers: HeaderList;
+  /** How many bytes of body are let through. */
+  bodyLimit: number | undefined;
+}
+
+/** Why there is no response, as HTTP. */
+export class ForwardError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "ForwardError";
+    this.status = status;
+  }
+}
+
+/** Connections to upstreams, kept open between requests. */
+export function createConnectionPool(): Agent {
+  return new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: 256 });
+}
+
+/**
+ * Sends a request with the client's body as it streams in, and returns the response once its head is there.
+ * Tried again as often as the service says while nothing was lost by trying: the connection was refused, or
+ * the method may be repeated, and there is no body. Ends when the client goes away.
+ * @throws ForwardError 502, 503 (no such host), 504, or 413 when the body goes over the limit.
+ */
+export async function forwardRequest(
+  client: IncomingMessage,
+  clientResponse: ServerResponse,
+  outgoing: Outgoing,
+  agent: Agent,
+): Promise<IncomingMessage> {
+  const hasBody =
+    client.headers["transfer-encoding"] !== undefined || Number(client.headers["content-length"] ?? 0) > 0;
+  for (let failures = 0; ; ) {
+    const attempt = sendOnce(client, clientResponse, outgoing, agent, hasBody);
+    try {
+      return await attempt.response;
+    } catch (error) {
+      const { connected, reused } = attempt.state;
+      const mayRepeat = !hasBody && (!connected || REPEATABLE.has(outgoing.method));
+      const isFinal = error instanceof ForwardError && error.status === 503;
+      if (clientResponse.destroyed || !mayRepeat || isFinal) throw error;
+      // As in nginx, a kept connection that turns out to be closed is not counted as a try.
+      if (
+        !(reused && error instanceof ForwardError && error.status === 502) &&
+        ++failures > outgoing.upstream.retries
+      ) {
+        throw error;
+      }
+    }
+  }
+}
+
+function sendOnce(
+  client: IncomingMessage,
+  clientResponse: ServerResponse,
+  { upstream, method, path, headers, bodyLimit }: Outgoing,
+  agent: Agent,
+  hasBody: boolean,
+) {
+  const state = { connected: false, reused: false };
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    const outgoing = request({
+      agent,
+      host: upstream.host,
+      port: upstream.port,
+      method,
+      path,
+      headers: headers.flat(),
+    });
+    const cancel = () => outgoing.destroy();
+    clientResponse.once("close", cancel);
+    outgoing.once("close", () => clientResponse.off("close", cancel));
+    const fail = (error: ForwardError) => {
+      reject(error);
+      client.unpipe(outgoing);
+      client.resume();
+      outgoing.destroy(error);
+    };
+    const connecting = setTimeout(() => fail(timeout()), upstream.connectTimeout);
+
+    outgoing.once("socket", (socket) => {
+      const onConnect = () => {
+        state.connected = true;
+        clearTimeout(connecting);
+        outgoing.setTimeout(hasBody ? upstream.writeTimeout : upstream.readTimeout);
+      };
+      state.reused = outgoing.reusedSocket;
+      if (socket.connecting) socket.once("connect", onConnect);
+      else onConnect();
+    });
+    outgoing.once("finish", () => outgoing.setTimeout(upstream.readTimeout));
+    outgoing.once("response", (response) => {
+      outgoing.removeAllListeners("timeout");
+      resolve(response);
+      outgoing.on("timeout", () => {
+        // A client that reads slowly is not an upstream that writes slowly.
+        if (response.isPaused() || response.readableLength > 0) outgoing.setTimeout(upstream.readTimeout);
+        else response.destroy(timeout());
+      });
+    });
+    outgoing.on("timeout", () => fail(timeout()));
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      clearTimeout(connecting);
+      fail(
+        error.code === "ENOTFOUND" ? new ForwardError(503, "name resolution failed", error) : refused(error),
+      );
+    });
+
+    if (!hasBody) {
+      outgoing.end();
+      return;
+    }
+    if (bodyLimit !== undefined) {
+      let size = 0;
+      client.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > bodyLimit) fail(new ForwardError(413, "Request size limit exceeded"));
+      });
+    }
+    client.pipe(outgoing);
+  });
+  return { response, state };
+}
+
+const timeout = () => new ForwardError(504, "The upstream server is timing out");
+const refused = (cause: Error) =>
+  new ForwardError(502, "An invalid response was received from the upstream server", cause);

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import type { Outcome } from "./proxy.ts";
+
+const SECRET_NAME = /key|token|secret|auth|password/i;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** nginx's status for a client that went away. */
+const CLIENT_CLOSED = 499;
+
+/** One line a request: never a key, a token or a header. `startedAt` as of `performance.now()`. */
+export function logRequest(
+  logger: Logger,
+  request: IncomingMessage,
+  response: ServerResponse,
+  outcome: Outcome,
+  startedAt: number,
+): void {
+  const cause = outcome.error instanceof Error ? (outcome.error.cause ?? outcome.error) : undefined;
+  const error = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : undefined;
+  logger.info(
+    {
+      requestId: outcome.requestId,
+      method: request.method,
+      path: hideSecrets(request.url ?? ""),
+      status: response.writableFinished ? response.statusCode : CLIENT_CLOSED,
+      durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
+      consumer: outcome.consumer,
+      ...(error === undefined ? {} : { error }),
+    },
+    "request",
+  );
+}
+
+/** Drops query parameters that may hold a key, and UUIDs, which one-time tokens are. */
+export function hideSecrets(target: string): string {
+  const [path = "", ...rest] = target.split("?");
+  const kept = rest
+    .join("?")
+    .split("&")
+    .filter((argument) => !SECRET_NAME.test(decodeName(argument)));
+  return (rest.length === 0 ? path : `${path}?${kept.join("&")}`).replace(UUID, "<uuid>");
+}
+
+function decodeName(argument: string): string {
+  const name = argument.split("=")[0] ?? "";
+  return name.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

@@ -1,0 +1,29 @@
+/** Bytes that stay percent-encoded: an encoded "/" is not the same as a "/". */
+const RESERVED = new Set("!*'();:@&=+$,/?%#[]");
+
+/**
+ * The path by which Kong chooses a route: unreserved bytes decoded, dot segments resolved, slashes merged.
+ * (Kong 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`.)
+ */
+export function normalizePath(path: string): string {
+  const decoded = path.replace(/%[0-9a-f]{2}/gi, (triplet) => {
+    const char = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
+    return RESERVED.has(char) ? triplet.toUpperCase() : char;
+  });
+  const segments: string[] = [];
+  const parts = decoded.split("/").slice(1);
+  parts.forEach((part, index) => {
+    const isLast = index === parts.length - 1;
+    if (part === "..") segments.pop();
+    else if (part !== "." && part !== "") segments.push(part);
+    if (isLast && (part === "" || part === "." || part === "..")) segments.push("");
+  });
+  return `/${segments.join("/")}`;
+}
+
+/** Makes a normalised path safe for a request line again (`escape` of the same Kong module). */
+export function escapePath(path: string): string {
+  return path.replace(/[^!#$&'()*+,/:;=?@[\\\]A-Za-z\d\-_.~%]/g, (char) => {
+    return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+  });
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import type { Agent, IncomingMessage, ServerResponse } from "node:http";
+import type { RateLimiterMemory } from "rate-limiter-flexible";
+import { findClientAddress, plainAddress, type TrustCheck } from "./client-address.ts";
+import type { GatewayConfig } from "./declarative-config.ts";
+import { type Answer, answerError, answerProxyError } from "./error-answers.ts";
+import { ForwardError, forwardRequest } from "./forward-request.ts";
+import { getHeaders, type HeaderList, readRawHeaders, setHeader } from "./headers.ts";
+import { buildUpstreamPath, matchRoute, type Route } from "./match-route.ts";
+import { escapePath, normalizePath } from "./normalize-path.ts";
+import { PLUGINS } from "./plugins/index.ts";
+import type { Exchange, PluginHandler } from "./plugins/plugin.ts";
+import { answerTooLarge } from "./plugins/request-size-limiting.ts";
+import { refuseRequestLine, splitTarget } from "./request-target.ts";
+import { sendResponse } from "./send-response.ts";
+import { buildClientHeaders, buildUpstreamHeaders } from "./upstream-headers.ts";
+
+/** What lives longer than a request. */
+export interface ProxyContext {
+  config: GatewayConfig;
+  readonly counters: RateLimiterMemory;
+  readonly connections: Agent;
+  readonly isTrusted: TrustCheck;
+  readonly gzip: boolean;
+}
+
+/** What became of a request, for the log. */
+export interface Outcome {
+  requestId: string;
+  consumer?: string;
+  error?: unknown;
+}
+
+/** Serves one request under the configuration of this moment. Never rejects. */
+export async function handleRequest(
+  context: ProxyContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Outcome> {
+  const { config } = context;
+  const [path, query] = splitTarget(request.url ?? "/");
+  const peerAddress = plainAddress(request.socket.remoteAddress ?? "");
+  const exchange = createExchange(context, request, peerAddress, query);
+  const outcome: Outcome = { requestId: exchange.requestId };
+  let handlers: PluginHandler[] = [...config.globalPlugins.values()];
+  const reply = async (
+    answer: { status: number; headers: HeaderList; body: IncomingMessage | string },
+    reason?: string,
+  ) => {
+    const { status, headers, body } = answer;
+    if (typeof body === "string") setHeader(headers, "Content-Length", String(Buffer.byteLength(body)));
+    for (const [name, value] of exchange.response) setHeader(headers, name, value);
+    for (const handler of handlers) handler.filterHeaders?.(exchange, headers);
+    setHeader(headers, "X-Kong-Request-Id", exchange.requestId);
+    await sendResponse(request, response, { status, reason, headers, body }, context.gzip);
+  };
+
+  try {
+    const early = refuseRequestLine(exchange, request.url ?? "");
+    const normalized = normalizePath(path);
+    const route = early ? undefined : matchRoute(config.routes, exchange.method, normalized);
+    if (!route) {
+      await reply(early ?? answerError(exchange, 404, "no Route matched with those values"));
+      return outcome;
+    }
+    const result = await runPlugins(route, exchange);
+    handlers = result.handlers;
+    const consumer = exchange.identity?.consumer;
+    if (consumer) outcome.consumer = consumer.customId ?? consumer.name;
+    if (result.answer) {
+      await reply(result.answer);
+      return outcome;
+    }
+    const { isTrusted } = context;
+    const { requestId, clientAddress } = exchange;
+    const hop = { requestId, route, path, peerAddress, clientAddress, isTrusted };
+    const mark = exchange.query !== "" || request.url?.endsWith("?") ? `?${exchange.query}` : "";
+    const upstreamResponse = await forwardRequest(
+      request,
+      response,
+      {
+        upstream: route.upstream,
+        method: exchange.method,
+        path: escapePath(buildUpstreamPath(route, normalized)) + mark,
+        headers: buildUpstreamHeaders(request, [...exchange.request], hop),
+        bodyLimit: exchange.bodyLimit,
+      },
+      context.connections,
+    );
+    const back = buildClientHeaders(readRawHeaders(upstreamResponse.rawHeaders));
+    const status = upstreamResponse.statusCode ?? 502;
+    await reply({ status, headers: back, body: upstreamResponse }, upstreamResponse.statusMessage);
+  } catch (error) {
+    outcome.error = error;
+    if (response.headersSent || response.destroyed) response.destroy();
+    else await reply(describeFailure(exchange, error)).catch(() => response.destroy());
+  }
+  return outcome;
+}
+
+function createExchange(
+  context: ProxyContext,
+  request: IncomingMessage,
+  peerAddress: string,
+  query: string,
+): Exchange {
+  const headers = readRawHeaders(request.rawHeaders);
+  const forwardedFor = getHeaders(headers, "x-forwarded-for");
+  return {
+    requestId: randomBytes(16).toString("hex"),
+    method: request.method ?? "",
+    clientAddress: findClientAddress(peerAddress, forwardedFor, context.isTrusted),
+    query,
+    request: headers,
+    response: [],
+    credentials: context.config.credentials,
+    counters: context.counters,
+    identity: undefined,
+    bodyLimit: undefined,
+  };
+}
+
+/**
+ * Runs the plugins of a route in Kong's order. Once a consumer is known, its own plugin replaces the route's
+ * of that name. After an answer the rest is not run, but still sees the headers that go out.
+ */
+async function runPlugins(route: Route, exchange: Exchange) {
+  const handlers: PluginHandler[] = [];
+  let answer: Answer | undefined;
+  for (const { name } of PLUGINS) {
+    const handler = exchange.identity?.consumer.plugins.get(name) ?? route.plugins.get(name);
+    if (!handler) continue;
+    handlers.push(handler);
+    answer ??= await handler.access?.(exchange);
+  }
+  return { handlers, answer };
+}
+
+function describeFailure(exchange: Exchange, error: unknown): Answer {
+  if (!(error instanceof ForwardError)) {
+    return answerProxyError(exchange, 500, "An unexpected error occurred");
+  }
+  if (error.status === 413) return answerTooLarge(exchange);
+  if (error.status === 503) return answerError(exchange, 503, error.message);
+  return answerProxyError(exchange, error.status, error.message);
+}

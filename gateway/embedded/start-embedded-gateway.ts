@@ -1,0 +1,137 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { type Logger, pino } from "pino";
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { handleAdminRequest } from "./admin.ts";
+import { readTrustedIps } from "./client-address.ts";
+import { EMPTY_CONFIG, loadConfig } from "./declarative-config.ts";
+import { createConnectionPool } from "./forward-request.ts";
+import { logRequest } from "./log-request.ts";
+import { handleRequest, type ProxyContext } from "./proxy.ts";
+
+/** How long `close` waits for requests in flight. */
+const CLOSE_GRACE_MS = 2000;
+/** nginx's defaults: four buffers of 8 KB for the head, idle connections kept for 75 s. */
+const SERVER_OPTIONS = { maxHeaderSize: 32_768, keepAliveTimeout: 75_000, requestTimeout: 0 };
+
+export interface Listener {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+}
+
+export interface EmbeddedGatewayOptions {
+  proxy: Listener;
+  /** Loopback only: whoever reaches it decides what every key may do. */
+  admin?: Listener;
+  /** A declarative document of Kong; without one every request gets 404. */
+  document?: unknown;
+  /** Addresses or CIDRs of hops whose `X-Forwarded-*` are believed. */
+  trustedIps?: readonly string[];
+  /** Compress JSON and CSV for clients that take it. On unless false. */
+  gzip?: boolean;
+  logger?: Logger;
+}
+
+export interface EmbeddedGateway {
+  proxyUrl: string;
+  adminUrl?: string;
+  /** Takes no new requests, gives those in flight 2 s, then ends them. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the stand-in for Kong 3.9 (DB-less): the same declarative document, the same answers.
+ * @throws ConfigError for a document with anything in it that is not implemented; the listener's own error
+ * (such as EADDRINUSE) when it cannot listen.
+ */
+export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Promise<EmbeddedGateway> {
+  if (options.admin && !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(options.admin.host)) {
+    throw new Error(`admin host "${options.admin.host}": expected a loopback address such as 127.0.0.1`);
+  }
+  const logger = options.logger ?? pino();
+  const context: ProxyContext = {
+    config: options.document === undefined ? EMPTY_CONFIG : loadConfig(options.document),
+    // The limits are those of each plugin; this only counts.
+    counters: new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: 1 }),
+    connections: createConnectionPool(),
+    isTrusted: readTrustedIps(options.trustedIps ?? []),
+    gzip: options.gzip ?? true,
+  };
+
+  const proxy = createServer(SERVER_OPTIONS, async (request, response) => {
+    const startedAt = performance.now();
+    const outcome = await handleRequest(context, request, response);
+    if (response.writableFinished || response.destroyed)
+      logRequest(logger, request, response, outcome, startedAt);
+    else response.once("close", () => logRequest(logger, request, response, outcome, startedAt));
+  });
+  proxy.on("clientError", refuseMalformed);
+  const servers = [proxy];
+  const admin = options.admin && createAdmin(context, logger);
+  try {
+    await listen(proxy, options.proxy);
+    if (admin && options.admin) {
+      servers.push(admin);
+      await listen(admin, options.admin);
+    }
+  } catch (error) {
+    await Promise.all(servers.filter((server) => server.listening).map(closeServer));
+    throw error;
+  }
+  return {
+    proxyUrl: urlOf(proxy),
+    ...(admin ? { adminUrl: urlOf(admin) } : {}),
+    async close() {
+      await Promise.all(servers.map(closeServer));
+      context.connections.destroy();
+    },
+  };
+}
+
+function createAdmin(context: ProxyContext, logger: Logger): Server {
+  const listener: RequestListener = (request, response) => {
+    handleAdminRequest(context, request, response).catch((error: unknown) => {
+      logger.error({ err: error }, "admin request failed");
+      response.destroy();
+    });
+  };
+  return createServer(listener);
+}
+
+function listen(server: Server, { host, port }: Listener): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  const last = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(last);
+}
+
+function urlOf(server: Server): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+/** What cannot be parsed has no request to answer; the connection ends with nginx's status. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) return;
+  const timedOut = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+  const [status, message] = timedOut
+    ? ["408 Request Timeout", "Request timeout"]
+    : ["400 Bad Request", "Bad request"];
+  const body = `${message}\n`;
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

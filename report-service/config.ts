@@ -1,0 +1,141 @@
+import { z } from "zod";
+import type { DatabaseConfig } from "./database.ts";
+import type { LocalStoreOptions } from "./local-store.ts";
+import { readSecretFiles } from "./read-secret-files.ts";
+import type { S3StoreOptions } from "./s3-store.ts";
+
+export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "s3" } & S3StoreOptions);
+
+export interface ReportServiceConfig {
+  host: string;
+  port: number;
+  database: DatabaseConfig;
+  storage: StorageConfig;
+}
+
+export interface LocalStorageConfig {
+  host: string;
+  port: number;
+  directory: string;
+  secret: string;
+}
+
+const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
+const address = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
+const port = (fallback: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,5}$/, "should be a port number, or 0 for any free port")
+    .transform(Number)
+    .refine((number) => number <= 65_535, "should be a port number, or 0 for any free port")
+    .default(fallback);
+const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
+const secret = z
+  .string("should be the secret that the report service and the local storage share")
+  .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one");
+
+const reportService = z.object({
+  APP_HOST: host,
+  APP_PORT: port(8001),
+  PGHOST: z.string().optional(),
+  REPORT_SERVICE_DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: "should be an address such as postgres://report_service:password@host:5432/database",
+    })
+    .optional(),
+  REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
+  STORAGE_URL: address("the local storage's address, such as http://127.0.0.1:8002").optional(),
+  S3_BUCKET: text("the name of a bucket").optional(),
+});
+const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
+const s3Store = z.object({
+  S3_REGION: text("the bucket's region, such as us-gov-west-1"),
+  S3_KEY_PREFIX: z.string().default("reports/"),
+  S3_ENDPOINT: address("the S3 API's address, such as http://minio:9000").optional(),
+  S3_PUBLIC_ENDPOINT: address("the address at which clients reach the S3 API").optional(),
+  S3_FORCE_PATH_STYLE: z.enum(["true", "false"], "should be true or false").default("false"),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
+});
+const localStorage = z.object({
+  STORAGE_HOST: host,
+  STORAGE_PORT: port(8002),
+  STORAGE_DIRECTORY: text("the directory that holds <report_id>.pdf for each report"),
+  STORAGE_SIGNING_SECRET: secret,
+});
+
+/**
+ * Reads the report service's configuration from environment variables. An empty value counts as unset.
+ *
+ * @throws Error with one line for each missing or malformed variable
+ */
+export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportServiceConfig {
+  const variables = readSecretFiles(environment);
+  const { APP_HOST, APP_PORT, PGHOST, ...rest } = parse(reportService, variables);
+  const { REPORT_SERVICE_DATABASE_URL: connectionString, STORAGE_URL: url, S3_BUCKET: bucket } = rest;
+  if (connectionString === undefined && PGHOST === undefined) {
+    throw new Error(describe("REPORT_SERVICE_DATABASE_URL", "is missing: it, or PGHOST, names the database"));
+  }
+  if ((url === undefined) === (bucket === undefined)) {
+    const what = "should be set for the local storage, or S3_BUCKET for S3: one of them";
+    throw new Error(describe("STORAGE_URL", what));
+  }
+  return {
+    host: APP_HOST,
+    port: APP_PORT,
+    database: { connectionString, password: rest.REPORT_SERVICE_DATABASE_PASSWORD },
+    storage:
+      url !== undefined
+        ? { kind: "local", url, secret: parse(localStore, variables).STORAGE_SIGNING_SECRET }
+        : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
+  };
+}
+
+/** Reads the local storage server's configuration, as readReportServiceConfig does the report service's. */
+export function readLocalStorageConfig(environment: NodeJS.ProcessEnv): LocalStorageConfig {
+  const variables = parse(localStorage, readSecretFiles(environment));
+  return {
+    host: variables.STORAGE_HOST,
+    port: variables.STORAGE_PORT,
+    directory: variables.STORAGE_DIRECTORY,
+    secret: variables.STORAGE_SIGNING_SECRET,
+  };
+}
+
+function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket"> {
+  const s3 = parse(s3Store, variables);
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = s3;
+  const { AWS_SESSION_TOKEN: sessionToken } = s3;
+  return {
+    region: s3.S3_REGION,
+    keyPrefix: s3.S3_KEY_PREFIX,
+    endpoint: s3.S3_ENDPOINT,
+    publicEndpoint: s3.S3_PUBLIC_ENDPOINT,
+    forcePathStyle: s3.S3_FORCE_PATH_STYLE === "true",
+    // What the standard chain would take first, read here because it may stand in files.
+    credentials:
+      accessKeyId === undefined || secretAccessKey === undefined
+        ? undefined
+        : { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+  };
+}
+
+function parse<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  variables: Record<string, string>,
+): z.output<z.ZodObject<Shape>> {
+  const parsed = schema.safeParse(variables);
+  if (parsed.success) return parsed.data;
+  // Never the value: it may be a secret.
+  const lines = parsed.error.issues.map(({ path: [name], message }) => {
+    const what = variables[String(name)] === undefined ? `is missing: it ${message}` : message;
+    return describe(String(name), what);
+  });
+  throw new Error(lines.join("\n"));
+}
+
+function describe(name: string, what: string): string {
+  return `${name} ${what}. Set it in the environment or in .env.`;
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+
+/** Variables whose value may also stand in a file, named by `<NAME>_FILE`: Docker mounts secrets as files. */
+const secrets = [
+  "REPORT_SERVICE_DATABASE_URL",
+  "REPORT_SERVICE_DATABASE_PASSWORD",
+  "STORAGE_SIGNING_SECRET",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+];
+
+/**
+ * Puts the content of secrets' files in place of their names, and leaves unset and empty variables out.
+ *
+ * @throws Error if a file cannot be read, or a secret is given in both ways
+ */
+export function readSecretFiles(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && value !== "") variables[name] = value;
+  }
+  for (const name of secrets) {
+    const file = variables[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (variables[name] !== undefined)
+      throw new Error(`${name} and ${name}_FILE are both set. Unset one of them.`);
+    variables[name] = readSecret(name, file);
+  }
+  return variables;
+}
+
+function readSecret(name: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code;
+    throw new Error(
+      `${name}_FILE names ${file}, which cannot be read (${reason}). Mount it or set ${name}.`,
+      {
+        cause,
+      },
+    );
+  }
+}

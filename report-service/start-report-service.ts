@@ -1,0 +1,28 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { ReportServiceConfig } from "./config.ts";
+import { createReportService } from "./create-report-service.ts";
+import { createStorage } from "./create-storage.ts";
+import { createPool } from "./database.ts";
+import { listen, type RunningServer } from "./listen.ts";
+
+/**
+ * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
+ * `/readyz` says whether they are.
+ *
+ * @throws Error if the port cannot be listened on
+ */
+export async function startReportService({
+  host,
+  port,
+  database,
+  storage: storageConfig,
+  logger,
+}: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer> {
+  const pool = createPool(database, logger);
+  const storage = createStorage(storageConfig);
+  const app = createReportService({ pool, storage, logger });
+  return listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
+    storage.close();
+    await pool.end();
+  });
+}

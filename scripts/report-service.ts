@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import { dotenv } from "zx";
+import { readReportServiceConfig } from "../report-service/config.ts";
+import { createLogger } from "../report-service/quiet-logging.ts";
+import { runUntilSignal } from "../report-service/run-until-signal.ts";
+import { startReportService } from "../report-service/start-report-service.ts";
+
+const name = "report-service";
+
+new Command(name)
+  .description("Redeems one-time tokens for redirects to the reports' PDFs. Ctrl-C stops it.")
+  .allowExcessArguments(false)
+  .addHelpText(
+    "after",
+    `
+Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+  APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
+  REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …
+  REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the address
+One storage of:
+  STORAGE_URL                          the local storage, as clients reach it
+  STORAGE_SIGNING_SECRET *             what it shares with this service, 32 characters or more
+or:
+  S3_BUCKET, S3_REGION                 the bucket
+  S3_KEY_PREFIX                        stands before <report_id>.pdf (reports/)
+  S3_ENDPOINT                          the S3 API, if not at AWS
+  S3_PUBLIC_ENDPOINT                   the same API as clients reach it, if elsewhere
+  S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
+  AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
+                                       without them the AWS standard chain: profile, container, instance
+
+/healthz says whether it runs, /readyz whether database and storage answer.
+Exit status: 0 stopped by a signal, 1 could not be started.`,
+  )
+  .parse();
+
+await runUntilSignal(name, () => {
+  const config = readReportServiceConfig({ ...dotenv.loadSafe(".env"), ...process.env });
+  return startReportService({ ...config, logger: createLogger({ name }) });
+});

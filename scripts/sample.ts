@@ -1,0 +1,86 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { writeReportPdfs, writeSample } from "../db/sample/index.ts";
+import { showProgress } from "../db/sample/progress.ts";
+
+type Options = { out: string; submissions: number; seed: number; pdf?: true; from?: string; force?: true };
+
+const command = new Command("npm run sample --")
+  .description("Writes invented Single Audit submissions as CSV files, the same for the same seed.")
+  .requiredOption("--out <directory>", "where to write")
+  .option("--submissions <number>", "current submissions to write", parseWhole(1), 2000)
+  .option("--seed <number>", "another seed gives other submissions", parseWhole(0), 1)
+  .option("--pdf", "also write a PDF of each current report, to reports/ in the directory")
+  .addOption(
+    new Option(
+      "--from <directory>",
+      "only write PDFs, of the reports in these CSV files, generated or real",
+    ).conflicts(["pdf", "submissions", "seed"]),
+  )
+  .option("--force", "write into a directory that is not empty; files of the same names are replaced")
+  .addHelpText(
+    "after",
+    "\nCtrl-C leaves no half-written file. Exit status: 0 done, 1 failed, 130 interrupted.",
+  )
+  .parse();
+
+const controller = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort());
+
+try {
+  await run(command.opts<Options>(), controller.signal);
+} catch (error) {
+  const text = error instanceof Error ? error.message : String(error);
+  process.stderr.write(
+    controller.signal.aborted ? "Interrupted.\n" : `error: ${text.replaceAll("\n", " ")}\n`,
+  );
+  process.exitCode = controller.signal.aborted ? 130 : 1;
+}
+
+async function run(
+  { out, submissions, seed, pdf, from, force }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!force && !(await isEmpty(out))) {
+    throw new Error(`${out} is not empty. Name another directory, or add --force to write into it.`);
+  }
+  if (from !== undefined) return writePdfs(from, out, signal);
+  const progress = showProgress("submissions");
+  const { rows } = await writeSample({
+    directory: out,
+    submissions,
+    seed,
+    signal,
+    onProgress: progress.update,
+  }).finally(progress.end);
+  for (const [table, count] of Object.entries(rows)) process.stdout.write(`${table}: ${count} rows\n`);
+  if (pdf) await writePdfs(out, path.join(out, "reports"), signal);
+}
+
+async function writePdfs(directory: string, output: string, signal: AbortSignal): Promise<void> {
+  const progress = showProgress("PDFs");
+  const count = await writeReportPdfs({ directory, output, signal, onProgress: progress.update }).finally(
+    progress.end,
+  );
+  process.stdout.write(`${count} PDFs in ${output}\n`);
+}
+
+async function isEmpty(directory: string): Promise<boolean> {
+  try {
+    return (await readdir(directory)).length === 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return true;
+    throw new Error(`cannot write to ${directory}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function parseWhole(min: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < min) {
+      throw new InvalidArgumentError(`It must be a whole number from ${min}.`);
+    }
+    return number;
+  };
+}

@@ -1,0 +1,72 @@
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { Command } from "commander";
+import { dotenv } from "zx";
+import { readStackConfig } from "../stack/config.ts";
+import { describeFacts } from "../stack/print-facts.ts";
+import { refuseSecondStack, startStack } from "../stack/start-stack.ts";
+
+const command = new Command("npm start --")
+  .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
+  .option("--fresh", "start over: remove data, keys and secrets of earlier runs first")
+  .option("--data <directory>", "publish the CSV files of this directory in place of the generated sample")
+  .addHelpText(
+    "after",
+    `
+Environment (or .env):
+  GATEWAY_PORT           port of the API (8000)
+  APP_PORT               port of the report service (8001)
+  STORAGE_PORT           port of the local storage (8002)
+  DATABASE_PORT          port of PostgreSQL (8003)
+  POSTGREST_PORT         port of PostgREST (8004)
+  POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
+  GATEWAY_ADMIN_PORT     port that takes the gateway's configuration (8006)
+                         Any port may be 0: a free one is taken.
+  DATABASE_URL           an empty PostgreSQL 18 database to use, as superuser, in place of the embedded one
+  POSTGREST_BIN          the PostgREST 12.0.2 program, if it is not on the PATH nor installed by npm
+  TRUSTED_IPS            load balancers in front whose X-Forwarded-For is believed, as addresses or CIDRs
+  STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
+
+Exit status: 0 stopped by Ctrl-C, 1 a part failed or could not be started.`,
+  )
+  .parse();
+const options = command.opts<{ fresh?: boolean; data?: string }>();
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+const interrupted = new Promise<undefined>((resolve) => {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => resolve(undefined));
+});
+
+try {
+  process.env = { ...dotenv.loadSafe(".env"), ...process.env };
+  const config = readStackConfig(process.env);
+  if (options.fresh) {
+    await refuseSecondStack(config.directory);
+    await rm(config.directory, { recursive: true, force: true });
+  }
+  const stack = startStack({
+    config,
+    dataDirectory: options.data === undefined ? undefined : path.resolve(options.data),
+    report: (line) => process.stdout.write(`${line}\n`),
+  });
+  const outcome = await Promise.race([
+    stack.ready.then(
+      (facts) => {
+        process.stdout.write(`\n${describeFacts(facts)}\n\nCtrl-C stops it.\n`);
+        return Promise.race([stack.failed, interrupted]);
+      },
+      (error: Error) => error.message,
+    ),
+    stack.failed,
+    interrupted,
+  ]);
+  await stack.stop();
+  if (outcome !== undefined) fail(outcome);
+  process.exit(0);
+} catch (error) {
+  fail(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,36 @@
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import type { Client } from "pg";
+import { writeReportPdfs } from "../db/sample/write-report-pdfs.ts";
+import { writeSample } from "../db/sample/write-sample.ts";
+import { findFiles } from "../refresh/find-files.ts";
+import { loadDataSet } from "../refresh/load-data-set.ts";
+
+export interface DataToPublish {
+  /** Where the sample is generated. */
+  directory: string;
+  /** CSV files to publish in place of the sample. */
+  dataDirectory: string | undefined;
+  /** Where the reports' PDFs are kept. */
+  reports: string;
+  report: (line: string) => void;
+}
+
+/** Publishes the given files, or else, on a database that has none yet, a generated sample; with a PDF a report. */
+export async function publishData(client: Client, options: DataToPublish): Promise<void> {
+  const { rows } = await client.query("select from publication.data_sets where source <> 'empty' limit 1");
+  if (options.dataDirectory === undefined && rows.length > 0) return;
+  let source = options.dataDirectory;
+  if (source === undefined) {
+    source = path.join(options.directory, "sample");
+    options.report("Generating the sample data ...");
+    await rm(source, { recursive: true, force: true });
+    await writeSample({ directory: source });
+  }
+  const files = await findFiles(source);
+  await client.query("set role publisher");
+  await loadDataSet(client, { source, files }, options.report);
+  await client.query("reset role");
+  options.report("Writing a PDF for each report ...");
+  await writeReportPdfs({ directory: source, output: options.reports });
+}

@@ -1,0 +1,198 @@
+import { chmod, mkdir, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { Client } from "pg";
+import { pino } from "pino";
+import { deployDatabase } from "../db/deploy/deploy-database.ts";
+import type { LoginRole } from "../db/deploy/set-role-passwords.ts";
+import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
+import { startSync } from "../gateway/start-sync.ts";
+import { startLocalStorage } from "../report-service/start-local-storage.ts";
+import { startReportService } from "../report-service/start-report-service.ts";
+import type { ChildProcess } from "./child-process.ts";
+import { type StackConfig, settlePorts } from "./config.ts";
+import { startPostgres } from "./postgres.ts";
+import { startPostgrest } from "./postgrest.ts";
+import { publishData } from "./publish-data.ts";
+import { makeSampleKeys } from "./sample-keys.ts";
+import { readOrCreateSecrets, type Secrets, writePrivateJson } from "./secrets.ts";
+
+/** What a running stack is reached by: the content of `stack.json`. */
+export interface StackFacts {
+  base_url: string;
+  app_url: string;
+  /** As the database's superuser. */
+  database_url: string;
+  postgrest_url: string;
+  keys: { demo: string; individual: string; tribal: string };
+  /** Report IDs to try; null where the data set has none of the kind. */
+  sample: { public_report_id: string | null; suppressed_report_id: string | null };
+  pid: number;
+}
+
+export interface Stack {
+  /** Resolves when everything serves; rejects with what a person can do about it. */
+  ready: Promise<StackFacts>;
+  /** Resolves to a description when a part that must not end has ended by itself. */
+  failed: Promise<string>;
+  /** Stops every part that was started, the last one first. */
+  stop: () => Promise<void>;
+}
+
+export interface StackOptions {
+  config: StackConfig;
+  /** CSV files to publish in place of the generated sample. */
+  dataDirectory?: string | undefined;
+  report: (line: string) => void;
+}
+
+const demonstrationKey = "DEMO_KEY";
+const stopGraceMilliseconds = 2000;
+
+/**
+ * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway and its sync, the report service
+ * and its storage.
+ */
+export function startStack(options: StackOptions): Stack {
+  const stops: (() => Promise<unknown>)[] = [];
+  let noteFailure: (description: string) => void;
+  const failed = new Promise<string>((resolve) => {
+    noteFailure = resolve;
+  });
+  let stopping = false;
+  const keep = (child: ChildProcess) => {
+    stops.push(() => child.stop(stopGraceMilliseconds));
+    void child.ended.then((description) => {
+      if (!stopping) noteFailure(description);
+    });
+  };
+  const stop = async () => {
+    stopping = true;
+    for (const stopPart of stops.splice(0).reverse()) await stopPart();
+  };
+  return { ready: startParts(options, stops, keep), failed, stop };
+}
+
+async function startParts(
+  { config: wanted, dataDirectory, report }: StackOptions,
+  stops: (() => Promise<unknown>)[],
+  keep: (child: ChildProcess) => void,
+): Promise<StackFacts> {
+  const { directory } = wanted;
+  await mkdir(directory, { recursive: true });
+  // PostgreSQL's unprivileged user passes through; what is secret in here has mode 0600.
+  await chmod(directory, 0o711);
+  await refuseSecondStack(directory);
+  const config = await settlePorts(wanted);
+  const secrets = await readOrCreateSecrets(directory);
+  const logger = pino(pino.destination({ dest: path.join(directory, "stack.log"), mode: 0o600 }));
+
+  let databaseUrl = config.DATABASE_URL;
+  if (databaseUrl === undefined) {
+    const postgres = await startPostgres(directory, config.DATABASE_PORT, secrets.superuserPassword, keep);
+    databaseUrl = postgres;
+    report("PostgreSQL is ready.");
+  }
+  await deployDatabase(databaseUrl, secrets.rolePasswords);
+  const client = new Client({ connectionString: databaseUrl });
+  // When the server goes away, the end of its process tells.
+  client.on("error", () => {});
+  await client.connect();
+  stops.push(() => client.end().catch(() => {}));
+  const reports = path.join(directory, "reports");
+  await publishData(client, { directory, dataDirectory, reports, report });
+  const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
+  await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
+
+  const postgrestUrl = await startPostgrest(
+    {
+      binary: config.POSTGREST_BIN,
+      databaseUrl: asRole(databaseUrl, "authenticator", secrets),
+      jwtSecret: secrets.jwtSecret,
+      port: config.POSTGREST_PORT,
+      adminPort: config.POSTGREST_ADMIN_PORT,
+    },
+    keep,
+  );
+  report("PostgREST is ready.");
+
+  const gateway = await startEmbeddedGateway({
+    proxy: { host: "127.0.0.1", port: config.GATEWAY_PORT },
+    admin: { host: "127.0.0.1", port: config.GATEWAY_ADMIN_PORT },
+    trustedIps: config.TRUSTED_IPS,
+    logger: logger.child({ service: "gateway" }),
+  });
+  stops.push(gateway.close);
+  const sync = await startSync({
+    databaseUrl: asRole(databaseUrl, "gateway_sync", secrets),
+    adminUrls: [`http://127.0.0.1:${config.GATEWAY_ADMIN_PORT}`],
+    postgrestUrl,
+    jwtSecret: secrets.jwtSecret,
+    logger: logger.child({ service: "gateway-sync" }),
+  });
+  stops.push(sync.close);
+
+  const secret = secrets.storageSigningSecret;
+  const storage = await startLocalStorage({
+    host: "127.0.0.1",
+    port: config.STORAGE_PORT,
+    directory: reports,
+    secret,
+    logger: logger.child({ service: "local-storage" }),
+  });
+  stops.push(storage.close);
+  const reportService = await startReportService({
+    host: "127.0.0.1",
+    port: config.APP_PORT,
+    database: { connectionString: asRole(databaseUrl, "report_service", secrets) },
+    storage: { kind: "local", url: storage.url, secret },
+    logger: logger.child({ service: "report-service" }),
+  });
+  stops.push(reportService.close);
+
+  const facts: StackFacts = {
+    base_url: gateway.proxyUrl,
+    app_url: reportService.url,
+    database_url: databaseUrl,
+    postgrest_url: postgrestUrl,
+    keys: { demo: demonstrationKey, ...sampleKeys },
+    sample: await chooseSampleReports(client),
+    pid: process.pid,
+  };
+  await writePrivateJson(path.join(directory, "stack.json"), facts);
+  stops.push(() => rm(path.join(directory, "stack.json"), { force: true }));
+  return facts;
+}
+
+/**
+ * Fails when a stack runs on this directory already.
+ *
+ * @throws Error that names the running process
+ */
+export async function refuseSecondStack(directory: string): Promise<void> {
+  const text = await readFile(path.join(directory, "stack.json"), "utf8").catch(() => undefined);
+  if (text === undefined) return;
+  const { pid }: StackFacts = JSON.parse(text);
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return;
+  }
+  throw new Error(
+    `The stack of ${directory} runs already, as process ${pid}. Stop it first, or set STACK_DIRECTORY to another directory.`,
+  );
+}
+
+function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {
+  const url = new URL(databaseUrl);
+  url.username = role;
+  url.password = rolePasswords[role];
+  return url.href;
+}
+
+async function chooseSampleReports(client: Client): Promise<StackFacts["sample"]> {
+  const { rows } = await client.query<StackFacts["sample"]>(
+    `select (select report_id from disclosed.general limit 1) as public_report_id,
+            (select report_id from suppressed.general limit 1) as suppressed_report_id`,
+  );
+  return rows[0] ?? { public_report_id: null, suppressed_report_id: null };
+}

@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { columnNames, columns, tables } from "../support/columns.ts";
+import { findReport, keyNames, request } from "../support/target.ts";
+
+let published: string;
+let suppressed: string;
+
+beforeAll(async () => {
+  published = await findReport(true);
+  suppressed = await findReport(false);
+});
+
+describe.each(keyNames)("general, with the %s key", (key) => {
+  it.each([[{}], [{ "accept-profile": "api_v1_1_0" }]])(
+    "answers a page with the published columns in their order, with %j",
+    async (headers) => {
+      const answer = await request("/general?limit=5", { key, headers });
+      expect(answer.status).toBe(200);
+      expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+      expect(answer.headers["content-range"]).toBe("0-4/*");
+      expect(answer.headers["content-profile"]).toBe("api_v1_1_0");
+      expect(answer.headers.etag).toMatch(/^(W\/)?"[^"]+"$/);
+      expect(answer.json).toHaveLength(5);
+      for (const row of answer.json) expect(Object.keys(row)).toEqual(columnNames("general"));
+    },
+  );
+
+  it("answers one object to a public report_id", async () => {
+    const answer = await request(`/general?report_id=eq.${published}`, { key });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toHaveLength(1);
+    expect(answer.json[0]).toMatchObject({ report_id: published, is_public: true });
+    expect(answer.json[0].auditee_uei).toBeTruthy();
+  });
+
+  it("answers 404 to a report_id that does not exist", async () => {
+    const answer = await request("/general?report_id=eq.2023-06-GSAFAC-9999999999", { key });
+    expect(answer.status).toBe(404);
+    expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+    expect(Object.keys(answer.json).sort()).toEqual(["code", "details", "hint", "message"]);
+    expect(answer.json.code).toBe("report_not_found");
+  });
+
+  it("answers 404 without a body to HEAD of a report_id that does not exist", async () => {
+    const answer = await request("/general?report_id=eq.no-such-report", { key, method: "HEAD" });
+    expect(answer.status).toBe(404);
+    expect(answer.text).toBe("");
+  });
+
+  it("answers 404 wherever the filter stands in the query, and beside other parameters", async () => {
+    const answer = await request("/general?select=report_id&report_id=eq.no-such-report&limit=1", { key });
+    expect(answer.status).toBe(404);
+  });
+
+  it("leaves other operators, and existing reports that another filter excludes, to PostgREST", async () => {
+    for (const query of [
+      "report_id=in.(no-such-report)",
+      "report_id=like.no-such*",
+      "report_id=gt.zzz",
+      `report_id=eq.${published}&audit_year=eq.1900`,
+    ]) {
+      const answer = await request(`/general?${query}`, { key });
+      expect([answer.status, answer.json], query).toEqual([200, []]);
+    }
+  });
+});
+
+describe("a suppressed report in general", () => {
+  it.each(["demo", "individual"] as const)("is a stub for the %s key", async (key) => {
+    const answer = await request(`/general?report_id=eq.${suppressed}`, { key });
+    expect(answer.status).toBe(200);
+    const stub = Object.fromEntries(columnNames("general").map((name) => [name, null]));
+    expect(answer.json).toEqual([{ ...stub, report_id: suppressed, is_public: false }]);
+  });
+
+  it("is the full row for the Tribal key, once", async () => {
+    const answer = await request(`/general?report_id=eq.${suppressed}`, { key: "tribal" });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toHaveLength(1);
+    expect(answer.json[0]).toMatchObject({ report_id: suppressed, is_public: false });
+    expect(answer.json[0].auditee_uei).toBeTruthy();
+    expect(answer.json[0].audit_year).toBeTruthy();
+  });
+});
+
+describe("the values of a row", () => {
+  const isOfType: Record<string, (value: unknown) => boolean> = {
+    TEXT: (value) => typeof value === "string",
+    "VARCHAR(30)": (value) => typeof value === "string",
+    BIGINT: (value) => Number.isSafeInteger(value),
+    INTEGER: (value) => Number.isSafeInteger(value),
+    BOOLEAN: (value) => typeof value === "boolean",
+    DATE: (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value),
+  };
+  it.each(tables)("have the JSON types of the published columns in %s", async (table) => {
+    const answer = await request(`/${table}?limit=200`, { key: "individual" });
+    expect(answer.status).toBe(200);
+    for (const row of answer.json) {
+      expect(Object.keys(row)).toEqual(columnNames(table));
+      for (const { name, type } of columns[table] ?? []) {
+        const fits = row[name] === null || isOfType[type]?.(row[name]);
+        expect(fits, `${table}.${name} (${type}): ${JSON.stringify(row[name])}`).toBe(true);
+      }
+    }
+  });
+
+  it("never leave both cognizant and oversight agency null in a public row", async () => {
+    const answer = await request(
+      "/general?is_public=eq.true&or=(cognizant_agency.is.null,oversight_agency.is.null)",
+      {
+        key: "individual",
+      },
+    );
+    expect(answer.json).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { childTables, tables } from "../support/columns.ts";
+import { type KeyName, keyNames, query, request } from "../support/target.ts";
+
+// Who sees what: every table, every key, suppressed and public reports, against what the database holds.
+
+interface Held {
+  disclosed: string[];
+  suppressed: string[];
+}
+const held: Record<string, Held> = {};
+
+beforeAll(async () => {
+  for (const table of tables) {
+    const list = async (schema: string) =>
+      (
+        await query<{ report_id: string }>(
+          `select distinct report_id from ${schema}.${table} order by report_id limit 20`,
+        )
+      ).map(({ report_id }) => report_id);
+    held[table] = { disclosed: await list("disclosed"), suppressed: await list("suppressed") };
+  }
+});
+
+const seen = async (table: string, key: KeyName, reports: string[]): Promise<string[]> => {
+  if (reports.length === 0) return [];
+  const answer = await request(`/${table}?report_id=in.(${reports.join(",")})&select=report_id`, { key });
+  expect(answer.status).toBe(200);
+  return [...new Set<string>(answer.json.map(({ report_id }: { report_id: string }) => report_id))].sort();
+};
+
+describe.each(childTables)("%s", (table) => {
+  it.each(keyNames)("shows the %s key the rows of public reports", async (key) => {
+    expect(await seen(table, key, held[table]?.disclosed ?? [])).toEqual(held[table]?.disclosed);
+  });
+  it.each(["demo", "individual"] as const)("shows the %s key nothing of suppressed reports", async (key) => {
+    expect(await seen(table, key, held[table]?.suppressed ?? [])).toEqual([]);
+  });
+  it("shows the Tribal key the rows of suppressed reports", async () => {
+    expect(await seen(table, "tribal", held[table]?.suppressed ?? [])).toEqual(held[table]?.suppressed);
+  });
+});
+
+describe("general", () => {
+  it.each(keyNames)("lists suppressed and public reports to the %s key", async (key) => {
+    const { disclosed = [], suppressed = [] } = held.general ?? {};
+    expect(await seen("general", key, disclosed)).toEqual(disclosed);
+    expect(await seen("general", key, suppressed)).toEqual(suppressed);
+  });
+
+  it.each(["demo", "individual"] as const)(
+    "tells the %s key no value of a suppressed report by any filter",
+    async (key) => {
+      const [row] = await query<Record<string, unknown>>("select * from suppressed.general limit 1");
+      for (const [column, value] of Object.entries(row ?? {})) {
+        if (value === null || value === "" || column === "report_id" || column === "is_public") continue;
+        const answer = await request(
+          `/general?report_id=eq.${row?.report_id}&${column}=not.is.null&select=report_id`,
+          { key: key === "demo" ? "demo" : key },
+        );
+        expect(answer.json, column).toEqual([]);
+      }
+    },
+  );
+
+  it("counts suppressed rows for nobody who may not see them", async () => {
+    const [{ rows } = { rows: -1 }] = await query<{ rows: number }>(
+      "select count(*)::integer as rows from disclosed.federal_awards",
+    );
+    const answer = await request("/federal_awards?limit=1", {
+      key: "individual",
+      headers: { prefer: "count=exact" },
+    });
+    expect(answer.headers["content-range"]).toBe(`0-0/${rows}`);
+  });
+
+  it("embeds nothing of a suppressed report for a key without Tribal access", async () => {
+    const report = held.federal_awards?.suppressed[0];
+    const path = `/general?report_id=eq.${report}&select=report_id,federal_awards(award_reference)`;
+    expect((await request(path, { key: "individual" })).json).toEqual([
+      { report_id: report, federal_awards: [] },
+    ]);
+    const [full] = (await request(path, { key: "tribal" })).json;
+    expect(full.federal_awards.length).toBeGreaterThan(0);
+  });
+});

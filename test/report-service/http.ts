@@ -1,0 +1,34 @@
+import { type Agent, request } from "node:http";
+
+export interface Reply {
+  status: number;
+  /** Without those that say nothing about the answer: date, connection, keep-alive. */
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** Sends a request whose target is taken as it is: nothing is normalised, no redirect is followed. */
+export async function send(
+  base: string,
+  target: string,
+  options: { method?: string; headers?: Record<string, string>; agent?: Agent } = {},
+): Promise<Reply> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ hostname, port, path: target, ...options }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.on("error", reject);
+      incoming.on("end", () => {
+        const { date, connection, "keep-alive": keepAlive, ...headers } = incoming.headers;
+        resolve({
+          status: incoming.statusCode ?? 0,
+          headers,
+          body: Buffer.concat(chunks).toString("latin1"),
+        });
+      });
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+}

@@ -1,0 +1,126 @@
+import { randomInt } from "node:crypto";
+import { Client } from "pg";
+import { Agent, type Dispatcher } from "undici";
+
+function read(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set. Set it together with BASE_URL, or leave both unset.`);
+  return value;
+}
+
+/** The deployment under test. */
+export const target = {
+  get baseUrl() {
+    return read("API_URL");
+  },
+  get appUrl() {
+    return read("APP_URL");
+  },
+  get databaseUrl() {
+    return read("DATABASE_URL");
+  },
+  get postgrestUrl() {
+    return read("POSTGREST_URL");
+  },
+  keys: {
+    get demo() {
+      return process.env.DEMO_KEY || "DEMO_KEY";
+    },
+    get individual() {
+      return read("INDIVIDUAL_KEY");
+    },
+    get tribal() {
+      return read("TRIBAL_KEY");
+    },
+  },
+};
+
+export type KeyName = keyof typeof target.keys;
+export const keyNames: KeyName[] = ["demo", "individual", "tribal"];
+
+export interface Request {
+  method?: string;
+  /** One of the target's keys, any other key, or none. */
+  key?: KeyName | { value: string };
+  headers?: Record<string, string | string[]>;
+  body?: string;
+  /** Local address to send from. */
+  from?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
+  json: any;
+}
+
+const agents = new Map<string, Agent>();
+
+/** A loopback address that no other test sends from, so that limits by address do not meet. */
+export function makeAddress(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
+}
+
+const isLoopback = () => new URL(target.baseUrl).hostname.startsWith("127.");
+
+/** Sends a request to the gateway, its path and query exactly as given. */
+export async function request(path: string, options: Request = {}): Promise<Answer> {
+  return await send(target.baseUrl, path, options);
+}
+
+/** Sends a request to any address, its path and query exactly as given. Redirects are not followed. */
+export async function send(
+  origin: string,
+  path: string,
+  { method = "GET", key, headers = {}, body, from }: Request = {},
+): Promise<Answer> {
+  // The demonstration key is limited by address: each use comes from another one.
+  const address = from ?? (key === "demo" && isLoopback() ? makeAddress() : "");
+  let agent = agents.get(address);
+  if (agent === undefined) {
+    agent = new Agent({ keepAliveTimeout: 1000, ...(address === "" ? {} : { localAddress: address }) });
+    agents.set(address, agent);
+  }
+  const value = typeof key === "string" ? target.keys[key] : key?.value;
+  const response = await agent.request({
+    origin,
+    path,
+    method: method as Dispatcher.HttpMethod,
+    headers: { ...(value === undefined ? {} : { "x-api-key": value }), ...headers },
+    body: body ?? null,
+  });
+  const text = await response.body.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    json = undefined;
+  }
+  return { status: response.statusCode, headers: response.headers, text, json };
+}
+
+/** A report ID of the data set, by what the deployment itself says of it. */
+export async function findReport(isPublic: boolean): Promise<string> {
+  const { json } = await request(`/general?is_public=eq.${isPublic}&select=report_id&limit=1`, {
+    key: "individual",
+  });
+  const [row] = json;
+  if (row === undefined) throw new Error(`The data set has no report with is_public = ${isPublic}.`);
+  return row.report_id;
+}
+
+/** Runs SQL on the deployment's database, as its superuser. */
+export async function query<Row extends Record<string, unknown>>(
+  sql: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const client = new Client({ connectionString: target.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
