@@ -18,8 +18,8 @@ export async function startReportService({
   storage: storageConfig,
   logger,
 }: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer> {
+  const storage = await createStorage(storageConfig);
   const pool = createPool(database, logger);
-  const storage = createStorage(storageConfig);
   const app = createReportService({ pool, storage, logger });
   return listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
     storage.close();

@@ -27,10 +27,15 @@ export async function publishData(client: Client, options: DataToPublish): Promi
     await rm(source, { recursive: true, force: true });
     await writeSample({ directory: source });
   }
-  const files = await findFiles(source);
+  options.report("Loading the data, and writing a PDF for each report ...");
+  await Promise.all([
+    load(client, source, options.report),
+    writeReportPdfs({ directory: source, output: options.reports }),
+  ]);
+}
+
+async function load(client: Client, source: string, report: (line: string) => void): Promise<void> {
   await client.query("set role publisher");
-  await loadDataSet(client, { source, files }, options.report);
+  await loadDataSet(client, { source, files: await findFiles(source) }, report);
   await client.query("reset role");
-  options.report("Writing a PDF for each report ...");
-  await writeReportPdfs({ directory: source, output: options.reports });
 }

@@ -93,7 +93,7 @@ function chooseLastYear(seed: number, group: number): number {
     [2021, 1],
     [2022, 1.2],
     [2023, 1.6],
-    [2024, 2.6],
+    [2024, 4],
   ] as const;
   return findPinnedGroup(group)?.lastYear ?? random.weigh(years);
 }

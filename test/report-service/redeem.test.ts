@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openTokens, type Tokens } from "./database.ts";
@@ -209,6 +210,16 @@ describe("the log", () => {
     expect(ids).toContain("from-the-gateway.1");
     expect(ids).not.toContain("not sane");
     expect(ids).not.toContain(token);
+  });
+
+  test("says nothing of a request that cannot be read", async () => {
+    const token = await issue();
+    const socket = connect({ port: Number(new URL(parts.url).port), host: "127.0.0.1" });
+    socket.write(`GET ${downloads}/${token} HTTP/1.1\r\nHost: x\r\n: broken\r\n\r\n`);
+    const chunks: Buffer[] = await socket.toArray();
+    expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 400 /);
+    // Bytes that are logged as numbers: the first ones of the path.
+    expect(parts.logs.lines.join("")).not.toContain([...Buffer.from(downloads)].slice(0, 5).join(","));
   });
 
   test("names routes, and no token, no address and no secret", () => {

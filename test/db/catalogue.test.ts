@@ -1,0 +1,258 @@
+import { describe, expect, it } from "vitest";
+import { tables } from "../support/columns.ts";
+import { query } from "../support/target.ts";
+
+// The rights that the design gives, and no others, read from the catalogue.
+
+const roles = [
+  "authenticator",
+  "gateway",
+  "api_public",
+  "api_tribal",
+  "report_service",
+  "gateway_sync",
+  "publisher",
+] as const;
+type Role = (typeof roles)[number];
+
+const prefix = (schema: string, names: readonly string[]) => names.map((name) => `${schema}.${name}`);
+const readable = [
+  ...prefix("api_v1_1_0", tables),
+  ...prefix("dissemination", [...tables, "data_set"]),
+  ...prefix("disclosed", [...tables, "general_stubs", "data_set"]),
+  ...prefix("suppressed", tables),
+];
+const relationships = "api_v1_1_0.*";
+const servedFunctions = ["request.refuse", "request.matches_etag", relationships];
+
+/** Schemas that a role may use, relations that it may read, functions that it may run. */
+const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: string[]; runs: string[] }> = {
+  authenticator: { schemas: ["request"], reads: [], runs: ["request.pre_config"] },
+  gateway: {
+    schemas: ["request"],
+    reads: [],
+    runs: ["request.authorize", "request.find_key", "request.refuse", "request.matches_etag"],
+  },
+  api_public: {
+    schemas: ["api_v1_1_0", "disclosed", "dissemination", "request", "suppressed"],
+    reads: readable,
+    runs: servedFunctions,
+  },
+  api_tribal: {
+    schemas: [
+      "access",
+      "admin_api_v1_1_0",
+      "api_v1_1_0",
+      "disclosed",
+      "dissemination",
+      "request",
+      "suppressed",
+    ],
+    reads: readable,
+    runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
+  },
+  report_service: { schemas: ["access"], reads: [], runs: ["access.redeem_access_token"] },
+  gateway_sync: { schemas: ["access"], reads: ["access.active_keys"], runs: [] },
+};
+
+// The previous data set has the rights it had when it was live.
+const namespaces = `
+  select oid, nspname as name from pg_namespace
+  where nspname !~ '^pg_' and nspname not in ('information_schema') and nspname !~ '_previous$'`;
+
+async function list(sql: string, values: unknown[] = []): Promise<string[]> {
+  return (await query<{ name: string }>(sql, values)).map(({ name }) => name).sort();
+}
+
+const readableBy = (role: string) =>
+  list(
+    `select n.name || '.' || c.relname as name from pg_class c join (${namespaces}) n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'v', 'm', 'p', 'f') and has_table_privilege($1, c.oid, 'select')`,
+    [role],
+  );
+
+const writableBy = (role: string) =>
+  list(
+    `select n.name || '.' || c.relname || ' ' || p.name as name
+     from pg_class c join (${namespaces}) n on n.oid = c.relnamespace,
+     unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain']) as p (name)
+     where c.relkind in ('r', 'v', 'm', 'p', 'f') and has_table_privilege($1, c.oid, p.name)`,
+    [role],
+  );
+
+const runnableBy = async (role: string) => {
+  const names = await list(
+    `select distinct case when n.name = 'api_v1_1_0' then 'api_v1_1_0.*' else n.name || '.' || p.proname end as name
+     from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace
+     where has_function_privilege($1, p.oid, 'execute')`,
+    [role],
+  );
+  return names;
+};
+
+const usableBy = (role: string, privilege: string) =>
+  list(`select n.name from (${namespaces}) n where has_schema_privilege($1, n.oid, $2)`, [role, privilege]);
+
+describe.each(Object.entries(rights))("%s", (role, { schemas, reads, runs }) => {
+  it("may use no more schemas than the design gives it", async () => {
+    expect(await usableBy(role, "usage")).toEqual([...schemas].sort());
+    expect(await usableBy(role, "create")).toEqual([]);
+  });
+  it("may read no more than the design gives it", async () => {
+    expect(await readableBy(role)).toEqual([...reads].sort());
+  });
+  it("may write nothing", async () => {
+    expect(await writableBy(role)).toEqual([]);
+  });
+  it("may run no more functions than the design gives it", async () => {
+    expect(await runnableBy(role)).toEqual([...runs].sort());
+  });
+  it("owns nothing", async () => {
+    expect(
+      await list(
+        `select relname as name from pg_class where relowner = $1::regrole
+         union all select proname from pg_proc where proowner = $1::regrole
+         union all select nspname from pg_namespace where nspowner = $1::regrole`,
+        [role],
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("publisher", () => {
+  it("reads and writes nothing but the data set and its history", async () => {
+    const inDataSet = /^(disclosed|suppressed|dissemination)\./;
+    const beside = (await readableBy("publisher")).filter((name) => !inDataSet.test(name));
+    expect(beside).toEqual(["publication.data_sets"]);
+    const written = (await writableBy("publisher")).filter((name) => !inDataSet.test(name));
+    expect(written).toEqual(["publication.data_sets insert"]);
+  });
+});
+
+describe("roles", () => {
+  it("have no attribute that goes past privileges", async () => {
+    expect(
+      await list(
+        `select rolname as name from pg_roles where rolname = any ($1)
+         and (rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication)`,
+        [roles],
+      ),
+    ).toEqual([]);
+  });
+
+  it("may become only what the design says", async () => {
+    const memberships = await list(
+      `select member.rolname || ' → ' || granted.rolname || case when m.inherit_option then ' inherits' else '' end as name
+       from pg_auth_members m
+       join pg_roles member on member.oid = m.member join pg_roles granted on granted.oid = m.roleid
+       where member.rolname = any ($1)`,
+      [roles],
+    );
+    expect(memberships).toEqual([
+      "authenticator → api_public",
+      "authenticator → api_tribal",
+      "authenticator → gateway",
+    ]);
+  });
+
+  it("that log in are those that a service connects as", async () => {
+    expect(
+      await list("select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin", [roles]),
+    ).toEqual(["authenticator", "gateway_sync", "publisher", "report_service"]);
+  });
+});
+
+describe("everyone", () => {
+  it("may run no function, read no relation and use no schema of this database", async () => {
+    const granted = await list(
+      `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace,
+         aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee = 0
+       union all
+       select n.name || '.' || c.relname from pg_class c join (${namespaces}) n on n.oid = c.relnamespace,
+         aclexplode(c.relacl) as a where a.grantee = 0
+       union all
+       select s.nspname from pg_namespace s join (${namespaces}) n on n.oid = s.oid,
+         aclexplode(s.nspacl) as a where a.grantee = 0`,
+    );
+    expect(granted).toEqual([]);
+  });
+
+  it("may neither connect nor make temporary tables", async () => {
+    expect(
+      await list(
+        `select a.privilege_type as name from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+         where d.datname = current_database() and a.grantee = 0`,
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe("functions that run as their owner", () => {
+  it("pin search_path", async () => {
+    const unpinned = await list(
+      `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace
+       where p.prosecdef and not coalesce(p.proconfig @> array['search_path=""'], false)`,
+    );
+    expect(unpinned).toEqual([]);
+    const pinned = await list(
+      `select p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace where p.prosecdef`,
+    );
+    expect(pinned.length).toBeGreaterThan(0);
+  });
+});
+
+describe("row-level security", () => {
+  it("guards each table of suppressed, with one policy, to api_tribal", async () => {
+    const rows = await query<{ table: string; secured: boolean; policies: string[] }>(
+      `select c.relname as table, c.relrowsecurity as secured,
+         array(select p.polname || ' ' || p.polcmd::text || ' ' || array_to_string(p.polroles::regrole[], ',') || ' ' ||
+           pg_get_expr(p.polqual, p.polrelid) from pg_policy p where p.polrelid = c.oid) as policies
+       from pg_class c where c.relnamespace = 'suppressed'::regnamespace and c.relkind = 'r' order by c.relname`,
+    );
+    expect(rows).toEqual(
+      [...tables].sort().map((table) => ({
+        table,
+        secured: true,
+        policies: ["tribal_access r api_tribal true"],
+      })),
+    );
+  });
+
+  it("guards nothing of disclosed but the stubs", async () => {
+    expect(
+      await list(
+        "select relname as name from pg_class where relnamespace = 'disclosed'::regnamespace and relrowsecurity",
+      ),
+    ).toEqual(["general_stubs"]);
+  });
+});
+
+describe("views that are served", () => {
+  it("read with the rights of the caller", async () => {
+    const views = await query<{ name: string; invoker: boolean }>(
+      `select n.name || '.' || c.relname as name,
+         coalesce(c.reloptions @> array['security_invoker=true'], false) as invoker
+       from pg_class c join (${namespaces}) n on n.oid = c.relnamespace
+       where c.relkind = 'v' and n.name ~ '^(admin_)?api_v|^dissemination$'`,
+    );
+    expect(views.filter(({ invoker }) => !invoker)).toEqual([]);
+    expect(views).toHaveLength(tables.length * 2 + 1);
+  });
+
+  it("have the columns of the contract, each with a comment", async () => {
+    const rows = await query<{ table: string; name: string; type: string; comment: string | null }>(
+      `select c.relname as table, a.attname as name, upper(format_type(a.atttypid, a.atttypmod)) as type,
+         col_description(c.oid, a.attnum) as comment
+       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+       where c.relnamespace = 'api_v1_1_0'::regnamespace and c.relkind = 'v' order by c.relname, a.attnum`,
+    );
+    const { columns } = await import("../support/columns.ts");
+    for (const table of tables) {
+      const found = rows.filter((row) => row.table === table);
+      expect(
+        found.map(({ name, type }) => `${name} ${type.replace("CHARACTER VARYING", "VARCHAR")}`),
+      ).toEqual((columns[table] ?? []).map(({ name, type }) => `${name} ${type}`));
+      for (const { name, comment } of found) expect(comment, `${table}.${name}`).toBeTruthy();
+    }
+  });
+});

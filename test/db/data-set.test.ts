@@ -1,0 +1,314 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Client } from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { deployDatabase } from "../../db/deploy/deploy-database.ts";
+import { findFiles } from "../../refresh/find-files.ts";
+import { loadDataSet } from "../../refresh/load-data-set.ts";
+import { columnNames, tables } from "../support/columns.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+
+let database: ScratchDatabase;
+let client: Client;
+let directory: string;
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  await deployDatabase(database.url);
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+beforeEach(async () => {
+  await rm(directory ?? "", { recursive: true, force: true });
+  directory = await mkdtemp(path.join(tmpdir(), "single-audit-csv-"));
+});
+
+type Row = Record<string, string>;
+
+/** Writes a CSV file: a value as it stands there, null where a row has none. */
+async function writeCsv(
+  table: string,
+  rows: Row[],
+  columns = columnNames(table),
+  name = `${table}.csv`,
+): Promise<void> {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ""))];
+  await writeFile(path.join(directory, name), `${lines.map((line) => line.join(",")).join("\n")}\n`);
+}
+
+async function load() {
+  await client.query("set role publisher");
+  try {
+    return await loadDataSet(client, { source: directory, files: await findFiles(directory) });
+  } finally {
+    await client.query("reset role");
+  }
+}
+
+const select = async (sql: string) => (await client.query(sql)).rows;
+
+const submission = (number: number, more: Row = {}): Row => ({
+  report_id: `2023-06-GSAFAC-${String(number).padStart(10, "0")}`,
+  auditee_uei: `UEI${number}`,
+  audit_year: "2023",
+  fac_accepted_date: "2024-01-31",
+  is_public: "t",
+  ...more,
+});
+const id = (number: number) => submission(number).report_id ?? "";
+
+describe("a deployment on an empty database", () => {
+  it("serves every table, empty", async () => {
+    const scratch = await createScratchDatabase();
+    try {
+      const first = await deployDatabase(scratch.url);
+      expect(first.apiSchemasChanged).toBe(true);
+      expect(first.migrations.length).toBeGreaterThan(0);
+      const again = await deployDatabase(scratch.url);
+      expect(again).toEqual({ migrations: [], apiSchemasChanged: false });
+      const other = new Client({ connectionString: scratch.url });
+      await other.connect();
+      for (const table of tables) {
+        expect((await other.query(`select count(*)::integer as rows from api_v1_1_0.${table}`)).rows).toEqual(
+          [{ rows: 0 }],
+        );
+      }
+      await other.end();
+    } finally {
+      await scratch.drop();
+    }
+  });
+});
+
+describe("a data set", () => {
+  it("keeps public and suppressed rows apart, and the order of the files", async () => {
+    await writeCsv("general", [
+      submission(1),
+      submission(2, { is_public: "f" }),
+      submission(3, { is_public: "" }),
+    ]);
+    await writeCsv("federal_awards", [
+      { report_id: id(1), award_reference: "AWARD-0002", amount_expended: "-5" },
+      { report_id: id(2), award_reference: "AWARD-0001" },
+      { report_id: id(1), award_reference: "AWARD-0001" },
+    ]);
+    const counts = await load();
+    expect(counts.general).toEqual({ disclosed: 1, suppressed: 2 });
+    expect(await select("select report_id from suppressed.general")).toEqual([
+      { report_id: id(2) },
+      { report_id: id(3) },
+    ]);
+    expect(await select("select report_id, is_public, audit_year from disclosed.general_stubs")).toEqual([
+      { report_id: id(2), is_public: false, audit_year: null },
+      { report_id: id(3), is_public: false, audit_year: null },
+    ]);
+    expect(await select("select award_reference from disclosed.federal_awards")).toEqual([
+      { award_reference: "AWARD-0002" },
+      { award_reference: "AWARD-0001" },
+    ]);
+    expect(await select("select report_id from suppressed.federal_awards")).toEqual([{ report_id: id(2) }]);
+  });
+
+  it("keeps the order of narratives of very different lengths", async () => {
+    await writeCsv("general", [submission(1)]);
+    const texts = Array.from({ length: 3000 }, (_, index) => ({
+      report_id: id(1),
+      finding_ref_number: String(index),
+      finding_text: "x".repeat((index * 7919) % 1900),
+    }));
+    await writeCsv("findings_text", texts);
+    await load();
+    const rows = await select("select finding_ref_number from disclosed.findings_text");
+    expect(rows.map(({ finding_ref_number }) => Number(finding_ref_number))).toEqual(
+      texts.map((_, index) => index),
+    );
+  });
+
+  it("takes columns in any order, and the submission's own columns from general where a file lacks them", async () => {
+    await writeCsv("general", [submission(1)], [...columnNames("general")].reverse());
+    await writeCsv(
+      "findings_text",
+      [{ report_id: id(1), finding_text: '"a, ""b""\nc"' }],
+      ["finding_text", "report_id", "finding_ref_number", "contains_chart_or_table"],
+    );
+    await load();
+    expect(
+      await select(
+        "select auditee_uei, audit_year, fac_accepted_date::text, finding_text from disclosed.findings_text",
+      ),
+    ).toEqual([
+      { auditee_uei: "UEI1", audit_year: "2023", fac_accepted_date: "2024-01-31", finding_text: 'a, "b"\nc' },
+    ]);
+  });
+
+  it("tells null from the empty string, and knows both spellings of booleans", async () => {
+    await writeCsv("general", [
+      submission(1, { is_public: "True", auditee_city: '""' }),
+      submission(2, { is_public: "False" }),
+    ]);
+    await load();
+    expect(
+      await select(
+        "select auditee_city, auditee_name, cognizant_agency, resubmission_version from disclosed.general",
+      ),
+    ).toEqual([{ auditee_city: "", auditee_name: null, cognizant_agency: "", resubmission_version: "0" }]);
+    expect(await select("select report_id from suppressed.general")).toEqual([{ report_id: id(2) }]);
+  });
+
+  it("reads several files of a table, in the order of their names", async () => {
+    await writeCsv("general", [submission(2)], undefined, "2023-general.csv");
+    await writeCsv("general", [submission(1)], undefined, "2022-general.csv");
+    await load();
+    expect(await select("select report_id from disclosed.general")).toEqual([
+      { report_id: id(1) },
+      { report_id: id(2) },
+    ]);
+  });
+
+  it("computes what others compute at each query", async () => {
+    await writeCsv("general", [submission(1), submission(2)]);
+    await writeCsv("additional_eins", [{ report_id: id(1), additional_ein: "123456789" }]);
+    await writeCsv("secondary_auditors", [{ report_id: id(2) }]);
+    await load();
+    expect(await select("select is_multiple_eins, is_secondary_auditors from disclosed.general")).toEqual([
+      { is_multiple_eins: "Yes", is_secondary_auditors: "No" },
+      { is_multiple_eins: "No", is_secondary_auditors: "Yes" },
+    ]);
+  });
+
+  it("leaves superseded submissions out everywhere but in resubmission", async () => {
+    await writeCsv("general", [
+      submission(1, { resubmission_status: "deprecated_via_resubmission", fac_accepted_date: "2023-01-01" }),
+      submission(2, { fac_accepted_date: "2023-06-01" }),
+      submission(3, { resubmission_status: "most_recent", fac_accepted_date: "2024-01-01" }),
+    ]);
+    await writeCsv(
+      "federal_awards",
+      [1, 2, 3].map((number) => ({ report_id: id(number) })),
+    );
+    const chain = (number: number, status: string, previous: string, next: string) => ({
+      report_id: id(number),
+      version: String(number),
+      status,
+      previous_report_id: previous,
+      next_report_id: next,
+    });
+    await writeCsv("resubmission", [
+      chain(3, "most_recent", id(2), ""),
+      chain(2, "deprecated_via_resubmission", id(1), id(3)),
+      chain(1, "deprecated_via_resubmission", "", id(2)),
+    ]);
+    await load();
+    expect(await select("select report_id from disclosed.general")).toEqual([{ report_id: id(3) }]);
+    expect(await select("select report_id from disclosed.federal_awards")).toEqual([{ report_id: id(3) }]);
+    const dates = "select report_id, original_submission_date::text as date from disclosed.resubmission";
+    expect(await select(dates)).toEqual(
+      [3, 2, 1].map((number) => ({ report_id: id(number), date: "2023-01-01" })),
+    );
+  });
+
+  it("does not tell the date of a suppressed submission in a public one's chain, and ends on a circular one", async () => {
+    await writeCsv("general", [
+      submission(1, { is_public: "f", resubmission_status: "deprecated_via_resubmission" }),
+      submission(2),
+      submission(3),
+      submission(4),
+    ]);
+    await writeCsv("resubmission", [
+      { report_id: id(1), next_report_id: id(2) },
+      { report_id: id(2), previous_report_id: id(1) },
+      { report_id: id(3), previous_report_id: id(4) },
+      { report_id: id(4), previous_report_id: id(3) },
+    ]);
+    await load();
+    const dates = "select report_id, original_submission_date as date from disclosed.resubmission";
+    expect(await select(dates)).toEqual([2, 3, 4].map((number) => ({ report_id: id(number), date: null })));
+    expect(await select("select report_id from suppressed.resubmission")).toEqual([{ report_id: id(1) }]);
+    expect(await select("select report_id from disclosed.general_stubs")).toEqual([]);
+  });
+});
+
+describe("a data set with a fault is refused, and the live one stays", () => {
+  const faults: [string, () => Promise<void>, RegExp][] = [
+    ["no general", () => writeCsv("findings", []), /neither general\.csv nor/],
+    [
+      "an unknown column",
+      () => writeCsv("general", [], [...columnNames("general"), "surprise"]),
+      /general\.csv:1: unknown columns "surprise"/,
+    ],
+    [
+      "a missing column",
+      () => writeCsv("general", [], ["report_id", "is_public"]),
+      /general\.csv:1: missing columns .*auditee_name/,
+    ],
+    [
+      "a column twice",
+      () => writeCsv("general", [], [...columnNames("general"), "auditee_name"]),
+      /given twice auditee_name/,
+    ],
+    [
+      "an empty file",
+      () => writeFile(path.join(directory, "general.csv"), ""),
+      /general\.csv: the file is empty/,
+    ],
+    [
+      "an HTML page",
+      () => writeFile(path.join(directory, "general.csv"), "<!DOCTYPE html><title>Not found</title>\n"),
+      /general\.csv:1: unknown columns "<!DOCTYPE html>/,
+    ],
+    [
+      "a bad value",
+      () => writeCsv("general", [submission(1), submission(2, { total_amount_expended: "12.5" })]),
+      /general\.csv:3: .*bigint.*total_amount_expended: "12\.5"/,
+    ],
+    [
+      "a report twice",
+      () => writeCsv("general", [submission(1), submission(1)]),
+      /reports_report_id_is_unique/,
+    ],
+    [
+      "a row of an unknown report",
+      async () => {
+        await writeCsv("general", [submission(1)]);
+        await writeCsv("findings", [{ report_id: id(2) }]);
+      },
+      /findings: 1 rows belong to a report that general does not have, for example 2023-06-GSAFAC-0000000002/,
+    ],
+    [
+      "a byte that is not UTF-8",
+      async () => {
+        await writeCsv("general", [submission(1, { auditee_name: "x" })]);
+        const { readFile } = await import("node:fs/promises");
+        const text = await readFile(path.join(directory, "general.csv"), "latin1");
+        await writeFile(path.join(directory, "general.csv"), text.replace(",x,", ",\xff,"), "latin1");
+      },
+      /general\.csv:2: .*encoding "UTF8": 0xff/,
+    ],
+  ];
+  it.each(faults)("%s", async (_name, write, message) => {
+    await writeCsv("general", [submission(7)]);
+    await load();
+    await rm(path.join(directory, "general.csv"));
+    await write();
+    await expect(load()).rejects.toThrow(message);
+    expect(await select("select report_id from api_v1_1_0.general")).toEqual([{ report_id: id(7) }]);
+    const left = "select nspname from pg_namespace where nspname ~ '_next$|^staging$'";
+    expect(await select(left)).toEqual([]);
+  });
+});
+
+describe("two loads at once", () => {
+  it("are not possible: the second says that the first is running", async () => {
+    await writeCsv("general", [submission(1)]);
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    await other.query("select pg_advisory_lock(hashtext('publication'))");
+    await expect(load()).rejects.toThrow(/Another data set is being loaded/);
+    await other.end();
+  });
+});

@@ -1,0 +1,109 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { childTables, columnNames, tables } from "../support/columns.ts";
+import { target } from "../support/target.ts";
+
+// What PostgreSQL does for the pages that clients ask for.
+
+interface Plan {
+  "Node Type": string;
+  "Relation Name"?: string;
+  Schema?: string;
+  "Index Name"?: string;
+  Filter?: string;
+  Output?: string[];
+  Plans?: Plan[];
+}
+
+let client: Client;
+beforeAll(async () => {
+  client = new Client({
+    connectionString: target.databaseUrl,
+    options: "-c max_parallel_workers_per_gather=0",
+  });
+  await client.connect();
+});
+afterAll(() => client.end());
+
+async function explain(role: string, sql: string): Promise<Plan> {
+  await client.query(`set role ${role}`);
+  try {
+    const { rows } = await client.query(`explain (format json, verbose) ${sql}`);
+    return rows[0]["QUERY PLAN"][0].Plan;
+  } finally {
+    await client.query("reset role");
+  }
+}
+
+const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
+const shapeOf = (plan: Plan) =>
+  flatten(plan).map((node) =>
+    [node["Node Type"], node.Schema, node["Relation Name"]].filter(Boolean).join(" "),
+  );
+
+describe("an unfiltered page for a public key", () => {
+  it.each(childTables)("is a bare sequential scan of one table: %s", async (table) => {
+    const plan = await explain("api_public", `select * from api_v1_1_0.${table} limit 20000 offset 20000`);
+    expect(shapeOf(plan)).toEqual(["Limit", `Seq Scan disclosed ${table}`]);
+    const scan = plan.Plans?.[0];
+    expect(scan?.Filter).toBeUndefined();
+    // The table's own columns, in order: a skipped row is not rebuilt.
+    expect(scan?.Output?.map((column) => column.replace(/^.*\./, ""))).toEqual(columnNames(table));
+  });
+
+  it("adds the stubs of suppressed submissions in general", async () => {
+    const plan = await explain("api_public", "select * from api_v1_1_0.general limit 20000");
+    expect(shapeOf(plan)).toEqual([
+      "Limit",
+      "Append",
+      "Seq Scan disclosed general",
+      "Seq Scan disclosed general_stubs",
+    ]);
+  });
+});
+
+describe("a page for a Tribal key", () => {
+  it.each(tables)("scans the public and the suppressed table, without any filter: %s", async (table) => {
+    const plan = await explain("api_tribal", `select * from api_v1_1_0.${table} limit 20000`);
+    expect(shapeOf(plan)).toEqual([
+      "Limit",
+      "Append",
+      `Seq Scan disclosed ${table}`,
+      `Seq Scan suppressed ${table}`,
+    ]);
+    for (const { Filter } of flatten(plan)) expect(Filter).toBeUndefined();
+  });
+});
+
+describe("a filter", () => {
+  it("by name with ilike uses the trigram index", async () => {
+    const plan = await explain(
+      "api_public",
+      "select * from api_v1_1_0.general where auditee_name ilike '%bayl%'",
+    );
+    expect(flatten(plan).map((node) => node["Index Name"])).toContain("general_auditee_name");
+  });
+
+  it("by report ID uses an index in each table", async () => {
+    for (const table of childTables) {
+      await client.query("set enable_seqscan = off");
+      const plan = await explain("api_public", `select * from api_v1_1_0.${table} where report_id = 'x'`);
+      await client.query("reset enable_seqscan");
+      expect(
+        flatten(plan).map((node) => node["Index Name"]),
+        table,
+      ).toContain(`${table}_report_id`);
+    }
+  });
+});
+
+describe("embedding", () => {
+  it("is planned as a join, with no function call per row", async () => {
+    const plan = await explain(
+      "api_public",
+      `select fa.report_id, g.auditee_name from api_v1_1_0.federal_awards fa
+       left join lateral (select * from api_v1_1_0.general(fa)) g on true limit 100`,
+    );
+    expect(flatten(plan).map((node) => node["Node Type"])).not.toContain("Function Scan");
+  });
+});

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { makeAddress, request, target } from "../support/target.ts";
+
+// Windows are calendar hours (UTC): a test that starts at the end of one waits for the next.
+async function waitForRoomInTheHour(): Promise<void> {
+  const hour = 3_600_000;
+  const left = hour - (Date.now() % hour);
+  if (left < 20_000) await sleep(left + 500);
+}
+
+describe("the demonstration key", () => {
+  it("answers 30 requests an hour to an address, and 429 to the next", { timeout: 60_000 }, async () => {
+    await waitForRoomInTheHour();
+    const from = makeAddress();
+    for (let count = 1; count <= 30; count += 1) {
+      const answer = await request("/general?limit=1&select=report_id", { key: "demo", from });
+      expect(answer.status, `request ${count}`).toBe(200);
+      expect(answer.headers["x-ratelimit-limit-hour"]).toBe("30");
+      expect(answer.headers["x-ratelimit-remaining-hour"]).toBe(String(30 - count));
+      expect(answer.headers["x-ratelimit-limit-day"]).toBe("50");
+      expect(answer.headers["x-ratelimit-remaining-day"]).toBe(String(50 - count));
+    }
+    for (const headers of [
+      {},
+      { "x-forwarded-for": "203.0.113.7" },
+      { "x-real-ip": "203.0.113.7" },
+      { forwarded: "for=203.0.113.7" },
+    ]) {
+      const answer = await request("/general?limit=1", { key: "demo", from, headers });
+      expect(answer.status, JSON.stringify(headers)).toBe(429);
+      expect(answer.headers["content-type"]).toMatch(/^application\/json/);
+      expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+      expect(Number(answer.headers["retry-after"])).toBeLessThanOrEqual(3600);
+      expect(answer.headers["x-ratelimit-remaining-hour"]).toBe("0");
+      // What was refused is not counted against the day.
+      expect(answer.headers["x-ratelimit-remaining-day"]).toBe("20");
+      expect(answer.json.message).toBe("API rate limit exceeded");
+    }
+    expect((await request(`/general?limit=1&api_key=${target.keys.demo}`, { from })).status).toBe(429);
+    expect((await request("/general?limit=1", { key: "demo", from: makeAddress() })).status).toBe(200);
+    expect((await request("/general?limit=1", { key: "individual", from })).status).toBe(200);
+  });
+});
+
+describe("an individual key", () => {
+  it("is limited by itself, wherever it is used from", async () => {
+    await waitForRoomInTheHour();
+    const remaining = async () => {
+      const answer = await request("/general?limit=1", { key: "individual", from: makeAddress() });
+      expect(answer.headers["x-ratelimit-limit-hour"]).toBe("1000");
+      return Number(answer.headers["x-ratelimit-remaining-hour"]);
+    };
+    const before = await remaining();
+    expect(await remaining()).toBe(before - 1);
+  });
+});

@@ -1,0 +1,22 @@
+import { randomUUID } from "node:crypto";
+import { Client, escapeIdentifier } from "pg";
+import { target } from "./target.ts";
+
+/** A new, empty database on the server under test, as its superuser. */
+export interface ScratchDatabase {
+  url: string;
+  drop: () => Promise<void>;
+}
+
+export async function createScratchDatabase(): Promise<ScratchDatabase> {
+  const name = `scratch_${randomUUID().replaceAll("-", "")}`;
+  const run = async (sql: string) => {
+    const client = new Client({ connectionString: target.databaseUrl });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await run(`create database ${escapeIdentifier(name)} template template0`);
+  const url = new URL(target.databaseUrl);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => run(`drop database ${escapeIdentifier(name)} with (force)`) };
+}
