@@ -47,10 +47,11 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
   const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
   const { data, error } = environment.safeParse(set);
   if (data === undefined) {
-    const lines = error.issues.map(
-      ({ path: [name], message }) =>
-        `${String(name)}=${set[String(name)]} ${message}. Set it in the environment or in .env.`,
-    );
+    // The value is shown where it cannot be a secret.
+    const lines = error.issues.map(({ path: [name], message }) => {
+      const shown = name === "DATABASE_URL" ? "" : `=${set[String(name)]}`;
+      return `${String(name)}${shown} ${message}. Set it in the environment or in .env.`;
+    });
     throw new Error(lines.join("\n"));
   }
   return { ...data, directory: path.resolve(data.STACK_DIRECTORY) };

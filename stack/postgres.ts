@@ -2,8 +2,8 @@ import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from "n
 import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
 import { $ } from "zx";
+import { connect } from "../db/connect.ts";
 import { type ChildProcess, startChildProcess, unprivilegedId, withoutPrivileges } from "./child-process.ts";
 
 const databaseName = "single_audit";
@@ -99,19 +99,24 @@ async function waitUntilReady(process: ChildProcess, serverUrl: string): Promise
   });
   for (;;) {
     if (ending !== undefined) throw new Error(ending);
-    const client = new Client({ connectionString: serverUrl });
     try {
-      await client.connect();
-      const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
-      if (rowCount === 0) await client.query(`create database ${databaseName}`);
+      await createDatabase(serverUrl);
       return;
     } catch (error) {
-      const code = (error as { code?: string }).code;
+      const { code } = error as { code?: string };
       // 57P03: the server is starting up.
       if (code !== "ECONNREFUSED" && code !== "57P03" && code !== "ECONNRESET") throw error;
       await sleep(50);
-    } finally {
-      await client.end().catch(() => {});
     }
+  }
+}
+
+async function createDatabase(serverUrl: string): Promise<void> {
+  const client = await connect(serverUrl, "stack");
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
+    if (rowCount === 0) await client.query(`create database ${databaseName}`);
+  } finally {
+    await client.end();
   }
 }

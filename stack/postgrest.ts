@@ -1,3 +1,4 @@
+import { access, constants } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,7 +27,7 @@ export async function startPostgrest(
 ): Promise<string> {
   const child = startChildProcess({
     name: "PostgREST",
-    command: options.binary ?? (await locatePostgrest()),
+    command: await locatePostgrest(options.binary),
     args: [],
     env: {
       PGRST_DB_URI: options.databaseUrl,
@@ -52,7 +53,13 @@ export async function startPostgrest(
   }
 }
 
-async function locatePostgrest(): Promise<string> {
+async function locatePostgrest(configured: string | undefined): Promise<string> {
+  if (configured !== undefined) {
+    await access(configured, constants.X_OK).catch((cause: Error) => {
+      throw new Error(`POSTGREST_BIN=${configured} is not a program that can be run.`, { cause });
+    });
+    return path.resolve(configured);
+  }
   const onPath = await which("postgrest", { nothrow: true });
   if (onPath !== null) return onPath;
   try {

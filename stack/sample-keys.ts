@@ -9,6 +9,7 @@ export async function makeSampleKeys(
   client: Client,
   known: Secrets["sampleKeys"],
 ): Promise<Required<Secrets["sampleKeys"]>> {
+  await client.query("select set_config('access.operator', 'npm start', false)");
   return {
     individual: (await keepIfActive(client, known.individual)) ?? (await issueKey(client, "individual")),
     tribal:
@@ -38,15 +39,14 @@ async function issueKey(client: Client, tier: string, agreementId?: string): Pro
 
 async function approveSampleAgreement(client: Client): Promise<string> {
   const { rows } = await client.query<{ id: string }>(
-    `insert into access.tribal_access_agreements (organisation, contact_email) values ('Sample Tribe', $1) returning id`,
+    "select access.request_agreement('Sample Tribe', $1) as id",
     [owner],
   );
+  const [agreement] = rows;
+  if (agreement === undefined) throw new Error("No agreement was made.");
   await client.query(
-    `update access.tribal_access_agreements
-     set decision = 'approved', decided_at = now(), decided_by_name = 'Sample Official',
-         decided_by_agency = 'Sample Agency', decided_by_email = $2
-     where id = $1`,
-    [rows[0]?.id, owner],
+    "select access.decide_agreement($1, 'approved', 'Sample Official', 'Sample Agency', $2)",
+    [agreement.id, owner],
   );
-  return rows[0]?.id ?? "";
+  return agreement.id;
 }

@@ -1,7 +1,8 @@
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { Client } from "pg";
+import type { Client } from "pg";
 import { pino } from "pino";
+import { connect } from "../db/connect.ts";
 import { deployDatabase } from "../db/deploy/deploy-database.ts";
 import type { LoginRole } from "../db/deploy/set-role-passwords.ts";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
@@ -93,10 +94,7 @@ async function startParts(
     report("PostgreSQL is ready.");
   }
   await deployDatabase(databaseUrl, secrets.rolePasswords);
-  const client = new Client({ connectionString: databaseUrl });
-  // When the server goes away, the end of its process tells.
-  client.on("error", () => {});
-  await client.connect();
+  const client = await connect(databaseUrl, "stack");
   stops.push(() => client.end().catch(() => {}));
   const reports = path.join(directory, "reports");
   await publishData(client, { directory, dataDirectory, reports, report });

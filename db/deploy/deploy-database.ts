@@ -1,6 +1,6 @@
 import path from "node:path";
-import { Client } from "pg";
 import { loadDataSet } from "../../refresh/load-data-set.ts";
+import { connect } from "../connect.ts";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { readApiFiles } from "./read-api-files.ts";
 import { runMigrations } from "./run-migrations.ts";
@@ -22,8 +22,7 @@ export async function deployDatabase(
   databaseUrl: string,
   passwords: Partial<Record<LoginRole, string>> = {},
 ): Promise<Deployment> {
-  const client = new Client({ connectionString: databaseUrl, application_name: "db-deploy" });
-  await client.connect();
+  const client = await connect(databaseUrl, "db-deploy");
   try {
     const migrations = await runMigrations(client, path.join(directory, "migrations"));
     await setRolePasswords(client, passwords);
