@@ -52,7 +52,11 @@ const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: str
     runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
   },
   report_service: { schemas: ["access"], reads: [], runs: ["access.redeem_access_token"] },
-  gateway_sync: { schemas: ["access"], reads: ["access.active_keys"], runs: [] },
+  gateway_sync: {
+    schemas: ["access"],
+    reads: ["access.active_keys"],
+    runs: ["access.record_key_use"],
+  },
 };
 
 // The previous data set has the rights it had when it was live.

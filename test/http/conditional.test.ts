@@ -1,13 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { writeSample } from "../../db/sample/write-sample.ts";
-import { findFiles } from "../../refresh/find-files.ts";
-import { loadDataSet } from "../../refresh/load-data-set.ts";
 import { tables } from "../support/columns.ts";
-import { keyNames, request, target } from "../support/target.ts";
+import { keyNames, request } from "../support/target.ts";
 
 const page = "/general?limit=3&select=report_id";
 const getEtag = async (key: "demo" | "individual" | "tribal") =>
@@ -72,27 +65,5 @@ describe("If-Match", () => {
     expect(answer.status).toBe(412);
     expect(answer.headers.etag).toBe(await getEtag("individual"));
     expect(answer.json.code).toBe("data_set_changed");
-  });
-});
-
-describe("a new publication", () => {
-  it("has another ETag, so that a walk with If-Match stops at the change", async () => {
-    const before = await getEtag("individual");
-    const directory = await mkdtemp(path.join(tmpdir(), "single-audit-sample-"));
-    const client = new Client({ connectionString: target.databaseUrl });
-    await client.connect();
-    try {
-      await writeSample({ directory: path.join(directory, "csv") });
-      await client.query("set role publisher");
-      await loadDataSet(client, { source: "test", files: await findFiles(path.join(directory, "csv")) });
-    } finally {
-      await client.end();
-      await rm(directory, { recursive: true });
-    }
-    const walk = await request(page, { key: "individual", headers: { "if-match": before } });
-    expect(walk.status).toBe(412);
-    const cached = await request(page, { key: "individual", headers: { "if-none-match": before } });
-    expect(cached.status).toBe(200);
-    expect(cached.headers.etag).not.toBe(before);
   });
 });

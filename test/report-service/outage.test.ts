@@ -112,11 +112,13 @@ describe("a database that is out", () => {
     await expectReadiness(200, { database: "ok", storage: "ok" });
   });
 
-  test("and does not answer: 503 in bounded time", async () => {
+  test("and does not answer: 503 in bounded time, over a connection that is open and over a new one", async () => {
     const token = await tokens.issue(reportId);
+    const fresh = await parts.startAnother();
     await parts.databaseWire.hold();
     const start = Date.now();
-    expectUnavailable(await redeem(token));
+    const replies = await Promise.all([redeem(token), redeem(token, fresh.url)]);
+    for (const reply of replies) expectUnavailable(reply);
     expect(Date.now() - start).toBeLessThan(8000);
     await parts.databaseWire.pass();
     expect(await redeem(token)).toMatchObject({ status: 302 });

@@ -1,0 +1,93 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Client } from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../db/connect.ts";
+import { deployDatabase } from "../../db/deploy/deploy-database.ts";
+import { findFiles } from "../../refresh/find-files.ts";
+import { loadDataSet } from "../../refresh/load-data-set.ts";
+import { columnNames } from "../support/columns.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
+
+let database: ScratchDatabase;
+let client: Client;
+let service: ScratchService;
+let directory: string;
+let key: string;
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  await deployDatabase(database.url);
+  client = await connect(database.url, "test");
+  service = await startScratchService(database.url);
+  directory = await mkdtemp(path.join(tmpdir(), "single-audit-csv-"));
+  key = (await client.query("select id from access.api_keys where tier = 'demo'")).rows[0].id;
+});
+afterAll(async () => {
+  await service.stop();
+  await client.end();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Publishes a data set of public submissions with these numbers. */
+async function publish(numbers: number[]): Promise<void> {
+  const columns = columnNames("general");
+  const values: Record<string, string> = { auditee_uei: "UEI", audit_year: "2023", is_public: "t" };
+  const rows = numbers.map((number) =>
+    columns.map((column) =>
+      column === "report_id" ? `2023-06-GSAFAC-${String(number).padStart(10, "0")}` : (values[column] ?? ""),
+    ),
+  );
+  await writeFile(
+    path.join(directory, "general.csv"),
+    `${[columns, ...rows].map((row) => row.join(",")).join("\n")}\n`,
+  );
+  await client.query("set role publisher");
+  await loadDataSet(client, { source: directory, files: await findFiles(directory) });
+  await client.query("reset role");
+}
+
+it("changes the ETag, so that a walk with If-Match stops and a cache asks again", async () => {
+  const page = "/general?select=report_id&limit=1";
+  await publish([1, 2]);
+  const before = await service.request(page, key);
+  expect(before.status).toBe(200);
+  const etag = String(before.headers.etag);
+  await publish([2, 1]);
+  const walk = await service.request(`${page}&offset=1`, key, { headers: { "if-match": etag } });
+  expect([walk.status, walk.json.code]).toEqual([412, "data_set_changed"]);
+  const cached = await service.request(page, key, { headers: { "if-none-match": etag } });
+  expect(cached.status).toBe(200);
+  expect(cached.json).not.toEqual(before.json);
+  expect(cached.headers.etag).toBe(walk.headers.etag);
+});
+
+it("never fails a request, nor gives one the rows of another data set than its ETag names", {
+  timeout: 60_000,
+}, async () => {
+  const page = "/general?select=report_id";
+  const seen = new Map<string, Set<string>>();
+  let stopped = false;
+  let slowest = 0;
+  const read = async () => {
+    while (!stopped) {
+      const start = performance.now();
+      const answer = await service.request(page, key);
+      slowest = Math.max(slowest, performance.now() - start);
+      expect(answer.status, answer.text).toBe(200);
+      const etag = String(answer.headers.etag);
+      seen.set(etag, (seen.get(etag) ?? new Set()).add(answer.text));
+    }
+  };
+  const readers = Promise.all(Array.from({ length: 4 }, read));
+  for (let turn = 1; turn <= 8; turn += 1)
+    await publish(Array.from({ length: turn * 10 }, (_, index) => index));
+  stopped = true;
+  await readers;
+  expect(seen.size).toBeGreaterThan(4);
+  for (const bodies of seen.values()) expect(bodies.size).toBe(1);
+  expect(slowest).toBeLessThan(1000);
+});

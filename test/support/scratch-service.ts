@@ -1,0 +1,39 @@
+import { signGatewayToken } from "../../gateway/start-sync.ts";
+import type { ChildProcess } from "../../stack/child-process.ts";
+import { readStackConfig, settlePorts } from "../../stack/config.ts";
+import { startPostgrest } from "../../stack/postgrest.ts";
+import { freePorts } from "./run-stack.ts";
+import { type Answer, type Request, send } from "./target.ts";
+
+/** PostgREST on a database of a test's own, asked as the gateway asks it. */
+export interface ScratchService {
+  request: (path: string, apiKeyId: string, options?: Request) => Promise<Answer>;
+  stop: () => Promise<void>;
+}
+
+export async function startScratchService(databaseUrl: string): Promise<ScratchService> {
+  const ports = await settlePorts(readStackConfig(freePorts));
+  const jwtSecret = "the secret of a service that lives for one test only";
+  const children: ChildProcess[] = [];
+  const url = await startPostgrest(
+    {
+      binary: process.env.POSTGREST_BIN,
+      databaseUrl,
+      jwtSecret,
+      port: ports.POSTGREST_PORT,
+      adminPort: ports.POSTGREST_ADMIN_PORT,
+    },
+    (child) => children.push(child),
+  );
+  const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
+  return {
+    request: (path, apiKeyId, options = {}) =>
+      send(url, path, {
+        ...options,
+        headers: { ...options.headers, authorization, "x-consumer-custom-id": apiKeyId },
+      }),
+    stop: async () => {
+      for (const child of children) await child.stop(2000);
+    },
+  };
+}
