@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import requests from "../client-requests.json" with { type: "json" };
-import { makeAddress, request, target } from "../support/target.ts";
+import { findReport, makeAddress, request, target } from "../support/target.ts";
 
 // Requests as real clients of the federal service send them, with what they expect.
 
@@ -16,10 +16,14 @@ interface Expectation {
 /** What is answered with [] on the sample: a page past its end, and a filter on a value that a stub does not tell. */
 const emptyOnSample = new Set(["h004-docs-results-page-2", "h067-count-boolean"]);
 
+/** The report that the requests ask for. Where a deployment does not have it, they ask for another one. */
+const askedFor = "2023-06-GSAFAC-0000000002";
+let existing = askedFor;
 let isSample = false;
 beforeAll(async () => {
-  const answer = await request("/general?report_id=eq.2023-06-GSAFAC-0000000002", { key: "individual" });
+  const answer = await request(`/general?report_id=eq.${askedFor}`, { key: "individual" });
   isSample = answer.status === 200;
+  if (!isSample) existing = await findReport(true);
 });
 
 describe("a client's request", () => {
@@ -27,7 +31,8 @@ describe("a client's request", () => {
     "is answered as expected: %s",
     async (id, item) => {
       const expected: Expectation = item.expect;
-      const withKey = (text: string) => text.replaceAll("TEST_KEY", target.keys.individual);
+      const withKey = (text: string) =>
+        text.replaceAll("TEST_KEY", target.keys.individual).replaceAll(askedFor, existing);
       const headers = Object.fromEntries(
         Object.entries(item.headers).map(([name, value]) => [name, withKey(value)]),
       );

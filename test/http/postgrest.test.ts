@@ -38,11 +38,14 @@ describe("representations", () => {
 
 describe("pages", () => {
   it("are cut at exactly 20,000 rows", async () => {
+    const [{ rows } = { rows: 0 }] = await query<{ rows: number }>(
+      "select least(count(*), 20000)::integer as rows from disclosed.federal_awards",
+    );
     for (const limit of ["", "&limit=40000"]) {
       const answer = await get(`/federal_awards?select=report_id${limit}`);
       expect(answer.status).toBe(200);
-      expect(answer.json).toHaveLength(20_000);
-      expect(answer.headers["content-range"]).toBe("0-19999/*");
+      expect(answer.json).toHaveLength(rows);
+      expect(answer.headers["content-range"]).toBe(`0-${rows - 1}/*`);
     }
   });
 
