@@ -1,86 +1,125 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { SignJWT } from "jose";
-import { Client } from "pg";
+import type { ClientConfig } from "pg";
 import type { Logger } from "pino";
-import { type ActiveKey, renderDocument } from "./render-document.ts";
+import { DocumentRefused } from "./admin-client.ts";
+import { followKeys, type KeyFollower } from "./follow-keys.ts";
+import { followNode, type NodeFollower, type NodeState } from "./follow-node.ts";
+import { type ActiveKey, type RedisCounters, renderDocument, serializeDocument } from "./render-document.ts";
+import { createSyncMetrics, type SyncMetrics } from "./sync-metrics.ts";
 
 export interface SyncOptions {
-  /** Address of the database, as the role gateway_sync. */
-  databaseUrl: string;
+  /** The database, as the role gateway_sync. */
+  database: ClientConfig;
   /** Admin addresses of the gateway's nodes. */
   adminUrls: string[];
   postgrestUrl: string;
+  /** PostgREST of the primary server, where `postgrestUrl` reads a replica. */
+  postgrestCallsUrl?: string | undefined;
   /** What PostgREST verifies the gateway's token with. */
   jwtSecret: string;
+  /** Where the nodes share their counters. */
+  redis?: RedisCounters | undefined;
+  /** A document like `gateway/kong.yml`, to render in its place. */
+  template?: string | undefined;
   logger: Logger;
 }
 
-const debounceMilliseconds = 50;
-/** Keys expire without a notification, and a node may have lost its configuration. */
-const repeatMilliseconds = 60_000;
-const reconnectMilliseconds = 1_000;
-const templateFile = new URL("kong.yml", import.meta.url);
+export interface SyncState {
+  database: "connected" | "away";
+  /** By admin address. */
+  nodes: Record<string, NodeState>;
+}
+
+export interface Sync {
+  /** Resolves when every node has the first configuration; rejects with the first failure on the way there. */
+  firstDelivery: Promise<void>;
+  state: () => SyncState;
+  metrics: SyncMetrics;
+  close: () => Promise<void>;
+}
+
+export const templateFile = new URL("kong.yml", import.meta.url);
 
 /**
- * Keeps the gateway's nodes in step with the database: posts the configuration once at the start, whenever keys,
- * tiers or agreements change, and every minute.
- *
- * @throws Error when the first configuration cannot be posted
+ * Keeps the gateway's nodes in step with the database: whenever keys, tiers or agreements change or a key expires,
+ * it renders the configuration and gives it to each node. It outlives the database and the nodes: whatever is away
+ * is tried again, and holds up nobody else.
  */
-export async function startSync(options: SyncOptions): Promise<{ close: () => Promise<void> }> {
-  const template = await readFile(templateFile, "utf8");
-  const variables = {
-    POSTGREST_URL: options.postgrestUrl,
-    GATEWAY_TOKEN: await signGatewayToken(options.jwtSecret),
-  };
-  let client: Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
+export async function startSync(options: SyncOptions): Promise<Sync> {
+  const { logger, jwtSecret, redis } = options;
+  const template = options.template ?? (await readFile(templateFile, "utf8"));
+  const gatewayToken = await signGatewayToken(jwtSecret);
+  const secrets = [gatewayToken, jwtSecret, ...(redis?.password === undefined ? [] : [redis.password])];
+  const metrics = createSyncMetrics(() => state());
+  const { promise: firstDelivery, resolve: deliver, reject: failDelivery } = makePromise();
+  // Who does not wait for it still has the log.
+  firstDelivery.catch(() => {});
 
-  async function project(connected: Client): Promise<void> {
-    const { rows } = await connected.query<ActiveKey>("select * from access.active_keys order by id");
-    const document = JSON.stringify(renderDocument(template, variables, rows));
-    await Promise.all(options.adminUrls.map((url) => postDocument(url, document)));
-  }
-
-  function schedule(milliseconds: number): void {
-    clearTimeout(timer);
-    if (closed) return;
-    timer = setTimeout(async () => {
-      try {
-        client ??= await connect();
-        await project(client);
-        schedule(repeatMilliseconds);
-      } catch (error) {
-        options.logger.error({ err: error }, "the gateway's configuration could not be renewed");
-        schedule(reconnectMilliseconds);
-      }
-    }, milliseconds);
-  }
-
-  async function connect(): Promise<Client> {
-    const connecting = new Client({
-      connectionString: options.databaseUrl,
-      application_name: "gateway-sync",
+  const nodes = new Map<string, NodeFollower>();
+  const served = new Set<string>();
+  for (const adminUrl of new Set(options.adminUrls)) {
+    const follower = followNode({
+      adminUrl,
+      secrets,
+      logger,
+      onAccepted: (document, isNew) => {
+        metrics.lastSuccess.set({ node: adminUrl }, Date.now() / 1000);
+        if (isNew) metrics.lag.observe({ node: adminUrl }, (Date.now() - document.changedAt) / 1000);
+        served.add(adminUrl);
+        if (served.size === nodes.size) deliver();
+      },
+      onFailure: (cause) => {
+        metrics.failures.inc({ source: adminUrl });
+        const what = cause instanceof DocumentRefused ? "refused the configuration" : "cannot be reached";
+        failDelivery(new Error(`The gateway on ${adminUrl} ${what}: ${describe(cause)}`, { cause }));
+      },
     });
-    connecting.on("error", () => {
-      client = undefined;
-      schedule(reconnectMilliseconds);
-    });
-    connecting.on("notification", () => schedule(debounceMilliseconds));
-    await connecting.connect();
-    await connecting.query("listen access_changed");
-    return connecting;
+    nodes.set(adminUrl, follower);
   }
 
-  client = await connect();
-  await project(client);
-  schedule(repeatMilliseconds);
+  const keys: KeyFollower = followKeys({
+    database: options.database,
+    logger,
+    onKeys: (active, changedAt) => {
+      const stopTimer = metrics.renderSeconds.startTimer();
+      const bytes = render(active);
+      stopTimer();
+      metrics.activeKeys.set(active.length);
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      for (const node of nodes.values()) node.want({ bytes, sha256, changedAt });
+    },
+    onFailure: (cause) => {
+      metrics.failures.inc({ source: "database" });
+      logger.error({ err: cause }, "the active keys could not be read; it is tried again");
+      failDelivery(new Error(`The active keys cannot be read: ${describe(cause)}`, { cause }));
+    },
+  });
+
+  function render(active: ActiveKey[]): Uint8Array {
+    const { postgrestUrl, postgrestCallsUrl } = options;
+    const document = renderDocument(
+      template,
+      { postgrestUrl, postgrestCallsUrl, gatewayToken, redis },
+      active,
+    );
+    return serializeDocument(document);
+  }
+
+  function state(): SyncState {
+    return {
+      database: keys.isConnected() ? "connected" : "away",
+      nodes: Object.fromEntries([...nodes].map(([adminUrl, node]) => [adminUrl, node.state()])),
+    };
+  }
   return {
+    firstDelivery,
+    state,
+    metrics,
     close: async () => {
-      closed = true;
-      clearTimeout(timer);
-      await client?.end().catch(() => {});
+      await keys.close();
+      await Promise.all([...nodes.values()].map((node) => node.close()));
     },
   };
 }
@@ -92,16 +131,17 @@ export async function signGatewayToken(jwtSecret: string): Promise<string> {
     .sign(new TextEncoder().encode(jwtSecret));
 }
 
-async function postDocument(adminUrl: string, document: string): Promise<void> {
-  const response = await fetch(new URL("/config?check_hash=1", adminUrl), {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: document,
+function makePromise() {
+  let resolve: () => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
   });
-  // 304: the node has this very document already.
-  if (!response.ok && response.status !== 304) {
-    throw new Error(
-      `${adminUrl} refused the configuration with ${response.status}: ${await response.text()}`,
-    );
-  }
+  return { promise, resolve, reject };
+}
+
+/** A refused connection on several addresses has its reasons inside. */
+function describe(error: Error): string {
+  return error instanceof AggregateError ? error.errors.map(describe).join("; ") : error.message;
 }

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { dotenv } from "zx";
 import { readStackConfig } from "../stack/config.ts";
 import { describeFacts } from "../stack/print-facts.ts";
@@ -10,6 +10,12 @@ const command = new Command("npm start --")
   .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
   .option("--fresh", "start over: remove data, keys and secrets of earlier runs first")
   .option("--data <directory>", "publish the CSV files of this directory in place of the generated sample")
+  .addOption(
+    new Option("--gateway <kind>", "kong runs the Kong 3.9 that is installed on this machine").choices([
+      "embedded",
+      "kong",
+    ]),
+  )
   .addHelpText(
     "after",
     `
@@ -21,7 +27,12 @@ Environment (or .env):
   POSTGREST_PORT         port of PostgREST (8004)
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
   GATEWAY_ADMIN_PORT     port that takes the gateway's configuration (8006)
+  GATEWAY_SYNC_PORT      port of the sync's /healthz, /readyz and /metrics (none)
                          Any port may be 0: a free one is taken.
+  GATEWAY                embedded or kong, as --gateway (embedded)
+  KONG_BIN               the Kong program, if it is not on the PATH
+  REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD or REDIS_PASSWORD_FILE
+                         where Kong counts requests; without it Kong counts for itself
   DATABASE_URL           an empty PostgreSQL 18 database to use, as superuser, in place of the embedded one
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is not on the PATH nor installed by npm
   TRUSTED_IPS            load balancers in front whose X-Forwarded-For is believed, as addresses or CIDRs
@@ -30,7 +41,7 @@ Environment (or .env):
 Exit status: 0 stopped by Ctrl-C, 1 a part failed or could not be started.`,
   )
   .parse();
-const options = command.opts<{ fresh?: boolean; data?: string }>();
+const options = command.opts<{ fresh?: boolean; data?: string; gateway?: string }>();
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`);
@@ -43,7 +54,10 @@ const interrupted = new Promise<undefined>((resolve) => {
 
 try {
   process.env = { ...dotenv.loadSafe(".env"), ...process.env };
-  const config = readStackConfig(process.env);
+  const config = readStackConfig({
+    ...process.env,
+    ...(options.gateway === undefined ? {} : { GATEWAY: options.gateway }),
+  });
   if (options.fresh) {
     await refuseSecondStack(config.directory);
     await rm(config.directory, { recursive: true, force: true });

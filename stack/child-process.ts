@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 export interface ChildProcess {
   /** Resolves when the program has ended, to a line that says how, followed by its last lines of output. */
   ended: Promise<string>;
-  /** Asks the program to end, and ends it by force after `graceMilliseconds`. */
+  /** Asks the program to end, and ends it and what it has started by force after `graceMilliseconds`. */
   stop: (graceMilliseconds: number) => Promise<void>;
 }
 
@@ -19,6 +19,8 @@ export interface ChildProcessOptions {
   /** The whole of the program's environment. */
   env: Record<string, string>;
   stopSignal: "SIGINT" | "SIGTERM";
+  /** A last line of what is said when the program has ended. */
+  hint?: string;
 }
 
 const lastLines = 20;
@@ -35,6 +37,7 @@ export function startChildProcess({
   args,
   env,
   stopSignal,
+  hint,
 }: ChildProcessOptions): ChildProcess {
   const [file, argv] = withoutPrivileges(command, args, stopSignal);
   const child = spawn(file, argv, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -48,18 +51,29 @@ export function startChildProcess({
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
     child.once("close", (code, signal) => {
-      resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...output].join("\n  "));
+      const lines = hint === undefined ? output : [...output, hint];
+      resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...lines].join("\n  "));
     });
   });
   return {
     ended,
     stop: async (graceMilliseconds) => {
       child.kill(stopSignal);
-      const timer = setTimeout(() => child.kill("SIGKILL"), graceMilliseconds);
+      const timer = setTimeout(() => killGroup(child.pid), graceMilliseconds);
       await ended;
       clearTimeout(timer);
     },
   };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // All of them have just ended.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 /**

@@ -1,14 +1,15 @@
 import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
+import type { RedisCounters } from "../gateway/render-document.ts";
+import { readRedis } from "../gateway/sync-config.ts";
 
-const port = (fallback: number) =>
-  z.coerce
-    .number("should be a port number, or 0 for any free port")
-    .int("should be a port number, or 0 for any free port")
-    .min(0, "should be a port number, or 0 for any free port")
-    .max(65535, "should be a port number, or 0 for any free port")
-    .default(fallback);
+const anyPort = z.coerce
+  .number("should be a port number, or 0 for any free port")
+  .int("should be a port number, or 0 for any free port")
+  .min(0, "should be a port number, or 0 for any free port")
+  .max(65535, "should be a port number, or 0 for any free port");
+const port = (fallback: number) => anyPort.default(fallback);
 
 const environment = z.object({
   GATEWAY_PORT: port(8000),
@@ -18,6 +19,9 @@ const environment = z.object({
   POSTGREST_PORT: port(8004),
   POSTGREST_ADMIN_PORT: port(8005),
   GATEWAY_ADMIN_PORT: port(8006),
+  GATEWAY_SYNC_PORT: anyPort.optional(),
+  GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
+  KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
   DATABASE_URL: z.url("should be an address such as postgres://user:password@host:5432/database").optional(),
   POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
   TRUSTED_IPS: z
@@ -36,7 +40,7 @@ type Environment = z.infer<typeof environment>;
 export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
 
 /** How the one-machine stack is to run. */
-export type StackConfig = Environment & { directory: string };
+export type StackConfig = Environment & { directory: string; redis: RedisCounters | undefined };
 
 /**
  * Reads the stack's configuration from environment variables. An empty value counts as unset.
@@ -54,7 +58,7 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
     });
     throw new Error(lines.join("\n"));
   }
-  return { ...data, directory: path.resolve(data.STACK_DIRECTORY) };
+  return { ...data, directory: path.resolve(data.STACK_DIRECTORY), redis: readRedis(set) };
 }
 
 /**
@@ -67,7 +71,9 @@ export async function settlePorts(config: StackConfig): Promise<StackConfig> {
   const held = [];
   try {
     for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
-      const listener = await listen(name, config[name]);
+      const wanted = config[name];
+      if (wanted === undefined) continue;
+      const listener = await listen(name, wanted);
       held.push(listener);
       settled[name] = listener.port;
     }

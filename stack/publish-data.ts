@@ -36,6 +36,6 @@ export async function publishData(client: Client, options: DataToPublish): Promi
 
 async function load(client: Client, source: string, report: (line: string) => void): Promise<void> {
   await client.query("set role publisher");
-  await loadDataSet(client, { source, files: await findFiles(source) }, report);
+  await loadDataSet(client, { source, files: await findFiles(source) }, { report });
   await client.query("reset role");
 }

@@ -1,16 +1,18 @@
 import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { connect } from "../db/connect.ts";
 import { deployDatabase } from "../db/deploy/deploy-database.ts";
 import type { LoginRole } from "../db/deploy/set-role-passwords.ts";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
+import { serveSyncState } from "../gateway/serve-sync-state.ts";
 import { startSync } from "../gateway/start-sync.ts";
 import { startLocalStorage } from "../report-service/start-local-storage.ts";
 import { startReportService } from "../report-service/start-report-service.ts";
 import type { ChildProcess } from "./child-process.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
+import { checkRedis, locateKong, probeKong, startKong } from "./kong.ts";
 import { startPostgres } from "./postgres.ts";
 import { startPostgrest } from "./postgrest.ts";
 import { publishData } from "./publish-data.ts";
@@ -84,6 +86,9 @@ async function startParts(
   await chmod(directory, 0o711);
   await refuseSecondStack(directory);
   const config = await settlePorts(wanted);
+  // Looked for here, so that nobody waits for a database first.
+  const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
+  if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
   const logger = pino(pino.destination({ dest: path.join(directory, "stack.log"), mode: 0o600 }));
 
@@ -113,21 +118,25 @@ async function startParts(
   );
   report("PostgREST is ready.");
 
-  const gateway = await startEmbeddedGateway({
-    proxy: { host: "127.0.0.1", port: config.GATEWAY_PORT },
-    admin: { host: "127.0.0.1", port: config.GATEWAY_ADMIN_PORT },
-    trustedIps: config.TRUSTED_IPS,
-    logger: logger.child({ service: "gateway" }),
-  });
-  stops.push(gateway.close);
+  const gatewayUrl = await startGateway(config, kong, logger, stops, keep);
   const sync = await startSync({
-    databaseUrl: asRole(databaseUrl, "gateway_sync", secrets),
+    database: { connectionString: asRole(databaseUrl, "gateway_sync", secrets) },
     adminUrls: [`http://127.0.0.1:${config.GATEWAY_ADMIN_PORT}`],
     postgrestUrl,
     jwtSecret: secrets.jwtSecret,
+    redis: config.redis,
     logger: logger.child({ service: "gateway-sync" }),
   });
   stops.push(sync.close);
+  await sync.firstDelivery;
+  if (kong !== undefined) {
+    await probeKong(gatewayUrl);
+    report("Kong is ready.");
+  }
+  if (config.GATEWAY_SYNC_PORT !== undefined) {
+    const state = await serveSyncState(sync, { host: "127.0.0.1", port: config.GATEWAY_SYNC_PORT });
+    stops.push(state.close);
+  }
 
   const secret = secrets.storageSigningSecret;
   const storage = await startLocalStorage({
@@ -148,7 +157,7 @@ async function startParts(
   stops.push(reportService.close);
 
   const facts: StackFacts = {
-    base_url: gateway.proxyUrl,
+    base_url: gatewayUrl,
     app_url: reportService.url,
     database_url: databaseUrl,
     postgrest_url: postgrestUrl,
@@ -159,6 +168,38 @@ async function startParts(
   await writePrivateJson(path.join(directory, "stack.json"), facts);
   stops.push(() => rm(path.join(directory, "stack.json"), { force: true }));
   return facts;
+}
+
+/** Starts the embedded gateway, or a natively installed Kong in its place. Both wait for the sync. */
+async function startGateway(
+  config: StackConfig,
+  kong: string | undefined,
+  logger: Logger,
+  stops: (() => Promise<unknown>)[],
+  keep: (child: ChildProcess) => void,
+): Promise<string> {
+  if (kong !== undefined) {
+    const { proxyUrl } = await startKong(
+      {
+        program: kong,
+        prefix: path.join(config.directory, "kong"),
+        port: config.GATEWAY_PORT,
+        adminPort: config.GATEWAY_ADMIN_PORT,
+        trustedIps: config.TRUSTED_IPS,
+        environment: process.env,
+      },
+      keep,
+    );
+    return proxyUrl;
+  }
+  const gateway = await startEmbeddedGateway({
+    proxy: { host: "127.0.0.1", port: config.GATEWAY_PORT },
+    admin: { host: "127.0.0.1", port: config.GATEWAY_ADMIN_PORT },
+    trustedIps: config.TRUSTED_IPS,
+    logger: logger.child({ service: "gateway" }),
+  });
+  stops.push(gateway.close);
+  return gateway.proxyUrl;
 }
 
 /**

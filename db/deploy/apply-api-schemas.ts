@@ -1,64 +1,160 @@
-import type { Client, DatabaseError } from "pg";
+import type { Client } from "pg";
+import { checkRules, describeRuleFinding } from "./check-rules.ts";
+import { compareContracts, describeBreaks } from "./compare-contracts.ts";
+import { type Contract, readServedContracts } from "./contract.ts";
+import { describeSqlError } from "./describe-sql-error.ts";
 import type { ApiFiles } from "./read-api-files.ts";
+import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
+
+/** What `db/api` is to become, and what it must not break. */
+export interface Api {
+  files: ApiFiles;
+  contracts: Contract[];
+  /** Whether versions that the files do not know stay as they are, in place of being removed. */
+  keepsOthers?: boolean;
+}
+
+/** What a deployment may not do: a broken contract or a broken rule. Its message is several lines. */
+export class DeploymentRefused extends Error {
+  override name = "DeploymentRefused";
+}
 
 /**
  * Rebuilds the API schemas and `request` from the files of `db/api`, in one transaction, and tells PostgREST.
- * Does nothing when these very files are what is deployed.
+ * Does nothing when these very files are what is deployed. Requests that are under way end first; those that
+ * come meanwhile wait, some tens of milliseconds.
  *
  * @returns whether anything was done
- * @throws Error that names file, line and column, when a file fails: then nothing has changed
+ * @throws SqlFileError when a file fails, DeploymentRefused when a contract or a rule is broken: then nothing has
+ * changed
  */
-export async function applyApiSchemas(client: Client, { files, sha256 }: ApiFiles): Promise<boolean> {
-  await client.query("begin");
-  try {
-    // One deployment at a time; a second waits and then finds nothing to do.
-    await client.query("lock table deployment.api_schemas in share row exclusive mode");
-    const deployed = await client.query<{ sha256: string }>(
-      "select sha256 from deployment.api_schemas order by id desc limit 1",
-    );
-    if (deployed.rows[0]?.sha256 === sha256) {
-      await client.query("rollback");
-      return false;
-    }
-    await client.query(`
-      do $$
-      declare
-        schema_name text;
-      begin
-        for schema_name in
-          select nspname from pg_catalog.pg_namespace
-          where nspname = 'request' or nspname ~ '^(admin_)?api_v[0-9]'
-        loop
-          execute format('drop schema %I cascade', schema_name);
-        end loop;
-      end
-      $$`);
-    for (const file of files) {
-      await client.query(file.sql).catch((error: DatabaseError) => {
-        throw new Error(describeFailure(file.path, file.sql, error), { cause: error });
-      });
-    }
-    await client.query("insert into deployment.api_schemas (sha256) values ($1)", [sha256]);
-    await client.query("notify pgrst, 'reload config'");
-    await client.query("notify pgrst, 'reload schema'");
-    await client.query("commit");
-    return true;
-  } catch (error) {
-    await client.query("rollback");
-    throw error;
-  }
+export async function applyApiSchemas(
+  client: Client,
+  api: Api,
+  report: (line: string) => void = () => {},
+): Promise<boolean> {
+  if ((await readDeployedHash(client)) === api.files.sha256) return false;
+  await takeTurns(
+    client,
+    async () => {
+      await client.query("begin");
+      try {
+        await rebuildApiSchemas(client, api);
+        await client.query("commit");
+      } catch (error) {
+        await client.query("rollback");
+        throw error;
+      }
+    },
+    report,
+  );
+  return true;
 }
 
-function describeFailure(file: string, sql: string, error: DatabaseError): string {
-  const before = sql.slice(0, Number(error.position ?? 1) - 1);
-  const line = before.split("\n").length;
-  const column = before.length - before.lastIndexOf("\n");
-  const text = sql.split("\n")[line - 1] ?? "";
-  const where = error.position === undefined ? file : `${file}:${line}:${column}`;
-  return [
-    `db/api/${where}: ${error.message}`,
-    ...(error.position === undefined ? [] : [`  ${text}`]),
-    ...(error.detail === undefined ? [] : [`  detail: ${error.detail}`]),
-    ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
-  ].join("\n");
+/** The hash of the files that are deployed, if any. */
+export async function readDeployedHash(client: Client): Promise<string | undefined> {
+  const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
+  if (tables[0].found === null) return undefined;
+  const { rows } = await client.query<{ sha256: string }>(
+    "select sha256 from deployment.api_schemas order by id desc limit 1",
+  );
+  return rows[0]?.sha256;
+}
+
+/** The work itself, inside the caller's transaction, which decides whether it lasts. */
+export async function rebuildApiSchemas(
+  client: Client,
+  { files, contracts, keepsOthers = false }: Api,
+): Promise<void> {
+  await client.query(
+    `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning`,
+  );
+  const known = [...new Set(files.files.map(({ path }) => path.split("/")[0] ?? ""))];
+  if (!keepsOthers) await refuseEarlyRemoval(client, known);
+  // request.authorize() holds this lock, shared, for as long as its request lasts.
+  await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
+  await client.query("select set_config('deployment.known_schemas', $1, true)", [
+    keepsOthers ? known.join() : "",
+  ]);
+  await client.query(clearSchemas);
+  for (const { path, sql } of files.files) {
+    await client.query(sql).catch((error: unknown) => {
+      throw describeSqlError(`db/api/${path}`, sql, error);
+    });
+  }
+  const breaks = describeBreaks(compareContracts(contracts, await readServedContracts(client)));
+  if (breaks !== undefined) throw new DeploymentRefused(breaks);
+  const findings = await checkRules(client);
+  if (findings.length > 0) {
+    throw new DeploymentRefused(
+      [
+        "The rules of this database are broken:",
+        ...findings.map((finding) => `  ${describeRuleFinding(finding)}`),
+      ].join("\n"),
+    );
+  }
+  await client.query("insert into deployment.api_schemas (sha256) values ($1)", [files.sha256]);
+  await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
+}
+
+// All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and
+// lose the rights that their files do not give them again.
+const clearSchemas = `
+  do $$
+  declare
+    object record;
+    known constant text := current_setting('deployment.known_schemas');
+  begin
+    for object in
+      select nspname as name from pg_catalog.pg_namespace
+      where nspname ~ '^(admin_)?api_v[0-9]'
+        and (known = '' or nspname = any (string_to_array(known, ',')))
+    loop
+      execute format('drop schema %I cascade', object.name);
+    end loop;
+    for object in
+      select oid::regprocedure as signature, proname in ('authorize', 'pre_config') and pronargs = 0 as stays
+      from pg_catalog.pg_proc
+      where pronamespace = (select oid from pg_catalog.pg_namespace where nspname = 'request')
+    loop
+      if object.stays then
+        execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.signature);
+      else
+        execute format('drop function %s', object.signature);
+      end if;
+    end loop;
+  end
+  $$`;
+
+/** A version goes only after its sunset. */
+async function refuseEarlyRemoval(client: Client, known: string[]): Promise<void> {
+  const { rows } = await client.query<{
+    schema: string;
+    version: string;
+    sunset: string | null;
+    over: boolean | null;
+  }>(
+    `select nspname as schema, versions.version, to_char(sunset_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as sunset,
+       sunset_at <= now() as over
+     from pg_catalog.pg_namespace
+     cross join lateral (select substring(nspname from 'api_(v.+)$') as version) as versions
+     left join deployment.retired_versions on retired_versions.version = versions.version
+     where nspname ~ '^(admin_)?api_v[0-9]' order by nspname`,
+  );
+  const early = rows.filter(({ schema, over }) => !known.includes(schema) && over !== true);
+  if (early.length === 0) return;
+  throw new DeploymentRefused(
+    [
+      "This would remove a version that clients still use:",
+      ...early.map(({ schema, sunset }) =>
+        sunset === null
+          ? `  ${schema}: it was never announced that it goes.`
+          : `  ${schema}: it is announced to be served until ${sunset} UTC.`,
+      ),
+      "Put its folder back. To retire a version:",
+      ...[...new Set(early.map(({ version }) => version))].map(
+        (version) => `  npm run db:retire-version -- ${version} --sunset <day> --link <page>`,
+      ),
+    ].join("\n"),
+  );
 }

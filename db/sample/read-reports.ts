@@ -1,6 +1,5 @@
-import { createReadStream } from "node:fs";
 import { type CsvError, parse } from "csv-parse";
-import { findFiles, type SourceFile } from "../../refresh/find-files.ts";
+import { findFiles, openContent, type SourceFile } from "../../refresh/find-files.ts";
 import type { TableName } from "./model.ts";
 import type { Cells, Report } from "./report-pdf.ts";
 
@@ -113,7 +112,7 @@ async function* readRows(
       }
       return header.map((name) => (!wanted || wanted.includes(name) ? name : false));
     };
-    const source = createReadStream(file.path);
+    const { stream: source } = await openContent(file);
     const parser = parse({ bom: true, columns });
     source.on("error", (error) => parser.destroy(error));
     try {

@@ -31,7 +31,14 @@ const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: str
   gateway: {
     schemas: ["request"],
     reads: [],
-    runs: ["request.authorize", "request.find_key", "request.refuse", "request.matches_etag"],
+    runs: [
+      "request.authorize",
+      "request.decide",
+      "request.find_key",
+      "request.find_retirement",
+      "request.refuse",
+      "request.matches_etag",
+    ],
   },
   api_public: {
     schemas: ["api_v1_1_0", "disclosed", "dissemination", "request", "suppressed"],

@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describe("a started stack", () => {
+describe("a started stack", { timeout: 60_000 }, () => {
   it("prints addresses, keys and commands that work as printed", async () => {
     const { keys, base_url, app_url, sample } = stack.facts;
     for (const fact of [base_url, app_url, keys.demo, keys.individual, keys.tribal]) {
@@ -160,7 +160,7 @@ describe("a started stack", () => {
   });
 });
 
-describe("npm start", () => {
+describe("npm start", { timeout: 60_000 }, () => {
   it("names a taken port and the variable that moves it", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));

@@ -47,12 +47,23 @@ export function runScript(script: string, args: string[], env: Record<string, st
   return { child, output: () => output, exited };
 }
 
+/** GATEWAY=kong runs the suites on a natively installed Kong: it, KONG_BIN and what Kong itself needs are passed on. */
+function gatewayEnvironment(): Record<string, string> {
+  const names = /^(GATEWAY|KONG_\w+|(LUA|RESTY|OPENRESTY)_\w+|LD_LIBRARY_PATH|HOME)$/;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      names.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+}
+
 /** Runs `npm start` in a directory of its own until it serves. */
 export async function runStack(
   options: { args?: string[]; env?: Record<string, string>; directory?: string } = {},
 ): Promise<RunningStack> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "single-audit-stack-")));
   const script = runScript("start.ts", options.args ?? [], {
+    ...gatewayEnvironment(),
     ...freePorts,
     STACK_DIRECTORY: directory,
     ...options.env,

@@ -24,7 +24,12 @@ begin
       'A report_id looks like 2023-06-GSAFAC-0000000001.'
     );
   end if;
-  perform set_config('response.headers', '[{"Cache-Control": "no-store"}]', true);
+  perform set_config(
+    'response.headers',
+    (coalesce(nullif(current_setting('response.headers', true), ''), '[]')::jsonb
+      || '{"Cache-Control": "no-store"}')::text,
+    true
+  );
   select token.access_uuid, token.expires_at into file_access
   from access.issue_access_token(request_file_access.report_id) as token;
   return file_access;

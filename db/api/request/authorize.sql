@@ -1,77 +1,18 @@
--- Decides what the key of this request may see (PostgREST: db-pre-request). Runs as gateway, before the query.
+-- What PostgREST runs before each request (PostgREST: db-pre-request), as gateway.
 --
--- X-Consumer-Custom-ID is the one identity believed: Kong overwrites it on every authenticated route.
-create function request.authorize()
+-- A deployment takes the lock exclusively for the moment in which it replaces the API schemas. So a request meets
+-- the old API from its ETag to its last row, or the new one, and never the first half of one and the second of the
+-- other. What it may see is decided after the lock is there, by a function that is looked up then.
+--
+-- This function and request.pre_config() are replaced in place, never dropped: PostgREST may be about to call them.
+create or replace function request.authorize()
 returns void
 language plpgsql volatile security invoker set search_path = ''
 as $$
-declare
-  headers constant json := current_setting('request.headers')::json;
-  is_read constant boolean := current_setting('request.method') in ('GET', 'HEAD');
-  profile constant text := headers ->> case when is_read then 'accept-profile' else 'content-profile' end;
-  report_id_filter constant text := headers ->> 'x-filter-report-id';
-  key record;
-  etag text;
 begin
-  select * into key from request.find_key(headers ->> 'x-consumer-custom-id');
-  if not found then
-    perform request.refuse(
-      401, 'key_not_valid', 'The API key is not valid.', 'It is unknown, revoked or expired.',
-      'Send a valid key in the header x-api-key.', '{"WWW-Authenticate": "Key"}'
-    );
-  end if;
-
-  -- Who may use a schema is written in its grants.
-  if profile <> '' and not has_schema_privilege(key.database_role, profile, 'usage') then
-    perform request.refuse(
-      401, 'tribal_key_required', 'This needs an API key with Tribal access.', null,
-      'Tribal keys are issued under an agreement that a federal official approved.',
-      '{"WWW-Authenticate": "Key"}'
-    );
-  end if;
-
-  perform set_config('request.api_key_id', key.id::text, true);
-  perform set_config('statement_timeout', key.statement_timeout_milliseconds::text, true);
-  perform set_config('role', key.database_role, true);
-
-  if is_read then
-    -- The same data set, API schemas and tier give the same answer to the same request.
-    etag := format('"%s"', md5(concat_ws(
-      ' ', (select data_set.id from dissemination.data_set), key.api_schemas_sha256, key.tier
-    )));
-    if not request.matches_etag(headers ->> 'if-match', etag, true) then
-      perform request.refuse(
-        412, 'data_set_changed', 'The data set or the API has changed since this ETag was given.',
-        format('The ETag is now %s.', etag), 'Start again from the first page.', jsonb_build_object('ETag', etag)
-      );
-    end if;
-    if request.matches_etag(headers ->> 'if-none-match', etag, false) then
-      perform request.refuse(
-        304, 'not_modified', 'Not modified.', null, null, jsonb_build_object('ETag', etag)
-      );
-    end if;
-    perform set_config('response.headers', json_build_array(
-      json_build_object('ETag', etag),
-      json_build_object('Cache-Control', 'private, no-cache'),
-      json_build_object('Vary', 'Accept, Accept-Profile, Prefer, Range, X-Api-Key')
-    )::text, true);
-  end if;
-
-  -- The gateway copies the query parameter report_id into this header, and drops what the client sent in it.
-  if
-    current_setting('request.path') = '/general'
-    and report_id_filter like 'eq.%'
-    and not exists (
-      select from dissemination.general where general.report_id = substr(report_id_filter, 4)
-    )
-  then
-    perform request.refuse(
-      404, 'report_not_found', 'There is no report with this report_id.', null,
-      'A report_id looks like 2023-06-GSAFAC-0000000001.'
-    );
-  end if;
+  perform pg_advisory_xact_lock_shared(hashtext('api_schemas'));
+  perform request.decide();
 end
 $$;
-comment on function request.authorize is
-  'Finds the key, switches to its role and limits, answers 401, 404, 304 and 412 (PostgREST: db-pre-request).';
+comment on function request.authorize is 'Waits for a deployment that is replacing the API, then decides (PostgREST: db-pre-request).';
 grant execute on function request.authorize to gateway;

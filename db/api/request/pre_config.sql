@@ -1,5 +1,5 @@
 -- PostgREST's configuration (PostgREST: db-pre-config). Read at start and on `notify pgrst, 'reload config'`.
-create function request.pre_config()
+create or replace function request.pre_config()
 returns void
 language sql stable security invoker set search_path = ''
 as $$

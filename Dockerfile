@@ -1,0 +1,19 @@
+# One image for every part that is written in TypeScript: db:deploy, gateway:sync, the report service, the keys' command
+# line. docker-compose.yml says which one a container runs.
+FROM node:20.20.2-bookworm-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The optional packages are PostgreSQL and PostgREST for machines without Docker. esbuild, which tsx needs, ships as an
+# optional package too; its install script fetches it, and the last line fails the build if it did not.
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund \
+  && npm cache clean --force \
+  && node --import tsx --eval "0"
+
+FROM node:20.20.2-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+# .dockerignore lists what comes along. It all belongs to root, so that no process may change it.
+COPY . .
+USER node
+CMD ["node", "--import", "tsx", "scripts/gateway-sync.ts", "--help"]

@@ -1,0 +1,83 @@
+import { readdirSync, watch } from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
+import { applyApiSchemas } from "./apply-api-schemas.ts";
+import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
+import { readApi } from "./deploy-database.ts";
+import { apiSchemaPattern, readCatalogue } from "./read-catalogue.ts";
+
+/** Editors write a file in several steps. */
+const settleMilliseconds = 30;
+
+/** What a save led to. */
+export interface Saved {
+  /** The files of `api` that were saved, such as `api_v1_1_0/general.sql`. */
+  files: string[];
+  changes: ObjectChange[];
+  milliseconds: number;
+  /** Why nothing was applied. */
+  failure?: Error;
+}
+
+/**
+ * Applies the API schemas of a directory to a database whenever a file of them is saved, until `signal` aborts.
+ *
+ * @throws Error when the connection breaks
+ */
+export async function watchApi(
+  client: Client,
+  directory: string,
+  signal: AbortSignal,
+  report: (saved: Saved) => void,
+): Promise<void> {
+  const saved = new Set<string>();
+  let wake = () => {};
+  const api = path.join(directory, "api");
+  // A folder at a time: Node's recursive watch loses files that an editor replaces in place of writing to them.
+  const watched = new Set<string>();
+  const watchFolders = () => {
+    for (const folder of [".", ...listFolders(api)]) {
+      if (watched.has(folder)) continue;
+      watched.add(folder);
+      const watcher = watch(path.join(api, folder), { signal }, (_event, name) => {
+        if (folder === ".") watchFolders();
+        else if (name?.endsWith(".sql")) saved.add(path.join(folder, name));
+        wake();
+      });
+      watcher.on("error", () => {});
+    }
+  };
+  watchFolders();
+  signal.addEventListener("abort", () => wake());
+  while (!signal.aborted) {
+    if (saved.size === 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      continue;
+    }
+    const start = performance.now();
+    await sleep(settleMilliseconds);
+    const files = [...saved].sort();
+    saved.clear();
+    const before = await readCatalogue(client, apiSchemaPattern);
+    try {
+      const isChanged = await applyApiSchemas(client, await readApi(directory));
+      if (!isChanged) continue;
+      const changes = compareCatalogues(before, await readCatalogue(client, apiSchemaPattern));
+      report({ files, changes, milliseconds: Math.round(performance.now() - start) });
+    } catch (failure) {
+      if (!(failure instanceof Error)) throw failure;
+      // Without a connection there is nothing to watch for.
+      await client.query("select 1");
+      report({ files, changes: [], milliseconds: Math.round(performance.now() - start), failure });
+    }
+  }
+}
+
+function listFolders(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+}

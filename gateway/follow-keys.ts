@@ -1,0 +1,132 @@
+import { Client, type ClientConfig } from "pg";
+import type { Logger } from "pino";
+import { selectActiveKeys } from "./read-active-keys.ts";
+import { recordKeyUse } from "./record-key-use.ts";
+import type { ActiveKey } from "./render-document.ts";
+
+export interface FollowKeysOptions {
+  /** The database, as the role gateway_sync. */
+  database: ClientConfig;
+  logger: Logger;
+  /** Gets the keys that are active now, and when their change was heard of (as Date.now() has it). */
+  onKeys: (keys: ActiveKey[], changedAt: number) => void;
+  /** The keys could not be read. It will be tried again. */
+  onFailure: (error: Error) => void;
+}
+
+export interface KeyFollower {
+  isConnected: () => boolean;
+  close: () => Promise<void>;
+}
+
+/** A change is mostly followed by others; they are read together. */
+const gatherMilliseconds = 50;
+const repeatMilliseconds = 60_000;
+const shortestRetryMilliseconds = 200;
+const longestRetryMilliseconds = 5_000;
+const answerMilliseconds = 20_000;
+/** After the moment of an expiry, so that the key has expired for certain. */
+const expiryMarginMilliseconds = 20;
+
+/**
+ * Reads the active keys at once, after each change of keys, tiers or agreements, when a key expires, and every
+ * minute. Survives the loss of the database: it connects again, and reads then what it has missed.
+ */
+export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOptions): KeyFollower {
+  let client: Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let nextReadAt = Number.POSITIVE_INFINITY;
+  let changedAt: number | undefined;
+  let reading: Promise<void> | undefined;
+  let failures = 0;
+  let closed = false;
+  const uses = recordKeyUse({ getClient: () => client, logger });
+
+  /** Reads at the given moment, or earlier if that is planned already. */
+  function readAt(moment: number): void {
+    if (closed || moment >= nextReadAt) return;
+    nextReadAt = moment;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      nextReadAt = Number.POSITIVE_INFINITY;
+      // One at a time: what changes meanwhile is read next.
+      reading = (reading ?? Promise.resolve()).then(read);
+    }, moment - Date.now());
+  }
+
+  async function read(): Promise<void> {
+    if (closed) return;
+    const heardAt = changedAt ?? Date.now();
+    changedAt = undefined;
+    try {
+      client ??= await connect();
+      const keys = await client.query<ActiveKey>(selectActiveKeys);
+      const expiry = await client.query<{ milliseconds: number | null }>(
+        `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as milliseconds
+         from access.active_keys`,
+      );
+      failures = 0;
+      const untilExpiry = expiry.rows[0]?.milliseconds ?? repeatMilliseconds;
+      readAt(Date.now() + Math.min(repeatMilliseconds, Math.max(untilExpiry, 0) + expiryMarginMilliseconds));
+      onKeys(keys.rows, heardAt);
+    } catch (error) {
+      changedAt ??= heardAt;
+      lose(client);
+      failures += 1;
+      readAt(Date.now() + Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures));
+      if (!closed) onFailure(error as Error);
+    }
+  }
+
+  async function connect(): Promise<Client> {
+    const connecting = new Client({
+      ...database,
+      application_name: "gateway-sync",
+      connectionTimeoutMillis: 5_000,
+      query_timeout: answerMilliseconds,
+      // A server that has gone silent is noticed here, even when nobody asks it anything.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    connecting.on("error", (error) => {
+      if (client !== connecting) return;
+      logger.warn({ err: error }, "the connection to the database was lost");
+      lose(connecting);
+      readAt(Date.now());
+    });
+    connecting.on("notification", ({ channel, payload = "" }) => {
+      if (channel === "api_key_used") return uses.add(payload);
+      changedAt ??= Date.now();
+      readAt(Date.now() + gatherMilliseconds);
+    });
+    await connecting.connect();
+    // Listening comes before reading, so that no change falls between the two.
+    await connecting.query("listen access_changed").catch(endAndThrow);
+    await connecting.query("listen api_key_used").catch(endAndThrow);
+    return connecting;
+
+    async function endAndThrow(error: Error): Promise<never> {
+      await connecting.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  function lose(lost: Client | undefined): void {
+    if (lost === undefined) return;
+    if (client === lost) client = undefined;
+    void lost.end().catch(() => {});
+  }
+
+  readAt(Date.now());
+  return {
+    isConnected: () => client !== undefined,
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await reading;
+      await uses.close();
+      await client?.end().catch(() => {});
+      client = undefined;
+    },
+  };
+}

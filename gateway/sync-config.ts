@@ -1,0 +1,120 @@
+import type { ClientConfig } from "pg";
+import { z } from "zod";
+import { readSecretFiles } from "./read-secret-files.ts";
+import type { RedisCounters } from "./render-document.ts";
+
+export interface SyncConfig {
+  database: ClientConfig;
+  adminUrls: string[];
+  postgrestUrl: string;
+  postgrestCallsUrl: string | undefined;
+  postgrestReadyUrl: string | undefined;
+  jwtSecret: string;
+  redis: RedisCounters | undefined;
+  /** Where /healthz, /readyz and /metrics are served, if at all. */
+  listen: { host: string; port: number } | undefined;
+}
+
+const secrets = [
+  "GATEWAY_SYNC_DATABASE_URL",
+  "GATEWAY_SYNC_DATABASE_PASSWORD",
+  "JWT_SECRET",
+  "REDIS_PASSWORD",
+] as const;
+
+const address = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
+const port = z
+  .string()
+  .regex(/^[0-9]{1,5}$/, "should be a port number")
+  .transform(Number)
+  .refine((number) => number <= 65_535, "should be a port number");
+
+const redisVariables = {
+  REDIS_HOST: z.string().optional(),
+  REDIS_PORT: port.default(6379),
+  REDIS_PASSWORD: z.string().optional(),
+};
+const environment = z.object({
+  ...redisVariables,
+  GATEWAY_SYNC_DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: "should be an address such as postgres://gateway_sync:password@host:5432/database",
+    })
+    .optional(),
+  GATEWAY_SYNC_DATABASE_PASSWORD: z.string().optional(),
+  PGHOST: z.string().optional(),
+  GATEWAY_ADMIN_URLS: z
+    .string("should be the admin addresses of the gateway's nodes, by comma")
+    .transform((list) => list.split(",").map((item) => item.trim()))
+    .pipe(z.array(address("admin addresses such as http://gateway:8001, by comma"))),
+  POSTGREST_URL: address("PostgREST's address as the gateway reaches it, such as http://postgrest:3000"),
+  POSTGREST_CALLS_URL: address(
+    "PostgREST's address for calls, where POSTGREST_URL reads a replica",
+  ).optional(),
+  POSTGREST_READY_URL: address("PostgREST's check, such as http://postgrest:3001/ready").optional(),
+  JWT_SECRET: z
+    .string("should be the secret that PostgREST verifies tokens with")
+    .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one"),
+  GATEWAY_SYNC_HOST: z.string().default("127.0.0.1"),
+  GATEWAY_SYNC_PORT: port.optional(),
+});
+
+/**
+ * Reads the sync's configuration from environment variables. An empty value counts as unset.
+ *
+ * @throws Error with one line for each missing or malformed variable
+ */
+export function readSyncConfig(variables: NodeJS.ProcessEnv): SyncConfig {
+  const read = readSecretFiles(variables, secrets);
+  const parsed = environment.safeParse(read);
+  if (!parsed.success) {
+    // Never the value: it may be a secret.
+    const lines = parsed.error.issues.map(({ path: [name], message }) => {
+      const what = read[String(name)] === undefined ? `is missing: it ${message}` : message;
+      return `${String(name)} ${what}. Set it in the environment or in .env.`;
+    });
+    throw new Error([...new Set(lines)].join("\n"));
+  }
+  const { data } = parsed;
+  if (data.GATEWAY_SYNC_DATABASE_URL === undefined && data.PGHOST === undefined) {
+    throw new Error(
+      "GATEWAY_SYNC_DATABASE_URL is missing: it, or PGHOST, names the database. Set it in the environment or in .env.",
+    );
+  }
+  return {
+    database: describeDatabase(data.GATEWAY_SYNC_DATABASE_URL, data.GATEWAY_SYNC_DATABASE_PASSWORD),
+    adminUrls: data.GATEWAY_ADMIN_URLS,
+    postgrestUrl: data.POSTGREST_URL,
+    postgrestCallsUrl: data.POSTGREST_CALLS_URL,
+    postgrestReadyUrl: data.POSTGREST_READY_URL,
+    jwtSecret: data.JWT_SECRET,
+    redis: describeRedis(data),
+    listen:
+      data.GATEWAY_SYNC_PORT === undefined
+        ? undefined
+        : { host: data.GATEWAY_SYNC_HOST, port: data.GATEWAY_SYNC_PORT },
+  };
+}
+
+/** Without an address the libpq variables name the database: PGHOST, PGDATABASE, … */
+function describeDatabase(connectionString: string | undefined, password: string | undefined): ClientConfig {
+  if (connectionString === undefined) return password === undefined ? {} : { password };
+  const url = new URL(connectionString);
+  // pg ignores a password beside an address that lacks one.
+  if (password !== undefined) url.password = encodeURIComponent(password);
+  return { connectionString: url.href };
+}
+
+/** Reads REDIS_HOST, REDIS_PORT and REDIS_PASSWORD (or REDIS_PASSWORD_FILE). Undefined without a host. */
+export function readRedis(variables: NodeJS.ProcessEnv): RedisCounters | undefined {
+  const parsed = z.object(redisVariables).safeParse(readSecretFiles(variables, ["REDIS_PASSWORD"]));
+  if (!parsed.success)
+    throw new Error("REDIS_PORT should be a port number. Set it in the environment or in .env.");
+  return describeRedis(parsed.data);
+}
+
+function describeRedis(data: z.output<z.ZodObject<typeof redisVariables>>): RedisCounters | undefined {
+  const { REDIS_HOST: host, REDIS_PORT, REDIS_PASSWORD: password } = data;
+  return host === undefined ? undefined : { host, port: REDIS_PORT, password };
+}

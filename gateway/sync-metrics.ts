@@ -1,0 +1,63 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { SyncState } from "./start-sync.ts";
+
+export type SyncMetrics = ReturnType<typeof createSyncMetrics>;
+
+/** What Prometheus is told of the sync. */
+export function createSyncMetrics(readState: () => SyncState) {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    activeKeys: new Gauge({
+      name: "gateway_sync_active_keys",
+      help: "Keys in the newest configuration.",
+      registers,
+    }),
+    databaseConnected: new Gauge({
+      name: "gateway_sync_database_connected",
+      help: "1 while changes of keys are heard of.",
+      registers,
+      collect() {
+        this.set(readState().database === "connected" ? 1 : 0);
+      },
+    }),
+    lastSuccess: new Gauge({
+      name: "gateway_sync_last_success_timestamp_seconds",
+      help: "When the node last took the newest configuration. Each does so every minute.",
+      labelNames: ["node"],
+      registers,
+    }),
+    nodeIsCurrent: new Gauge({
+      name: "gateway_sync_node_is_current",
+      help: "1 if the node has the newest configuration, 0 if it is away, waiting or has refused it.",
+      labelNames: ["node"],
+      registers,
+      collect() {
+        for (const [node, state] of Object.entries(readState().nodes)) {
+          this.set({ node }, state === "current" ? 1 : 0);
+        }
+      },
+    }),
+    lag: new Histogram({
+      name: "gateway_sync_lag_seconds",
+      help: "From hearing of a change to the node's acceptance of it.",
+      labelNames: ["node"],
+      buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300],
+      registers,
+    }),
+    failures: new Counter({
+      name: "gateway_sync_failures_total",
+      help: "Failures to read the keys, to reach a node, and refusals by a node.",
+      labelNames: ["source"],
+      registers,
+    }),
+    renderSeconds: new Histogram({
+      name: "gateway_sync_render_seconds",
+      help: "Time taken to make the configuration.",
+      buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5],
+      registers,
+    }),
+  };
+}

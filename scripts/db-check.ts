@@ -1,0 +1,46 @@
+import path from "node:path";
+import { Command, Option } from "commander";
+import { checkRepository } from "../db/deploy/check-repository.ts";
+import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
+import { describeError } from "../db/deploy/find-database.ts";
+import { startScratchServer } from "../db/deploy/scratch-database.ts";
+
+const { json, directory } = new Command("npm run db:check --")
+  .description(
+    "Checks everything about db/ that can be known without deploying it: builds it from nothing on a scratch database, lints and type-checks the SQL, holds it to the security rules and the contracts, and tries the migrations on the previous release.",
+  )
+  .option("--json", "print JSON")
+  .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
+  .allowExcessArguments(false)
+  .addHelpText(
+    "after",
+    `
+Environment:
+  DATABASE_URL   a PostgreSQL 18 server to make scratch databases on, as superuser; else one is started
+
+Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
+  )
+  .parse()
+  .opts<{ json?: true; directory: string }>();
+
+let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
+try {
+  server = await startScratchServer(process.env.DATABASE_URL || undefined);
+  const results = await checkRepository(path.resolve(directory), server);
+  const lines = results.flatMap(({ name, errors, warnings }) => [
+    `${errors.length === 0 ? "ok  " : "FAIL"} ${name}`,
+    ...errors.map((line) => indent(line)),
+    ...warnings.map((line) => indent(`warning: ${line.replace(": warning:", ":")}`)),
+  ]);
+  process.stdout.write(`${json ? JSON.stringify(results, null, 2) : lines.join("\n")}\n`);
+  if (results.some(({ errors }) => errors.length > 0)) process.exitCode = 1;
+} catch (error) {
+  process.stderr.write(`db:check: ${describeError(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await server?.close();
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, "       ");
+}

@@ -1,0 +1,54 @@
+import path from "node:path";
+import { Command, Option } from "commander";
+import { dotenv } from "zx";
+import { describeChanges } from "../db/deploy/compare-catalogues.ts";
+import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
+import { describeError, findDatabaseUrl } from "../db/deploy/find-database.ts";
+import { findDrift } from "../db/deploy/find-drift.ts";
+import { startScratchServer } from "../db/deploy/scratch-database.ts";
+
+const { against, json, directory } = new Command("npm run db:diff --")
+  .description(
+    "Finds drift: what differs, object by object, between a deployed database and what db/ makes of an empty one. Changes nothing.",
+  )
+  .option("--against <url>", "the deployed database (as DATABASE_URL and so on say)")
+  .option("--json", "print JSON")
+  .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
+  .allowExcessArguments(false)
+  .addHelpText(
+    "after",
+    `
+Environment (or .env):
+  DATABASE_URL     the deployed database, without --against; or PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD
+  STACK_DIRECTORY  without these, the database of the stack that runs on this directory (.stack)
+  SCRATCH_URL      a PostgreSQL 18 server to make the scratch database on, as superuser; else one is started
+
+Exit status: 0 no drift, 1 failed, 3 drift.`,
+  )
+  .parse()
+  .opts<{ against?: string; json?: true; directory: string }>();
+
+let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
+try {
+  const variables = { ...dotenv.loadSafe(".env"), ...process.env };
+  const databaseUrl = await findDatabaseUrl(
+    against === undefined ? variables : { DATABASE_URL: against },
+    (line) => void process.stderr.write(`${line}\n`),
+  );
+  server = await startScratchServer(variables.SCRATCH_URL || undefined);
+  const drift = await findDrift(path.resolve(directory), databaseUrl, await server.create());
+  const lines =
+    drift.length === 0
+      ? ["No drift: the database is what db/ makes."]
+      : [
+          ...describeChanges(drift),
+          `${drift.length} objects differ: + only in the database, - only in db/, ~ in both.`,
+        ];
+  process.stdout.write(`${json ? JSON.stringify(drift, null, 2) : lines.join("\n")}\n`);
+  if (drift.length > 0) process.exitCode = 3;
+} catch (error) {
+  process.stderr.write(`db:diff: ${describeError(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await server?.close();
+}

@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { Command, Option } from "commander";
+import { connect } from "../db/connect.ts";
+import { describeChanges } from "../db/deploy/compare-catalogues.ts";
+import { lockDeployment, repositoryDirectory } from "../db/deploy/deploy-database.ts";
+import { describeError } from "../db/deploy/find-database.ts";
+import { type Saved, watchApi } from "../db/deploy/watch-api.ts";
+import type { StackFacts } from "../stack/start-stack.ts";
+
+const { directory } = new Command("npm run db:watch --")
+  .description(
+    "Applies db/api to the stack that runs on this machine whenever a file is saved, and says what changed and how to see it. Ctrl-C ends it.",
+  )
+  .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
+  .allowExcessArguments(false)
+  .addHelpText(
+    "after",
+    `
+Environment:
+  STACK_DIRECTORY   where the running stack keeps its stack.json (.stack)
+
+Exit status: 0 ended by Ctrl-C, 1 no stack runs, or its database has gone away.`,
+  )
+  .parse()
+  .opts<{ directory: string }>();
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+
+try {
+  const facts = await readFacts(path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json"));
+  const client = await connect(facts.database_url, "db-watch");
+  await lockDeployment(client, print);
+  print(`Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.`);
+  await watchApi(client, path.resolve(directory), stop.signal, (saved) => print(describeSaved(saved, facts)));
+  await client.end();
+} catch (error) {
+  process.stderr.write(`db:watch: ${describeError(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function readFacts(file: string): Promise<StackFacts> {
+  const text = await readFile(file, "utf8").catch((cause) => {
+    throw new Error(`No stack runs here: there is no ${file}. Start one with npm start.`, { cause });
+  });
+  return JSON.parse(text);
+}
+
+function describeSaved({ files, changes, milliseconds, failure }: Saved, facts: StackFacts): string {
+  const head = `${new Date().toTimeString().slice(0, 8)} ${files.join(", ")}`;
+  if (failure !== undefined) return `${head}: not applied\n${failure.message}`;
+  const curls = files
+    .map((file) => path.parse(file))
+    .filter(({ dir, name }) => dir.startsWith("api_") && !["schema", "relationships"].includes(name))
+    .map(
+      ({ dir, name }) =>
+        `  curl -H 'x-api-key: ${facts.keys.individual}' -H 'accept-profile: ${dir}' '${facts.base_url}/${name}?limit=1'`,
+    );
+  const lines = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
+  return [`${head}: applied in ${milliseconds} ms`, ...lines.map((line) => `  ${line}`), ...curls].join("\n");
+}

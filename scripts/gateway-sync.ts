@@ -1,0 +1,54 @@
+import { Command } from "commander";
+import { pino } from "pino";
+import { dotenv } from "zx";
+import { serveSyncState } from "../gateway/serve-sync-state.ts";
+import { startSync } from "../gateway/start-sync.ts";
+import { readSyncConfig } from "../gateway/sync-config.ts";
+
+new Command("gateway:sync")
+  .description(
+    "Gives the gateway's nodes their configuration: routes, keys and limits. Runs until Ctrl-C.\n" +
+      "It connects as the role gateway_sync, and outlives the database and the nodes.",
+  )
+  .allowExcessArguments(false)
+  .addHelpText(
+    "after",
+    `
+Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+  GATEWAY_SYNC_DATABASE_URL *       the database, as the role gateway_sync; or PGHOST, PGUSER, …
+  GATEWAY_SYNC_DATABASE_PASSWORD *  the role's password, if not in the address
+  GATEWAY_ADMIN_URLS                admin addresses of the gateway's nodes, by comma
+  POSTGREST_URL                     PostgREST, as the gateway reaches it
+  POSTGREST_CALLS_URL               PostgREST for calls, where POSTGREST_URL reads a replica
+  POSTGREST_READY_URL               PostgREST's check, for /readyz to ask
+  JWT_SECRET *                      what PostgREST verifies the gateway's token with
+  REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD *
+                                    where the nodes share their counters; without it each counts for itself
+  GATEWAY_SYNC_HOST (127.0.0.1), GATEWAY_SYNC_PORT
+                                    where /healthz, /readyz and /metrics are served; nowhere without the port
+
+Exit status: 0 stopped by a signal, 1 could not be started.`,
+  )
+  .parse();
+
+try {
+  const { listen, postgrestReadyUrl, ...config } = readSyncConfig({
+    ...dotenv.loadSafe(".env"),
+    ...process.env,
+  });
+  const logger = pino({ name: "gateway-sync" });
+  const sync = await startSync({ ...config, logger });
+  const server = listen && (await serveSyncState(sync, { ...listen, postgrestReadyUrl }));
+  if (server !== undefined) logger.info({ url: server.url }, "serving /healthz, /readyz and /metrics");
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // A second signal ends the process at once.
+    process.once(signal, async () => {
+      await server?.close();
+      await sync.close();
+      process.exit(0);
+    });
+  }
+} catch (error) {
+  process.stderr.write(`gateway:sync: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,42 @@
+/** The deployment to check, from outside. */
+export interface Deployment {
+  baseUrl: string;
+  appUrl?: string;
+  key: string;
+  tribalKey?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each check says what it expects.
+  json: any;
+}
+
+const timeoutMilliseconds = 5_000;
+
+/** Sends a request, to a path of the API or to an address. Redirects are not followed. */
+export async function ask(
+  { baseUrl }: Deployment,
+  target: string,
+  key: string | undefined,
+  init: RequestInit = {},
+): Promise<Answer> {
+  const response = await fetch(new URL(target, baseUrl), {
+    ...init,
+    redirect: "manual",
+    headers: { ...(key === undefined ? {} : { "x-api-key": key }), ...init.headers },
+    signal: AbortSignal.timeout(timeoutMilliseconds),
+  });
+  const text = await response.text();
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {}
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+/** What was found in place of a status, if anything. */
+export const expectStatus = ({ status, text }: Answer, wanted: number) =>
+  status === wanted ? undefined : `${status} in place of ${wanted}: ${text.slice(0, 120)}`;

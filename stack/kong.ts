@@ -1,0 +1,201 @@
+import { chown, mkdir, realpath, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { which } from "zx";
+import { type ChildProcess, startChildProcess, unprivilegedId } from "./child-process.ts";
+
+export interface KongOptions {
+  /** Path of the program: see locateKong. */
+  program: string;
+  /** Of Kong alone; emptied at each start. */
+  prefix: string;
+  port: number;
+  adminPort: number;
+  /** Hops whose X-Forwarded-For is believed. */
+  trustedIps: readonly string[];
+  environment: NodeJS.ProcessEnv;
+}
+
+/**
+ * What this service needs of Kong wherever it runs. docker-compose.yml says the same, and a test compares them.
+ *
+ * Nginx writes the request line, query string and all, into its error log from `warn` to `error`, and nothing can
+ * change that. A key may stand in the query string, so only `crit` and above are logged.
+ */
+export const kongSettings: Readonly<Record<string, string>> = {
+  KONG_DATABASE: "off",
+  // The pre-function of gateway/kong.yml hashes keys; without this every request that has a key fails with 500.
+  KONG_UNTRUSTED_LUA_SANDBOX_REQUIRES: "kong.tools.sha256",
+  KONG_NGINX_PROXY_GZIP: "on",
+  KONG_NGINX_PROXY_GZIP_TYPES: "application/json text/csv",
+  KONG_NGINX_PROXY_GZIP_PROXIED: "any",
+  // Clients name columns in the URL: more than 7 KB of them. The header lines count one by one.
+  KONG_NGINX_HTTP_LARGE_CLIENT_HEADER_BUFFERS: "4 32k",
+  // 50,000 keys make a document of 10 MB, which is Kong's default limit.
+  KONG_NGINX_ADMIN_CLIENT_MAX_BODY_SIZE: "128m",
+  KONG_NGINX_ADMIN_CLIENT_BODY_BUFFER_SIZE: "128m",
+  // The path without the query string, which may hold a key. Referer may repeat one, so it is left out too.
+  KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $uri" $status $body_bytes_sent $request_time $kong_request_id'`,
+  KONG_LOG_LEVEL: "crit",
+  // The sync asks for the status every second.
+  KONG_ADMIN_ACCESS_LOG: "off",
+  KONG_ADMIN_GUI_LISTEN: "off",
+  KONG_STATUS_LISTEN: "off",
+  KONG_ANONYMOUS_REPORTS: "off",
+  KONG_REAL_IP_HEADER: "X-Forwarded-For",
+  KONG_REAL_IP_RECURSIVE: "on",
+  KONG_NGINX_WORKER_PROCESSES: "2",
+};
+
+const startMilliseconds = 60_000;
+const probeMilliseconds = 10_000;
+/**
+ * `kong start` is a chain of programs, of which a signal would reach the first only. So a shell passes it on to all
+ * of them: they share its process group.
+ */
+const runInForeground = `trap 'trap "" TERM; kill -TERM 0; wait' TERM; "$1" start & wait $!`;
+
+/**
+ * Starts a natively installed Kong without a database on the loopback interface, and waits for its admin API. It
+ * serves nobody before it gets a configuration.
+ *
+ * @param keep takes charge of its process at once
+ * @returns the addresses of proxy and admin API
+ * @throws Error when it ends, with its last lines of output
+ */
+export async function startKong(
+  options: KongOptions,
+  keep: (child: ChildProcess) => void,
+): Promise<{ proxyUrl: string; adminUrl: string }> {
+  await makePrefix(options.prefix);
+  const child = startChildProcess({
+    name: "Kong",
+    command: "/bin/sh",
+    // The last argument is for startChildProcess, which sees to it that the program can be reached.
+    args: ["-c", runInForeground, "sh", options.program, await realpath(options.program)],
+    env: describeEnvironment(options),
+    stopSignal: "SIGTERM",
+    hint: describeLog(options.prefix),
+  });
+  keep(child);
+  let ending: string | undefined;
+  void child.ended.then((line) => {
+    ending = line;
+  });
+  const adminUrl = `http://127.0.0.1:${options.adminPort}`;
+  for (const giveUpAt = Date.now() + startMilliseconds; ; await sleep(50)) {
+    if (ending !== undefined) throw new Error(ending);
+    const response = await fetch(`${adminUrl}/status`).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response?.ok) return { proxyUrl: `http://127.0.0.1:${options.port}`, adminUrl };
+    if (Date.now() > giveUpAt) {
+      throw new Error(
+        `Kong did not answer on ${adminUrl}/status in a minute. ${describeLog(options.prefix)}`,
+      );
+    }
+  }
+}
+
+/** The whole of Kong's environment. What the caller has set as KONG_… stands where nothing here depends on it. */
+export function describeEnvironment(options: KongOptions): Record<string, string> {
+  const inherited = Object.entries(options.environment).filter(
+    ([name, value]) =>
+      value !== undefined &&
+      name !== "KONG_BIN" &&
+      (/^(KONG|LUA|RESTY|OPENRESTY)_/.test(name) || ["PATH", "HOME", "LD_LIBRARY_PATH"].includes(name)),
+  );
+  const { KONG_LOG_LEVEL = "crit", KONG_NGINX_WORKER_PROCESSES = "2", ...needed } = kongSettings;
+  return {
+    KONG_LOG_LEVEL,
+    KONG_NGINX_WORKER_PROCESSES,
+    ...(Object.fromEntries(inherited) as Record<string, string>),
+    ...needed,
+    KONG_PREFIX: options.prefix,
+    KONG_NGINX_DAEMON: "off",
+    KONG_PROXY_LISTEN: `127.0.0.1:${options.port}`,
+    KONG_ADMIN_LISTEN: `127.0.0.1:${options.adminPort}`,
+    // Files below the prefix: Node's pipes cannot be opened as /dev/stdout.
+    KONG_PROXY_ACCESS_LOG: "logs/access.log without_query",
+    KONG_PROXY_ERROR_LOG: "logs/error.log",
+    KONG_ADMIN_ERROR_LOG: "logs/error.log",
+    ...(options.trustedIps.length === 0 ? {} : { KONG_TRUSTED_IPS: options.trustedIps.join(",") }),
+  };
+}
+
+/**
+ * Asks a configured Kong with a key that nobody has.
+ *
+ * @throws Error that says what to set, unless the key is refused as it should be
+ */
+export async function probeKong(proxyUrl: string): Promise<void> {
+  for (const giveUpAt = Date.now() + probeMilliseconds; ; await sleep(100)) {
+    const response = await fetch(proxyUrl, { headers: { "x-api-key": "no key of anybody" } }).catch(
+      (error: Error) => error,
+    );
+    if (!(response instanceof Error)) {
+      await response.body?.cancel();
+      if (response.status === 401) return;
+      if (response.status === 500) {
+        throw new Error(
+          "Kong answers 500 to requests with a key: its sandbox does not let gateway/kong.yml hash keys. " +
+            "Set KONG_UNTRUSTED_LUA_SANDBOX_REQUIRES=kong.tools.sha256, and leave KONG_UNTRUSTED_LUA at its default, sandbox.",
+        );
+      }
+    }
+    if (Date.now() > giveUpAt) {
+      const answer = response instanceof Error ? response.message : `the status ${response.status}`;
+      throw new Error(
+        `Kong was given its configuration but answers a wrong key with ${answer} in place of 401.`,
+      );
+    }
+  }
+}
+
+/**
+ * Kong serves uncounted while Redis is away, so a wrong address would go unnoticed.
+ *
+ * @throws Error that names the address
+ */
+export async function checkRedis({ host, port }: { host: string; port: number }): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const socket = connect({ host, port, timeout: 2_000 }, () => resolve(void socket.end()));
+    const fail = (reason: string) => {
+      socket.destroy();
+      reject(
+        new Error(
+          `Redis cannot be reached on ${host}:${port} (${reason}). Set REDIS_HOST and REDIS_PORT, or unset them.`,
+        ),
+      );
+    };
+    socket.once("error", (error: NodeJS.ErrnoException) => fail(error.code ?? error.message));
+    socket.once("timeout", () => fail("no answer"));
+  });
+}
+
+/**
+ * Finds the program: the one given, or else kong on the PATH.
+ *
+ * @throws Error that says what to install or set
+ */
+export async function locateKong(binary: string | undefined): Promise<string> {
+  const found = await which(binary ?? "kong", { nothrow: true });
+  if (found !== null) return path.resolve(found);
+  throw new Error(
+    binary === undefined
+      ? "Kong is not here. Put kong (3.9) on the PATH or set KONG_BIN to the program; or leave out --gateway kong, " +
+          "and unset GATEWAY, for the embedded gateway."
+      : `KONG_BIN names ${binary}, which is not a program that can be run.`,
+  );
+}
+
+/** An empty directory. It gets key hashes and the gateway's token, so only Kong's user may read it. */
+async function makePrefix(prefix: string): Promise<void> {
+  await rm(prefix, { recursive: true, force: true });
+  await mkdir(prefix, { recursive: true, mode: 0o700 });
+  if (process.getuid?.() === 0) await chown(prefix, unprivilegedId, unprivilegedId);
+}
+
+function describeLog(prefix: string): string {
+  return `Its log is ${path.join(prefix, "logs/error.log")}.`;
+}
