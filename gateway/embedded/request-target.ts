@@ -2,9 +2,9 @@ import { type Answer, answerProxyError } from "./error-answers.ts";
 import type { Exchange } from "./plugins/plugin.ts";
 
 /** nginx's `large_client_header_buffers`: the longest request line in bytes. */
-const MAX_REQUEST_LINE = 8192;
+const MAX_REQUEST_LINE = 32_768;
 
-/** 414 for a request line over 8 KB, 400 for a target that nginx would not read. */
+/** 414 for a request line over 32 KB, 400 for a target that nginx would not read. */
 export function refuseRequestLine(exchange: Exchange, url: string): Answer | undefined {
   if (exchange.method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_REQUEST_LINE) {
     return answerProxyError(exchange, 414, "URI too long");

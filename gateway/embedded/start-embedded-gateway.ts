@@ -11,8 +11,8 @@ import { handleRequest, type ProxyContext } from "./proxy.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
-/** nginx's defaults: four buffers of 8 KB for the head, idle connections kept for 75 s. */
-const SERVER_OPTIONS = { maxHeaderSize: 32_768, keepAliveTimeout: 75_000, requestTimeout: 0 };
+/** Four buffers of 32 KB for the head, as the project configures Kong; idle connections kept for 75 s, as nginx does. */
+const SERVER_OPTIONS = { maxHeaderSize: 131_072, keepAliveTimeout: 75_000, requestTimeout: 0 };
 
 export interface Listener {
   host: string;
