@@ -481,7 +481,7 @@ describe("routes", () => {
     const upstream = await startUpstream((_, response) => response.end());
     const gateway = await startGateway({ document: documentFor(upstream) });
     expect((await sendRaw(gateway, "/a b")).status).toBe(400);
-    expect((await send(gateway, `/?${"a".repeat(31_000)}`)).status).toBe(200);
+    expect((await send(gateway, `/?${"a".repeat(15_000)}`)).status).toBe(200);
     expect((await send(gateway, `/?${"a".repeat(33_000)}`)).status).toBe(414);
   });
 
