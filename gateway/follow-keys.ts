@@ -1,6 +1,6 @@
 import { Client, type ClientConfig } from "pg";
 import type { Logger } from "pino";
-import { selectActiveKeys } from "./read-active-keys.ts";
+import { readActiveKeys } from "./read-active-keys.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import type { ActiveKey } from "./render-document.ts";
 
@@ -10,7 +10,7 @@ export interface FollowKeysOptions {
   logger: Logger;
   /** Gets the keys that are active now, and when their change was heard of (as Date.now() has it). */
   onKeys: (keys: ActiveKey[], changedAt: number) => void;
-  /** The keys could not be read. It will be tried again. */
+  /** The keys could not be read, or `onKeys` threw. It will be tried again. */
   onFailure: (error: Error) => void;
 }
 
@@ -60,7 +60,7 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
     changedAt = undefined;
     try {
       client ??= await connect();
-      const keys = await client.query<ActiveKey>(selectActiveKeys);
+      const keys = await readActiveKeys(client);
       const expiry = await client.query<{ milliseconds: number | null }>(
         `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as milliseconds
          from access.active_keys`,
@@ -68,7 +68,7 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
       failures = 0;
       const untilExpiry = expiry.rows[0]?.milliseconds ?? repeatMilliseconds;
       readAt(Date.now() + Math.min(repeatMilliseconds, Math.max(untilExpiry, 0) + expiryMarginMilliseconds));
-      onKeys(keys.rows, heardAt);
+      onKeys(keys, heardAt);
     } catch (error) {
       changedAt ??= heardAt;
       lose(client);

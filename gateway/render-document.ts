@@ -101,12 +101,16 @@ export function renderDocument(template: string, options: RenderOptions, keys: A
 
 /** The document as JSON. Made in parts, for with many keys it would stand in memory several times. */
 export function serializeDocument({ consumers, ...rest }: KongDocument): Buffer {
-  const parts = [Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"consumers":[`)];
+  const parts = [`${JSON.stringify(rest).slice(0, -1)},"consumers":[`];
   for (let from = 0; from < consumers.length; from += partLength) {
     const part = JSON.stringify(consumers.slice(from, from + partLength)).slice(1, -1);
-    parts.push(Buffer.from(from === 0 ? part : `,${part}`));
+    parts.push(from === 0 ? part : `,${part}`);
   }
-  return Buffer.concat([...parts, Buffer.from("]}")]);
+  parts.push("]}");
+  const bytes = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
+  let offset = 0;
+  for (const part of parts) offset += bytes.write(part, offset);
+  return bytes;
 }
 
 function describeCounters(redis: RedisCounters | undefined): Config {

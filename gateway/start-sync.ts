@@ -4,6 +4,7 @@ import { SignJWT } from "jose";
 import type { ClientConfig } from "pg";
 import type { Logger } from "pino";
 import { DocumentRefused } from "./admin-client.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import { followKeys, type KeyFollower } from "./follow-keys.ts";
 import { followNode, type NodeFollower, type NodeState } from "./follow-node.ts";
 import { type ActiveKey, type RedisCounters, renderDocument, serializeDocument } from "./render-document.ts";
@@ -40,6 +41,8 @@ export interface Sync {
   close: () => Promise<void>;
 }
 
+/** From here on a rendering's garbage is worth a collection of its own. */
+const manyKeys = 5_000;
 export const templateFile = new URL("kong.yml", import.meta.url);
 
 /**
@@ -89,11 +92,12 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       metrics.activeKeys.set(active.length);
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       for (const node of nodes.values()) node.want({ bytes, sha256, changedAt });
+      if (active.length >= manyKeys) setImmediate(collectGarbage);
     },
     onFailure: (cause) => {
       metrics.failures.inc({ source: "database" });
-      logger.error({ err: cause }, "the active keys could not be read; it is tried again");
-      failDelivery(new Error(`The active keys cannot be read: ${describe(cause)}`, { cause }));
+      logger.error({ err: cause }, "the configuration could not be renewed; it is tried again");
+      failDelivery(new Error(`The gateway's configuration cannot be made: ${describe(cause)}`, { cause }));
     },
   });
 

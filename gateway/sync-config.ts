@@ -1,6 +1,7 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
-import { readSecretFiles } from "./read-secret-files.ts";
+import { describeDatabase } from "../configuration/describe-database.ts";
+import { readSecretFiles } from "../configuration/read-secret-files.ts";
 import type { RedisCounters } from "./render-document.ts";
 
 export interface SyncConfig {
@@ -95,15 +96,6 @@ export function readSyncConfig(variables: NodeJS.ProcessEnv): SyncConfig {
         ? undefined
         : { host: data.GATEWAY_SYNC_HOST, port: data.GATEWAY_SYNC_PORT },
   };
-}
-
-/** Without an address the libpq variables name the database: PGHOST, PGDATABASE, … */
-function describeDatabase(connectionString: string | undefined, password: string | undefined): ClientConfig {
-  if (connectionString === undefined) return password === undefined ? {} : { password };
-  const url = new URL(connectionString);
-  // pg ignores a password beside an address that lacks one.
-  if (password !== undefined) url.password = encodeURIComponent(password);
-  return { connectionString: url.href };
 }
 
 /** Reads REDIS_HOST, REDIS_PORT and REDIS_PASSWORD (or REDIS_PASSWORD_FILE). Undefined without a host. */

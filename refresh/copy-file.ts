@@ -1,78 +1,186 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
+import { parse } from "csv-parse/sync";
 import { type Client, DatabaseError, escapeIdentifier } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import type { SourceFile } from "./find-files.ts";
+import { addFault, countFaults, type Fault, type FaultList, nameKind } from "./faults.ts";
+import { openContent } from "./find-files.ts";
+import type { FileWithHeader } from "./read-headers.ts";
+import { type CsvBlock, type CsvRecord, readRecords } from "./read-records.ts";
 
-/** Columns that a file may leave out: the database derives them. */
-const derivedColumns = new Set([
-  "auditee_uei",
-  "audit_year",
-  "fac_accepted_date",
-  "is_multiple_eins",
-  "is_secondary_auditors",
-  "original_submission_date",
-  "resubmission_version",
-  "resubmission_status",
-]);
+export interface CopyOptions {
+  /** Number of the file, which its rows are marked with. */
+  number: number;
+  /** Takes what is wrong with single rows. */
+  faults: FaultList;
+  /** How many faults are kept with their place. */
+  keep: number;
+  /** Is told of rows and stored bytes that were read. */
+  onProgress: (rows: number, bytes: number) => void;
+}
+
+const outputBytes = 1 << 18;
 
 /**
- * Streams one CSV file into its staging table. Columns are taken by name, in any order.
+ * Streams one CSV file into its staging table, each row with its file and line. Rows that are broken, or hold a value
+ * that is not of its column's type, are left out and added to the faults.
  *
- * @returns the number of rows
- * @throws Error that names the file and, where it is one line's fault, the line, column and value
+ * @returns the number of rows that are in the table now
+ * @throws Error that names the file, when it cannot be read to its end
  */
-export async function copyFile(client: Client, file: SourceFile): Promise<number> {
-  const columns = await readHeader(file.path);
-  await checkColumns(client, file, columns);
-  const list = columns.map(escapeIdentifier).join(", ");
-  const stream = client.query(
-    copyFrom(`copy staging.${escapeIdentifier(file.table)} (${list}) from stdin (format csv, header true)`),
+export async function copyFile(client: Client, file: FileWithHeader, options: CopyOptions): Promise<number> {
+  const { faults, keep, number } = options;
+  const { stream, countStored } = await openContent(file);
+  const columns = ["source_file", "source_line", ...file.columns].map(escapeIdentifier).join(", ");
+  const copy = client.query(
+    copyFrom(
+      `copy staging.${escapeIdentifier(file.table)} (${columns}) from stdin
+       (format csv, header, on_error ignore, log_verbosity verbose)`,
+    ),
   );
-  try {
-    await pipeline(createReadStream(file.path, { highWaterMark: 1 << 20 }), stream);
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    // PostgreSQL says "COPY general, line 7, column audit_year: …".
-    const where = /^COPY \w+, line (\d+)(?:, column (.*))?/s.exec(error.where ?? "");
-    const line = where === null ? "" : `:${where[1]}`;
-    const column = where?.[2] === undefined ? "" : ` (column ${where[2]})`;
-    throw new Error(`${file.path}${line}: ${error.message}${column}`, { cause: error });
-  }
-  return stream.rowCount;
-}
+  // Lines of the file that COPY has not seen, each by how many lines it had seen before.
+  const skipped: { after: number; lines: number }[] = [];
+  let sentLines = 0;
+  let sentRows = 0;
+  let line = 1;
+  const refused: Fault[] = [];
+  const onNotice = (notice: { message: string | undefined }) => {
+    const fault = readNotice(number, notice.message ?? "");
+    if (fault !== undefined && refused.length < keep) refused.push(fault);
+  };
 
-async function readHeader(file: string): Promise<string[]> {
-  const handle = await open(file);
-  try {
-    for await (const line of handle.readLines()) {
-      return line
-        .replace(/^\uFEFF/, "")
-        .split(",")
-        .map((name) => name.replace(/^"(.*)"$/, "$1"));
+  async function* convert(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    // COPY counts the line breaks within quotes only once it has seen how lines end.
+    yield Buffer.from("header\n");
+    let textBytes = 0;
+    const counted = (async function* () {
+      for await (const chunk of chunks) {
+        textBytes += chunk.length;
+        yield chunk;
+      }
+    })();
+    for await (const block of readRecords(counted)) {
+      const kept = block.records.filter((record) => {
+        line = record.line;
+        if (record.line === 1) return false;
+        const fault = describeBrokenRecord(block, record, file.columns);
+        if (fault !== undefined) {
+          addFault(faults, file.table, { file: number, line: record.line, ...fault }, keep);
+          skipped.push({ after: sentLines, lines: record.lines });
+          return false;
+        }
+        sentLines += record.lines;
+        sentRows += 1;
+        return true;
+      });
+      yield* write(block.bytes, kept, number);
+      options.onProgress(sentRows, countStored(textBytes));
     }
-  } finally {
-    await handle.close();
   }
-  throw new Error(`${file}: the file is empty; it should at least have a header line.`);
+
+  client.on("notice", onNotice);
+  try {
+    await pipeline(stream, convert, copy);
+  } catch (error) {
+    if (error instanceof DatabaseError)
+      throw new Error(`${file.path}: ${error.message} (${error.where})`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === "Z_BUF_ERROR" ? "the gzipped data breaks off" : message;
+    throw new Error(`${file.path}:${line}: the file cannot be read on from here: ${reason}.`, {
+      cause: error,
+    });
+  } finally {
+    client.off("notice", onNotice);
+  }
+  const lost = sentRows - copy.rowCount;
+  for (const fault of refused) {
+    fault.line = findFileLine(fault.line, file.headerLines, skipped);
+    addFault(faults, file.table, fault, keep + faults.first.length);
+  }
+  // Beyond those that are kept, nobody knows the columns.
+  if (lost > refused.length) {
+    countFaults(
+      faults,
+      nameKind(file.table, { problem: "has a value of the wrong type" }),
+      lost - refused.length,
+    );
+  }
+  return copy.rowCount;
 }
 
-async function checkColumns(client: Client, file: SourceFile, columns: string[]): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(
-    "select attname as name from pg_catalog.pg_attribute where attrelid = $1::regclass and attnum > 0",
-    [`staging.${file.table}`],
-  );
-  const expected = rows.map(({ name }) => name);
-  const unknown = columns.filter((name) => !expected.includes(name));
-  const missing = expected.filter((name) => !columns.includes(name) && !derivedColumns.has(name));
-  const twice = columns.filter((name, index) => columns.indexOf(name) !== index);
-  const faults = [
-    ...(unknown.length > 0
-      ? [`unknown columns ${unknown.map((name) => JSON.stringify(name.slice(0, 60))).join(", ")}`]
-      : []),
-    ...(missing.length > 0 ? [`missing columns ${missing.join(", ")}`] : []),
-    ...(twice.length > 0 ? [`columns given twice ${twice.join(", ")}`] : []),
-  ];
-  if (faults.length > 0) throw new Error(`${file.path}:1: ${faults.join("; ")}.`);
+/** What COPY cannot be given, if this record is that. */
+function describeBrokenRecord(
+  { bytes }: CsvBlock,
+  record: CsvRecord,
+  columns: string[],
+): Omit<Fault, "file" | "line"> | undefined {
+  const { problem, fields } = record;
+  if (problem === undefined && fields === columns.length) return undefined;
+  const own = bytes.subarray(record.start, Math.min(record.end, record.start + 100_000));
+  if (problem === undefined) {
+    return {
+      value: own.toString("utf8").slice(0, 60),
+      problem: `has ${fields} ${fields === 1 ? "value" : "values"} where the header has ${columns.length}`,
+    };
+  }
+  const values = splitValues(own);
+  const index = values.findIndex((value) => !isUtf8(value) || value.includes(0));
+  return index === -1
+    ? { value: own.toString("utf8").slice(0, 60), problem }
+    : { column: columns[index], value: escapeBytes(values[index] ?? own).slice(0, 100), problem };
+}
+
+/** The values of a record whose bytes may not be text. */
+function splitValues(record: Buffer): Buffer[] {
+  const options = { relax_quotes: true, relax_column_count: true, skip_records_with_error: true };
+  const [values = []] = parse(record.toString("latin1"), options) as string[][];
+  return values.map((value) => Buffer.from(value, "latin1"));
+}
+
+/** Shows bytes that are not text as \xNN. */
+function escapeBytes(value: Buffer): string {
+  if (isUtf8(value)) return value.toString("utf8");
+  return value.toString("latin1").replaceAll(/[^\x20-\x7e]/g, (character) => {
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  });
+}
+
+function* write(bytes: Buffer, records: CsvRecord[], number: number): Generator<Buffer> {
+  let output = Buffer.allocUnsafe(outputBytes);
+  let used = 0;
+  for (const { start, end, line } of records) {
+    const needed = end - start + 24;
+    if (used + needed > output.length) {
+      if (used > 0) yield output.subarray(0, used);
+      output = Buffer.allocUnsafe(Math.max(outputBytes, needed));
+      used = 0;
+    }
+    used += output.write(`${number},${line},`, used, "latin1");
+    used += bytes.copy(output, used, start, end);
+    output[used] = 0x0a;
+    used += 1;
+  }
+  if (used > 0) yield output.subarray(0, used);
+}
+
+/** Reads what COPY says of a row that it has left out. Its other notices are not about a row. */
+function readNotice(file: number, message: string): Fault | undefined {
+  const [, line, column, value] =
+    /at line (\d+) for column "([^"]+)": (?:"(.*)"|null input)$/s.exec(message) ?? [];
+  if (line === undefined) return undefined;
+  return { file, line: Number(line) - 1, column, value, problem: "is not of the column's type" };
+}
+
+/** The line of the file that a line of COPY's input was. */
+function findFileLine(
+  sent: number,
+  headerLines: number,
+  skipped: { after: number; lines: number }[],
+): number {
+  let lines = headerLines;
+  for (const gap of skipped) {
+    if (gap.after >= sent) break;
+    lines += gap.lines;
+  }
+  return sent + lines;
 }

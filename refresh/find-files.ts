@@ -1,5 +1,9 @@
-import { readdir } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { hashFile } from "./hash-file.ts";
 
 /** The tables of a data set, in the order in which they are loaded. */
 export const tables = [
@@ -17,26 +21,75 @@ export const tables = [
 ] as const;
 export type Table = (typeof tables)[number];
 
-/** A source file and the table it is for. */
-export interface SourceFile {
-  table: Table;
+/** A file of a directory or bucket. */
+export interface StoredFile {
+  /** As people know it: a path, or s3://… */
   path: string;
+  /** Bytes as stored. */
+  size: number;
+  /** The bytes as they are stored. */
+  open: () => Promise<Readable>;
+  /** A text that changes when the content does. */
+  identify: () => Promise<string>;
+}
+
+/** A source file and the table it is for. */
+export interface SourceFile extends StoredFile {
+  table: Table;
 }
 
 /**
- * Finds the CSV files of a directory: `<table>.csv`, or several `*-<table>.csv`, which are read in name order.
+ * Finds the CSV files of a directory, or of a bucket's prefix (`s3://bucket/prefix`): `<table>.csv`, or several
+ * `*-<table>.csv`, which are read in name order; each may be gzipped (`.csv.gz`).
  *
  * @throws Error when there is no file for `general`, without which nothing can be published
  */
-export async function findFiles(directory: string): Promise<SourceFile[]> {
-  const names = (await readdir(directory)).sort();
-  const files = tables.flatMap((table) =>
-    names
-      .filter((name) => name === `${table}.csv` || name.endsWith(`-${table}.csv`))
-      .map((name) => ({ table, path: path.join(directory, name) })),
-  );
+export async function findFiles(location: string): Promise<SourceFile[]> {
+  const stored = location.startsWith("s3://")
+    ? // The AWS SDK is large: only who needs it waits for it.
+      await (await import("./s3-files.ts")).listObjects(location)
+    : await listDirectory(location);
+  const files = tables.flatMap((table) => {
+    const pattern = new RegExp(`^(.+-)?${table}\\.csv(\\.gz)?$`);
+    return stored
+      .filter((file) => pattern.test(path.posix.basename(file.path)))
+      .map((file) => ({ ...file, table }));
+  });
   if (!files.some(({ table }) => table === "general")) {
-    throw new Error(`${directory} holds neither general.csv nor a *-general.csv.`);
+    throw new Error(`${location} holds neither general.csv nor a *-general.csv (or .csv.gz).`);
   }
   return files;
+}
+
+/** A source file's text while it is read. */
+export interface Content {
+  stream: Readable;
+  /** How many of its stored bytes lie behind this many bytes of its text. */
+  countStored: (textBytes: number) => number;
+}
+
+/** Opens a source file as text, gunzipped where its name says that it is gzipped. */
+export async function openContent(file: StoredFile): Promise<Content> {
+  const source = await file.open();
+  if (!file.path.endsWith(".gz")) return { stream: source, countStored: (textBytes) => textBytes };
+  const gunzip = createGunzip({ chunkSize: 1 << 18 });
+  source.on("error", (error) => gunzip.destroy(error));
+  gunzip.on("close", () => source.destroy());
+  return { stream: source.pipe(gunzip), countStored: () => gunzip.bytesWritten };
+}
+
+async function listDirectory(directory: string): Promise<StoredFile[]> {
+  const names = (await readdir(directory)).sort();
+  const files = names.filter((name) => /\.csv(\.gz)?$/.test(name));
+  return await Promise.all(
+    files.map(async (name) => {
+      const file = path.join(directory, name);
+      return {
+        path: file,
+        size: (await stat(file)).size,
+        open: async () => createReadStream(file, { highWaterMark: 1 << 18 }),
+        identify: () => hashFile(file),
+      };
+    }),
+  );
 }

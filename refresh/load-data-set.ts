@@ -1,11 +1,17 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
+import { checkGates } from "./check-gates.ts";
+import { checkRows } from "./check-rows.ts";
 import { copyFile } from "./copy-file.ts";
-import { type SourceFile, type Table, tables } from "./find-files.ts";
-import { publishDataSet } from "./publish-data-set.ts";
-
-const definitions = path.resolve(import.meta.dirname, "../db/data_set");
+import { countNextGeneration, type RowCounts } from "./count-rows.ts";
+import { countRows, createFaultList, SourceFaults, shownFaults } from "./faults.ts";
+import { type SourceFile, tables } from "./find-files.ts";
+import { lockPublication } from "./lock-publication.ts";
+import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
+import { computeChecksum, readDefinition } from "./read-definition.ts";
+import { readHeaders } from "./read-headers.ts";
+import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
+import { writeRejects } from "./write-rejects.ts";
 
 /** What to publish: the files, and what the history shall call them. */
 export interface Source {
@@ -13,74 +19,163 @@ export interface Source {
   files: SourceFile[];
 }
 
-/** Rows of a table by where they went. Rows of superseded submissions are in neither. */
-export type RowCounts = Record<string, { disclosed: number; suppressed: number }>;
+/** How far the file of a table has been read. */
+export type FileProgress = (file: SourceFile, rows: number, bytes: number) => void;
+
+export interface LoadOptions {
+  report?: (line: string) => void;
+  onProgress?: FileProgress;
+  /** How many bad rows may be left out. */
+  tolerate?: number;
+  /** File that takes the rows that are left out. */
+  rejects?: string;
+  /** Refuse a data set that differs too much from the live one. */
+  isGated?: boolean;
+  /** Of the source, where the caller knows it already. */
+  checksum?: string;
+  /** Writes the bulk files of the next generation, before it is live. */
+  writePublicFiles?: (client: Client) => Promise<unknown>;
+}
+
+/** What was published. */
+export interface LoadedDataSet {
+  id: string;
+  counts: RowCounts;
+  rejected: number;
+  durations: Record<string, number>;
+}
 
 /**
  * Loads a data set beside the live one and publishes it. The live one stays as it is until the end, and if
  * anything fails. The client must be the publisher, or have switched to that role.
  *
- * @returns the rows of each table
- * @throws Error that names the file, line and value at fault, or what the database found wrong
+ * @returns what was published
+ * @throws SourceFaults with the rows at fault, Error that names a file that cannot be read, or what the database
+ * found wrong
  */
 export async function loadDataSet(
   client: Client,
   { source, files }: Source,
-  report: (line: string) => void = () => {},
-): Promise<RowCounts> {
-  const { rows } = await client.query("select pg_try_advisory_lock(hashtext('publication')) as locked");
-  if (!rows[0].locked) throw new Error("Another data set is being loaded now. Try again when it is done.");
+  options: LoadOptions = {},
+): Promise<LoadedDataSet> {
+  const { report = () => {} } = options;
+  const startedAt = new Date();
+  const stopwatch = createStopwatch();
+  const checksum =
+    options.checksum ??
+    (files.length === 0 ? null : await stopwatch.time("checksum", computeChecksum(files)));
+  const unlock = await lockPublication(client);
   try {
-    const counts = await buildNextGeneration(client, files, report);
-    await publishDataSet(client, source, counts);
-    return counts;
+    await client.query(await readDefinition("session.sql"));
+    const { counts, rejected } = await buildNextGeneration(client, files, options, stopwatch);
+    report("Freezing and analyzing ...");
+    await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${listNextTables()}`));
+    if (options.writePublicFiles !== undefined) {
+      report("Writing the bulk files ...");
+      await stopwatch.time("bulk files", options.writePublicFiles(client));
+    }
+    report("Publishing ...");
+    let id = "";
+    await publishNextGeneration(client, async () => {
+      id = await recordDataSet(
+        client,
+        [source, JSON.stringify(counts), checksum, rejected, startedAt],
+        stopwatch,
+      );
+    });
+    return { id, counts, rejected, durations: stopwatch.seconds };
   } finally {
-    await client.query("select pg_advisory_unlock(hashtext('publication'))");
+    // Leaves the role; where the connection is gone, so are its settings.
+    await client.query("reset all").catch(() => {});
+    await unlock();
   }
 }
 
 async function buildNextGeneration(
   client: Client,
   files: SourceFile[],
-  report: (line: string) => void,
-): Promise<RowCounts> {
+  options: LoadOptions,
+  stopwatch: Stopwatch,
+): Promise<{ counts: RowCounts; rejected: number }> {
+  const { report = () => {}, isGated = false } = options;
+  // What a run that was killed has left.
+  await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
   await client.query("begin");
   try {
-    await client.query("set local client_min_messages = warning");
-    await client.query("drop schema if exists disclosed_next, suppressed_next cascade");
     await client.query(await readDefinition("staging.sql"));
-    for (const file of files) {
-      const copied = await copyFile(client, file);
-      report(`${path.basename(file.path)}: ${copied} rows`);
-    }
-    if (files.length > 0) {
-      for (const table of tables.filter((name) => !files.some((file) => file.table === name))) {
-        report(`${table}: no file, so the table is empty`);
-      }
-    }
-    await client.query(await readDefinition("build.sql"));
-    const counts: RowCounts = {};
-    for (const table of tables) counts[table] = await countRows(client, table);
-    await client.query("commit");
-    // Frozen and with statistics before the first reader comes.
-    await client.query(
-      `vacuum (freeze, analyze) ${tables.flatMap((table) => [`disclosed_next.${table}`, `suppressed_next.${table}`]).join(", ")}, disclosed_next.general_stubs`,
+    const rejected = await fillStaging(client, files, options, stopwatch);
+    report("Building tables and indexes ...");
+    await client.query("set local client_min_messages = warning");
+    await stopwatch.time(
+      "build",
+      readDefinition("build.sql").then((sql) => client.query(sql)),
     );
-    return counts;
+    const counts = await countNextGeneration(client);
+    if (isGated) await checkGates(client, counts);
+    await client.query("commit");
+    return { counts, rejected };
   } catch (error) {
-    await client.query("rollback");
+    await client.query("rollback").catch(() => {});
     throw error;
   }
 }
 
-async function countRows(client: Client, table: Table): Promise<{ disclosed: number; suppressed: number }> {
-  const { rows } = await client.query(
-    `select (select count(*) from disclosed_next.${table})::integer as disclosed,
-            (select count(*) from suppressed_next.${table})::integer as suppressed`,
+/** @returns how many rows were left out */
+async function fillStaging(
+  client: Client,
+  sourceFiles: SourceFile[],
+  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects }: LoadOptions,
+  stopwatch: Stopwatch,
+): Promise<number> {
+  const files = await readHeaders(client, sourceFiles);
+  const faults = createFaultList();
+  const keep = Math.max(shownFaults, tolerate);
+  for (const [number, file] of files.entries()) {
+    const rows = await stopwatch.time(
+      "copy",
+      copyFile(client, file, {
+        number,
+        faults,
+        keep,
+        onProgress: (read, bytes) => onProgress(file, read, bytes),
+      }),
+    );
+    report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
+  }
+  for (const table of tables.filter((name) => !files.some((file) => file.table === name))) {
+    if (files.length > 0) report(`${table}: no file, so the table is empty`);
+  }
+  report("Checking ...");
+  const { located, consequences } = await stopwatch.time("check", checkRows(client, files, faults, keep));
+  const paths = files.map((file) => file.path);
+  if (faults.total > tolerate) throw new SourceFaults(faults, paths, tolerate);
+  if (faults.total === 0) return 0;
+  if (rejects !== undefined) await writeRejects(rejects, located, paths);
+  report(
+    `${countRows(faults.total)} left out, and ${consequences} more of their reports` +
+      `${rejects === undefined ? "" : `: see ${rejects}`}.`,
   );
-  return rows[0];
+  return faults.total + consequences;
 }
 
-async function readDefinition(name: string): Promise<string> {
-  return await readFile(path.join(definitions, name), "utf8");
+async function recordDataSet(client: Client, values: unknown[], { seconds }: Stopwatch): Promise<string> {
+  await client.query(
+    `update publication.data_sets set state = case state when 'live' then 'previous' else 'dropped' end
+     where state <> 'dropped'`,
+  );
+  const { rows } = await client.query<{ id: string }>(
+    `insert into publication.data_sets
+       (id, source, row_counts, checksum, rejected_rows, started_at, durations, state)
+     select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
+     returning id`,
+    [...values, JSON.stringify(seconds)],
+  );
+  return rows[0]?.id ?? "";
+}
+
+function listNextTables(): string {
+  return [
+    ...tables.flatMap((table) => [`disclosed_next.${table}`, `suppressed_next.${table}`]),
+    "disclosed_next.general_stubs",
+  ].join(", ");
 }

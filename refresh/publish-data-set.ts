@@ -1,36 +1,84 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, DatabaseError } from "pg";
-import type { RowCounts } from "./load-data-set.ts";
+import { readDefinition } from "./read-definition.ts";
 
-const definitions = path.resolve(import.meta.dirname, "../db/data_set");
 const lockNotAvailable = "55P03";
-const attempts = 50;
+const lockTimeoutMilliseconds = 75;
+/** Longer than the longest query that a tier allows. */
+const patienceMilliseconds = 180_000;
+
+/** Queries that began earlier do not let go of a data set. */
+class HeldByReaders extends Error {
+  override name = "HeldByReaders";
+}
 
 /**
- * Makes the next generation the live one, in one transaction. It waits for readers in short turns, so that
- * no new reader waits behind it for long.
+ * Makes the next generation the live one, in one transaction, and then drops the generation before the last. It
+ * waits for readers in short turns, so that no new reader waits behind it for long.
+ *
+ * @param record writes down in publication.data_sets what becomes live, in the same transaction
+ * @param prepare SQL that comes first in that transaction
  */
-export async function publishDataSet(client: Client, source: string, rowCounts: RowCounts): Promise<void> {
-  const views = await readFile(path.join(definitions, "views.sql"), "utf8");
-  const publish = await readFile(path.join(definitions, "publish.sql"), "utf8");
-  for (let attempt = 1; ; attempt += 1) {
+export async function publishNextGeneration(
+  client: Client,
+  record: () => Promise<unknown>,
+  prepare = "",
+): Promise<void> {
+  const views = await readDefinition("views.sql");
+  const publish = await readDefinition("publish.sql");
+  await dropLeftovers(client, ["disclosed_dropped", "suppressed_dropped"]);
+  await inTurns(client, async () => {
+    await client.query(prepare);
+    await client.query(views);
+    await client.query(publish);
+    await record();
+  });
+  // Who reads it yet is let be: the next run drops it.
+  await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
+    (error: unknown) => {
+      if (!(error instanceof HeldByReaders)) throw error;
+    },
+  );
+}
+
+/** Drops schemas that a run has left behind, if they are there. Waits for whoever still reads them. */
+export async function dropLeftovers(client: Client, schemas: string[]): Promise<void> {
+  await inTurns(client, () => dropSchemas(client, schemas));
+}
+
+async function dropSchemas(client: Client, schemas: string[]): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    "select nspname as name from pg_catalog.pg_namespace where nspname = any ($1)",
+    [schemas],
+  );
+  if (rows.length === 0) return;
+  await client.query(`drop schema ${rows.map(({ name }) => name).join(", ")} cascade`);
+}
+
+/** Runs a transaction whose locks are waited for 75 ms at a time, so that nobody waits behind it for longer. */
+async function inTurns(
+  client: Client,
+  work: () => Promise<unknown>,
+  patience = patienceMilliseconds,
+): Promise<void> {
+  const until = performance.now() + patience;
+  for (;;) {
     await client.query("begin");
     try {
-      await client.query("set local lock_timeout = '100ms'; set local client_min_messages = warning");
-      await client.query(views);
-      await client.query(publish);
       await client.query(
-        "insert into publication.data_sets (id, source, row_counts) select id, $1, $2 from disclosed.data_set",
-        [source, JSON.stringify(rowCounts)],
+        `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning`,
       );
+      await work();
       await client.query("commit");
       return;
     } catch (error) {
       await client.query("rollback");
-      if (!(error instanceof DatabaseError && error.code === lockNotAvailable) || attempt === attempts)
-        throw error;
+      if (!(error instanceof DatabaseError && error.code === lockNotAvailable)) throw error;
+      if (performance.now() > until) {
+        const what =
+          "Long queries have kept the data set locked for 3 minutes. Try again when they are done.";
+        throw new HeldByReaders(what, { cause: error });
+      }
       await sleep(100 + Math.random() * 400);
     }
   }

@@ -1,7 +1,9 @@
+import type { ClientConfig } from "pg";
 import { z } from "zod";
-import type { DatabaseConfig } from "./database.ts";
+import { describeDatabase } from "../configuration/describe-database.ts";
+import { readSecretFiles } from "../configuration/read-secret-files.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
-import { readSecretFiles } from "./read-secret-files.ts";
+import type { PublicFilesOptions } from "./public-files.ts";
 import type { S3StoreOptions } from "./s3-store.ts";
 
 export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "s3" } & S3StoreOptions);
@@ -9,8 +11,10 @@ export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "
 export interface ReportServiceConfig {
   host: string;
   port: number;
-  database: DatabaseConfig;
+  database: ClientConfig;
   storage: StorageConfig;
+  /** Where the bulk files are, if they are served: a directory, or s3://bucket/prefix. */
+  publicData?: ({ location: string } & PublicFilesOptions) | undefined;
 }
 
 export interface LocalStorageConfig {
@@ -19,6 +23,16 @@ export interface LocalStorageConfig {
   directory: string;
   secret: string;
 }
+
+/** What may also stand in a file, named by `<NAME>_FILE`: Docker mounts secrets as files. */
+const secrets = [
+  "REPORT_SERVICE_DATABASE_URL",
+  "REPORT_SERVICE_DATABASE_PASSWORD",
+  "STORAGE_SIGNING_SECRET",
+  "AWS_ACCESS_KEY_ID",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+];
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
 const address = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
@@ -47,6 +61,7 @@ const reportService = z.object({
   REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
   STORAGE_URL: address("the local storage's address, such as http://127.0.0.1:8002").optional(),
   S3_BUCKET: text("the name of a bucket").optional(),
+  PUBLIC_DATA: z.string().optional(),
 });
 const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
@@ -72,7 +87,7 @@ const localStorage = z.object({
  * @throws Error with one line for each missing or malformed variable
  */
 export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportServiceConfig {
-  const variables = readSecretFiles(environment);
+  const variables = readSecretFiles(environment, secrets);
   const { APP_HOST, APP_PORT, PGHOST, ...rest } = parse(reportService, variables);
   const { REPORT_SERVICE_DATABASE_URL: connectionString, STORAGE_URL: url, S3_BUCKET: bucket } = rest;
   if (connectionString === undefined && PGHOST === undefined) {
@@ -85,23 +100,34 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
   return {
     host: APP_HOST,
     port: APP_PORT,
-    database: { connectionString, password: rest.REPORT_SERVICE_DATABASE_PASSWORD },
+    database: describeDatabase(connectionString, rest.REPORT_SERVICE_DATABASE_PASSWORD),
     storage:
       url !== undefined
         ? { kind: "local", url, secret: parse(localStore, variables).STORAGE_SIGNING_SECRET }
         : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
+    publicData: readPublicData(rest.PUBLIC_DATA, variables),
   };
 }
 
 /** Reads the local storage server's configuration, as readReportServiceConfig does the report service's. */
 export function readLocalStorageConfig(environment: NodeJS.ProcessEnv): LocalStorageConfig {
-  const variables = parse(localStorage, readSecretFiles(environment));
+  const variables = parse(localStorage, readSecretFiles(environment, secrets));
   return {
     host: variables.STORAGE_HOST,
     port: variables.STORAGE_PORT,
     directory: variables.STORAGE_DIRECTORY,
     secret: variables.STORAGE_SIGNING_SECRET,
   };
+}
+
+function readPublicData(
+  location: string | undefined,
+  variables: Record<string, string>,
+): ReportServiceConfig["publicData"] {
+  if (location === undefined) return undefined;
+  if (!location.startsWith("s3://")) return { location };
+  const { region, endpoint, forcePathStyle, credentials } = readS3(variables);
+  return { location, region, endpoint, forcePathStyle, credentials };
 }
 
 function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket"> {

@@ -10,13 +10,17 @@ import {
   unavailable,
 } from "./answers.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
+import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { redeemToken } from "./redeem-token.ts";
+import { publicData, servePublicData } from "./serve-public-data.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
 export interface ReportServiceParts {
   pool: Pool;
   storage: Storage;
+  /** The bulk files, if they are served here. */
+  publicFiles?: PublicFiles | undefined;
   logger: FastifyBaseLogger;
 }
 
@@ -27,7 +31,12 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
  * Makes the service that redeems a one-time token for a redirect to the file. Neither the pool nor the storage
  * is closed with it.
  */
-export function createReportService({ pool, storage, logger }: ReportServiceParts): FastifyInstance {
+export function createReportService({
+  pool,
+  storage,
+  publicFiles,
+  logger,
+}: ReportServiceParts): FastifyInstance {
   const app = fastify({
     ...quietServerOptions(logger),
     exposeHeadRoutes: false,
@@ -42,7 +51,8 @@ export function createReportService({ pool, storage, logger }: ReportServicePart
   // HEAD included: a token must survive whatever previews a link.
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders);
-    if (request.method !== "GET") return sendAnswer(reply, methodNotAllowed);
+    const isHeadOfFile = request.method === "HEAD" && request.routeOptions.url === `${publicData}:name`;
+    if (request.method !== "GET" && !isHeadOfFile) return sendAnswer(reply, methodNotAllowed);
   });
   app.setNotFoundHandler((_request, reply) => sendAnswer(reply, notFound));
   app.setErrorHandler((error, request, reply) => {
@@ -66,6 +76,7 @@ export function createReportService({ pool, storage, logger }: ReportServicePart
     return address === null ? sendAnswer(reply, notFound) : reply.redirect(address, 302);
   });
 
+  if (publicFiles !== undefined) servePublicData(app, publicFiles);
   addHealth(app, { database: () => checkDatabase(pool), storage: () => storage.check() });
   return app;
 }

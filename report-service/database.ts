@@ -1,16 +1,9 @@
 import type { FastifyBaseLogger } from "fastify";
-import { Pool, type PoolClient } from "pg";
+import { type ClientConfig, Pool, type PoolClient } from "pg";
 
 /** The database did not answer in time, or refused. The reason is the cause. */
 export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";
-}
-
-export interface DatabaseConfig {
-  /** By default the libpq variables: PGHOST, PGDATABASE, … */
-  connectionString?: string | undefined;
-  /** Takes the place of a password that the connection string lacks. */
-  password?: string | undefined;
 }
 
 /**
@@ -18,10 +11,9 @@ export interface DatabaseConfig {
  * another request holds after 4 s (longer than that request may ask storage), for any statement after 5 s,
  * for a server that has gone silent after 6 s. The server ends a transaction that was left open after 10 s.
  */
-export function createPool({ connectionString, password }: DatabaseConfig, logger: FastifyBaseLogger): Pool {
+export function createPool(database: ClientConfig, logger: FastifyBaseLogger): Pool {
   const pool = new Pool({
-    ...(connectionString === undefined ? {} : { connectionString }),
-    ...(password === undefined ? {} : { password }),
+    ...database,
     application_name: "report-service",
     max: 10,
     connectionTimeoutMillis: 5000,

@@ -4,6 +4,7 @@ import { createReportService } from "./create-report-service.ts";
 import { createStorage } from "./create-storage.ts";
 import { createPool } from "./database.ts";
 import { listen, type RunningServer } from "./listen.ts";
+import { openPublicFiles } from "./public-files.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
@@ -16,11 +17,17 @@ export async function startReportService({
   port,
   database,
   storage: storageConfig,
+  publicData,
   logger,
 }: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer> {
   const storage = await createStorage(storageConfig);
   const pool = createPool(database, logger);
-  const app = createReportService({ pool, storage, logger });
+  const app = createReportService({
+    pool,
+    storage,
+    publicFiles: publicData && openPublicFiles(publicData.location, publicData),
+    logger,
+  });
   return listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
     storage.close();
     await pool.end();

@@ -11,6 +11,7 @@ const options = new Command("npm run db:contract --")
     "Compares the published contracts, db/contracts, with what db/api would serve, on a scratch database.",
   )
   .option("--write", "write down what was added; what breaks a published version is refused")
+  .option("--unpublished <version>", "write the contract of this version anew: it was never deployed")
   .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
   .allowExcessArguments(false)
   .addHelpText(

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { dotenv } from "zx";
 import { loadConfig } from "../gateway/embedded/declarative-config.ts";
 import { maskDocument } from "../gateway/mask-secrets.ts";
-import { readActiveKeys } from "../gateway/read-active-keys.ts";
+import { readActiveKeysOnce } from "../gateway/read-active-keys.ts";
 import { type ActiveKey, renderDocument } from "../gateway/render-document.ts";
 import { signGatewayToken, templateFile } from "../gateway/start-sync.ts";
 import { readSyncConfig, type SyncConfig } from "../gateway/sync-config.ts";
@@ -48,7 +48,7 @@ try {
   const document = renderDocument(
     await readFile(options.template ?? templateFile, "utf8"),
     { ...config, gatewayToken: await signGatewayToken(config.jwtSecret) },
-    hasDatabase ? await readActiveKeys(config.database) : options.check ? examples : [],
+    hasDatabase ? await readActiveKeysOnce(config.database) : options.check ? examples : [],
   );
   if (options.check) {
     loadConfig(document);

@@ -28,6 +28,8 @@ or:
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        without them the AWS standard chain: profile, container, instance
+Bulk files, if they are served here, at /public-data/:
+  PUBLIC_DATA                          the directory, or s3://bucket/prefix, that the refresh writes them to
 
 /healthz says whether it runs, /readyz whether database and storage answer.
 Exit status: 0 stopped by a signal, 1 could not be started.`,

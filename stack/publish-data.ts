@@ -5,6 +5,8 @@ import { writeReportPdfs } from "../db/sample/write-report-pdfs.ts";
 import { writeSample } from "../db/sample/write-sample.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
+import { openPublicStore } from "../refresh/public-store.ts";
+import { settlePublicFiles, writePublicFiles } from "../refresh/write-public-files.ts";
 
 export interface DataToPublish {
   /** Where the sample is generated. */
@@ -13,6 +15,8 @@ export interface DataToPublish {
   dataDirectory: string | undefined;
   /** Where the reports' PDFs are kept. */
   reports: string;
+  /** Where the bulk files are kept. */
+  publicData: string;
   report: (line: string) => void;
 }
 
@@ -29,13 +33,19 @@ export async function publishData(client: Client, options: DataToPublish): Promi
   }
   options.report("Loading the data, and writing a PDF for each report ...");
   await Promise.all([
-    load(client, source, options.report),
+    load(client, source, options),
     writeReportPdfs({ directory: source, output: options.reports }),
   ]);
 }
 
-async function load(client: Client, source: string, report: (line: string) => void): Promise<void> {
+async function load(client: Client, source: string, { publicData, report }: DataToPublish): Promise<void> {
+  const store = openPublicStore(publicData);
   await client.query("set role publisher");
-  await loadDataSet(client, { source, files: await findFiles(source) }, { report });
+  await loadDataSet(
+    client,
+    { source, files: await findFiles(source) },
+    { report, writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") },
+  );
+  await settlePublicFiles(client, store);
   await client.query("reset role");
 }

@@ -102,7 +102,8 @@ async function startParts(
   const client = await connect(databaseUrl, "stack");
   stops.push(() => client.end().catch(() => {}));
   const reports = path.join(directory, "reports");
-  await publishData(client, { directory, dataDirectory, reports, report });
+  const publicData = path.join(directory, "public-data");
+  await publishData(client, { directory, dataDirectory, reports, publicData, report });
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
@@ -152,6 +153,7 @@ async function startParts(
     port: config.APP_PORT,
     database: { connectionString: asRole(databaseUrl, "report_service", secrets) },
     storage: { kind: "local", url: storage.url, secret },
+    publicData: { location: publicData },
     logger: logger.child({ service: "report-service" }),
   });
   stops.push(reportService.close);

@@ -1,11 +1,19 @@
 -- Publishes the next generation: all of it or nothing, in one transaction, the live one kept as the previous.
--- Comes after views.sql, which has bound the views of dissemination to the next generation.
+-- Comes after views.sql, which has bound the views of dissemination to the next generation. What was the previous
+-- generation is only renamed here: dropping its files would keep readers waiting.
 
-drop schema if exists disclosed_previous cascade;
-drop schema if exists suppressed_previous cascade;
+do $$
+begin
+  if to_regnamespace('disclosed_previous') is not null then
+    alter schema disclosed_previous rename to disclosed_dropped;
+    alter schema suppressed_previous rename to suppressed_dropped;
+  end if;
+end
+$$;
 alter schema disclosed rename to disclosed_previous;
 alter schema suppressed rename to suppressed_previous;
 alter schema disclosed_next rename to disclosed;
 alter schema suppressed_next rename to suppressed;
 
-notify pgrst, 'reload schema';
+-- PostgREST is not told: the views that it serves, and their columns, stay the same.
+update disclosed.data_set set published_at = now();

@@ -1,12 +1,13 @@
 -- The tables of a data set, as its source files bring them: one row a line, in the order of the files.
 -- Columns stand in the order in which the API serves them, so that a page skips rows without rebuilding them.
--- build.sql makes the published tables out of these. All of it is one transaction of the loader, so that
--- COPY keeps the order of the files (it ignores the free space map in a table of the same transaction).
+-- check.sql says what is wrong with the rows, build.sql makes the published tables out of them. All of it is one
+-- transaction of the loader, so that COPY keeps the order of the files (it ignores the free space map in a table of
+-- the same transaction).
 
 create schema staging;
 
 create unlogged table staging.general (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   auditee_certify_name text,
@@ -73,7 +74,7 @@ create unlogged table staging.general (
 );
 
 create unlogged table staging.federal_awards (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -99,7 +100,7 @@ create unlogged table staging.federal_awards (
 );
 
 create unlogged table staging.findings (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -117,7 +118,7 @@ create unlogged table staging.findings (
 );
 
 create unlogged table staging.findings_text (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -127,7 +128,7 @@ create unlogged table staging.findings_text (
 );
 
 create unlogged table staging.corrective_action_plans (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -137,7 +138,7 @@ create unlogged table staging.corrective_action_plans (
 );
 
 create unlogged table staging.notes_to_sefa (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -150,7 +151,7 @@ create unlogged table staging.notes_to_sefa (
 );
 
 create unlogged table staging.passthrough (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -160,7 +161,7 @@ create unlogged table staging.passthrough (
 );
 
 create unlogged table staging.secondary_auditors (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -177,7 +178,7 @@ create unlogged table staging.secondary_auditors (
 );
 
 create unlogged table staging.additional_ueis (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -185,7 +186,7 @@ create unlogged table staging.additional_ueis (
 );
 
 create unlogged table staging.additional_eins (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -193,7 +194,7 @@ create unlogged table staging.additional_eins (
 );
 
 create unlogged table staging.resubmission (
-  report_id text not null,
+  report_id text,
   auditee_uei text,
   audit_year text,
   fac_accepted_date date,
@@ -203,3 +204,20 @@ create unlogged table staging.resubmission (
   next_report_id text,
   original_submission_date date
 );
+
+-- Where each row comes from: the number of its file, and the line it begins on. They stand last and stay here.
+do $$
+declare
+  table_name text;
+begin
+  for table_name in select tablename from pg_catalog.pg_tables where schemaname = 'staging' loop
+    execute format(
+      'alter table staging.%I add column source_file smallint not null, add column source_line integer not null',
+      table_name
+    );
+  end loop;
+end
+$$;
+
+-- Reports whose row in general was refused by COPY and tolerated: none of their rows is published.
+create unlogged table staging.rejected_reports (report_id text);

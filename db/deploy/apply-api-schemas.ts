@@ -4,6 +4,7 @@ import { compareContracts, describeBreaks } from "./compare-contracts.ts";
 import { type Contract, readServedContracts } from "./contract.ts";
 import { describeSqlError } from "./describe-sql-error.ts";
 import type { ApiFiles } from "./read-api-files.ts";
+import { DeploymentRefused, refuseEarlyRemoval } from "./refuse-early-removal.ts";
 import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
 
 /** What `db/api` is to become, and what it must not break. */
@@ -12,11 +13,8 @@ export interface Api {
   contracts: Contract[];
   /** Whether versions that the files do not know stay as they are, in place of being removed. */
   keepsOthers?: boolean;
-}
-
-/** What a deployment may not do: a broken contract or a broken rule. Its message is several lines. */
-export class DeploymentRefused extends Error {
-  override name = "DeploymentRefused";
+  /** Whether contracts and rules are left for the caller to check. */
+  isTrial?: boolean;
 }
 
 /**
@@ -64,7 +62,7 @@ export async function readDeployedHash(client: Client): Promise<string | undefin
 /** The work itself, inside the caller's transaction, which decides whether it lasts. */
 export async function rebuildApiSchemas(
   client: Client,
-  { files, contracts, keepsOthers = false }: Api,
+  { files, contracts, keepsOthers = false, isTrial = false }: Api,
 ): Promise<void> {
   await client.query(
     `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning`,
@@ -82,6 +80,13 @@ export async function rebuildApiSchemas(
       throw describeSqlError(`db/api/${path}`, sql, error);
     });
   }
+  if (!isTrial) await refuseBreaks(client, contracts);
+  await client.query("insert into deployment.api_schemas (sha256) values ($1)", [files.sha256]);
+  await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
+}
+
+/** Contracts and rules of the house hold for what the transaction has made. */
+async function refuseBreaks(client: Client, contracts: Contract[]): Promise<void> {
   const breaks = describeBreaks(compareContracts(contracts, await readServedContracts(client)));
   if (breaks !== undefined) throw new DeploymentRefused(breaks);
   const findings = await checkRules(client);
@@ -93,8 +98,6 @@ export async function rebuildApiSchemas(
       ].join("\n"),
     );
   }
-  await client.query("insert into deployment.api_schemas (sha256) values ($1)", [files.sha256]);
-  await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
 }
 
 // All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and
@@ -125,36 +128,3 @@ const clearSchemas = `
     end loop;
   end
   $$`;
-
-/** A version goes only after its sunset. */
-async function refuseEarlyRemoval(client: Client, known: string[]): Promise<void> {
-  const { rows } = await client.query<{
-    schema: string;
-    version: string;
-    sunset: string | null;
-    over: boolean | null;
-  }>(
-    `select nspname as schema, versions.version, to_char(sunset_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as sunset,
-       sunset_at <= now() as over
-     from pg_catalog.pg_namespace
-     cross join lateral (select substring(nspname from 'api_(v.+)$') as version) as versions
-     left join deployment.retired_versions on retired_versions.version = versions.version
-     where nspname ~ '^(admin_)?api_v[0-9]' order by nspname`,
-  );
-  const early = rows.filter(({ schema, over }) => !known.includes(schema) && over !== true);
-  if (early.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      "This would remove a version that clients still use:",
-      ...early.map(({ schema, sunset }) =>
-        sunset === null
-          ? `  ${schema}: it was never announced that it goes.`
-          : `  ${schema}: it is announced to be served until ${sunset} UTC.`,
-      ),
-      "Put its folder back. To retire a version:",
-      ...[...new Set(early.map(({ version }) => version))].map(
-        (version) => `  npm run db:retire-version -- ${version} --sunset <day> --link <page>`,
-      ),
-    ].join("\n"),
-  );
-}

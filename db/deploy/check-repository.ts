@@ -39,9 +39,9 @@ export async function checkRepository(directory: string, server: ScratchServer):
     await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
     const client = await connect(databaseUrl, "db-check");
     try {
-      // Without contracts, which are checked below, difference by difference.
+      // Contracts and rules are checked below, one by one.
       const files = await readApiFiles(path.join(directory, "api"));
-      await applyApiSchemas(client, { files, contracts: [] });
+      await applyApiSchemas(client, { files, contracts: [], isTrial: true });
     } finally {
       await client.end();
     }
@@ -105,9 +105,9 @@ async function findReordered(client: Awaited<ReturnType<typeof connect>>): Promi
 
 async function checkUpgrade(directory: string, server: ScratchServer, warnings: string[]): Promise<string[]> {
   const git = $({ cwd: directory, nothrow: true, quiet: true });
-  const tag = (await git`git describe --tags --abbrev=0`).stdout.trim();
+  const tag = (await git`git describe --tags --abbrev=0 --match v[0-9]*`).stdout.trim();
   if (tag === "") {
-    warnings.push("There is no earlier release (no git tag) to start from: not checked.");
+    warnings.push("There is no earlier release (no git tag v…) to start from: not checked.");
     return [];
   }
   const earlier = await mkdtemp(path.join(tmpdir(), "single-audit-release-"));

@@ -28,11 +28,13 @@ export function compareCatalogues(before: CatalogueObject[], after: CatalogueObj
 }
 
 function compareLines(before: string, after: string): string[] {
-  const old = before.split("\n");
-  const now = after.split("\n");
+  // PostgreSQL ends each column of a view but the last with a comma.
+  const split = (text: string) => text.split("\n").map((line) => line.trim().replace(/,$/, ""));
+  const old = split(before);
+  const now = split(after);
   const lines = [
-    ...old.filter((line) => !now.includes(line)).map((line) => `- ${line.trim()}`),
-    ...now.filter((line) => !old.includes(line)).map((line) => `+ ${line.trim()}`),
+    ...old.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
+    ...now.filter((line) => !old.includes(line)).map((line) => `+ ${line}`),
   ];
   return lines.length > 0 ? lines : ["~ the same lines in another order"];
 }

@@ -21,7 +21,7 @@ const contractSchema = z.object({
 export type Contract = z.infer<typeof contractSchema>;
 
 const roles = (acl: string, kind: string, owner: string, privilege: string) =>
-  `array(select a.grantee::regrole::text from aclexplode(coalesce(${acl}, acldefault('${kind}', ${owner}))) as a
+  `array(select case a.grantee when 0 then 'public' else a.grantee::regrole::text end from aclexplode(coalesce(${acl}, acldefault('${kind}', ${owner}))) as a
      where a.grantee <> ${owner} and a.privilege_type = '${privilege}' order by 1)`;
 
 const columnsOf = (relation: string) =>

@@ -5,6 +5,10 @@ export class SqlFileError extends Error {
   override name = "SqlFileError";
 }
 
+const undefinedColumn = "42703";
+const publishFirst =
+  "  A column that is new in db/data_set is there once a data set with it is published: npm run refresh, then deploy.";
+
 /**
  * Says where in a file a statement failed: `file:line:column: message`, the line itself, PostgreSQL's detail and
  * hint. Errors that are not PostgreSQL's pass unchanged.
@@ -24,6 +28,7 @@ export function describeSqlError(file: string, sql: string, error: unknown): unk
       : [`${String(where.line).padStart(5)} | ${where.text}`, `      | ${" ".repeat(where.column - 1)}^`]),
     ...(error.detail === undefined ? [] : [`  detail: ${error.detail}`]),
     ...(error.hint === undefined ? [] : [`  hint: ${error.hint}`]),
+    ...(error.code === undefinedColumn && file.startsWith("db/api/") ? [publishFirst] : []),
     ...(where !== undefined || error.where === undefined ? [] : [`  at: ${error.where.split("\n")[0]}`]),
   ];
   return new SqlFileError(lines.join("\n"), { cause: error });

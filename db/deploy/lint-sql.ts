@@ -34,9 +34,7 @@ export interface SqlFinding {
  * A line `-- pgls-ignore <rule>: <reason>` above a statement silences one rule for it.
  */
 export async function lintSql(directory: string, databaseUrl?: string): Promise<SqlFinding[]> {
-  const program = createRequire(import.meta.url).resolve(
-    "@postgres-language-server/cli-x86_64-linux-gnu/postgres-language-server",
-  );
+  const program = locateProgram();
   const options = [
     ...["--colors=off", "--reporter=json", "--max-diagnostics=none", `--config-path=${project}`],
     ...(databaseUrl === undefined ? ["--disable-db"] : [`--connection-string=${databaseUrl}`]),
@@ -54,7 +52,7 @@ export async function lintSql(directory: string, databaseUrl?: string): Promise<
     if (category === "typecheck" && (await isInFunctionBody(file, location.start.line))) continue;
     // The loader runs these beside the live data set, on schemas that exist only inside a load: no lock there
     // meets a reader. Their syntax is checked.
-    if (category.startsWith("lint/") && /(^|\/)data_set\//.test(location.path)) continue;
+    if (category !== "syntax" && /(^|\/)data_set\//.test(location.path)) continue;
     const finding = {
       file: path.relative(process.cwd(), file),
       line: location.start.line,
@@ -68,6 +66,17 @@ export async function lintSql(directory: string, databaseUrl?: string): Promise<
       findings.push(finding);
   }
   return findings;
+}
+
+function locateProgram(): string {
+  const name = "@postgres-language-server/cli-x86_64-linux-gnu";
+  try {
+    return createRequire(import.meta.url).resolve(`${name}/postgres-language-server`);
+  } catch (cause) {
+    throw new Error(`The linter is not here: let npm install the optional package ${name} (Linux x64).`, {
+      cause,
+    });
+  }
 }
 
 /**

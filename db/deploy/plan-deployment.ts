@@ -1,6 +1,6 @@
 import path from "node:path";
 import { connect } from "../connect.ts";
-import { DeploymentRefused, readDeployedHash, rebuildApiSchemas } from "./apply-api-schemas.ts";
+import { readDeployedHash, rebuildApiSchemas } from "./apply-api-schemas.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { type ContractChange, compareContracts } from "./compare-contracts.ts";
 import { readServedContracts } from "./contract.ts";
@@ -8,6 +8,7 @@ import { type DeploymentOptions, lockDeployment, readApi, repositoryDirectory } 
 import { describeSqlError, SqlFileError } from "./describe-sql-error.ts";
 import type { ApiFile } from "./read-api-files.ts";
 import { apiSchemaPattern, readCatalogue } from "./read-catalogue.ts";
+import { DeploymentRefused } from "./refuse-early-removal.ts";
 import { findPendingMigrations, readMigrations } from "./run-migrations.ts";
 import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
 

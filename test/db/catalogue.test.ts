@@ -131,12 +131,18 @@ describe.each(Object.entries(rights))("%s", (role, { schemas, reads, runs }) => 
 });
 
 describe("publisher", () => {
-  it("reads and writes nothing but the data set and its history", async () => {
+  it("reads, writes and runs nothing but what publishing takes", async () => {
     const inDataSet = /^(disclosed|suppressed|dissemination)\./;
     const beside = (await readableBy("publisher")).filter((name) => !inDataSet.test(name));
-    expect(beside).toEqual(["publication.data_sets"]);
+    expect(beside).toEqual(["publication.data_sets", "publication.settings"]);
     const written = (await writableBy("publisher")).filter((name) => !inDataSet.test(name));
-    expect(written).toEqual(["publication.data_sets insert"]);
+    expect(written).toEqual([
+      "publication.data_sets insert",
+      "publication.data_sets update",
+      "publication.settings update",
+    ]);
+    const run = (await runnableBy("publisher")).filter((name) => !name.startsWith("extensions."));
+    expect(run).toEqual(["access.prune_access_tokens"]);
   });
 });
 

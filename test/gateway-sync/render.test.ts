@@ -98,12 +98,12 @@ describe("the document", () => {
   });
 
   test("refuses a variable that it does not know, and a template without limits", () => {
-    expect(() => renderDocument(template.replace("POSTGREST_URL}", "OTHER}"), options, keys)).toThrow(
+    expect(() => renderDocument(template.replaceAll("POSTGREST_URL}", "OTHER}"), options, keys)).toThrow(
       "unknown variable $" + "{OTHER}",
     );
-    expect(() => renderDocument(template.replace("rate-limiting", "correlation-id"), options, keys)).toThrow(
-      "no service has the plugin rate-limiting",
-    );
+    expect(() =>
+      renderDocument(template.replace("name: rate-limiting", "name: correlation-id"), options, keys),
+    ).toThrow("no service has the plugin rate-limiting");
   });
 
   test("is masked for people: no key hash, no token, no password", () => {

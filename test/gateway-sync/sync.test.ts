@@ -165,10 +165,12 @@ describe("a node that refuses the configuration", () => {
 
   test("with a body like Kong's is quoted without the entity, key hashes and the token", async () => {
     const hash = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8";
+    let posts = 0;
     const refusing = createServer((request, response) => {
       request.resume();
       if (request.method === "GET") return response.end(`{"configuration_hash":"${"0".repeat(32)}"}`);
       expect(request.url).toBe("/config?check_hash=1&flatten_errors=1");
+      posts += 1;
       response.writeHead(400, { "content-type": "application/json" }).end(
         JSON.stringify({
           name: "invalid declarative configuration",
@@ -201,6 +203,10 @@ describe("a node that refuses the configuration", () => {
     expect(sync.state().nodes[url]).toBe("refusing");
     expect(sync.log()).toContain("<key hash> is already declared");
     expect(sync.log()).not.toContain(hash);
+    // It is asked for its state every second, but not offered again what it has refused.
+    const postsBefore = posts;
+    await sleep(2_500);
+    expect(posts).toBe(postsBefore);
   });
 });
 

@@ -20,7 +20,7 @@ describe("the report service's configuration", () => {
     expect(readReportServiceConfig({ ...local, APP_HOST: "" })).toEqual({
       host: "127.0.0.1",
       port: 8001,
-      database: { connectionString: database.REPORT_SERVICE_DATABASE_URL, password: undefined },
+      database: { connectionString: database.REPORT_SERVICE_DATABASE_URL },
       storage: { kind: "local", url: "http://127.0.0.1:8002", secret },
     });
     expect(readReportServiceConfig(s3).storage).toEqual({
@@ -55,10 +55,7 @@ describe("the report service's configuration", () => {
       AWS_ACCESS_KEY_ID_FILE: await write("id", "AKID"),
       AWS_SECRET_ACCESS_KEY_FILE: await write("key", "a secret"),
     });
-    expect(config.database).toEqual({
-      connectionString: "postgres://report_service@db/x",
-      password: "hunter2",
-    });
+    expect(config.database).toEqual({ connectionString: "postgres://report_service:hunter2@db/x" });
     expect(config.storage).toMatchObject({
       forcePathStyle: true,
       credentials: { accessKeyId: "AKID", secretAccessKey: "a secret" },

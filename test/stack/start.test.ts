@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -205,9 +206,14 @@ describe("npm start", { timeout: 60_000 }, () => {
   });
 
   it("stops what it has started when it is interrupted before it is ready", async () => {
-    for (const milliseconds of [1200, 1800, 2500, 5000]) {
+    const isMakingData = () => existsSync(path.join(directory, "postgres.part"));
+    const hasPrinted = (line: string) => (output: string) => output.includes(line);
+    for (const isThere of [
+      isMakingData,
+      ...["PostgreSQL is ready", "Loading the data", "general.csv"].map(hasPrinted),
+    ]) {
       const start = runScript("start.ts", ["--fresh"], { ...freePorts, STACK_DIRECTORY: directory });
-      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 20_000 }).toBe(true);
       start.child.kill("SIGINT");
       expect(await start.exited).toBe(0);
       await expect.poll(() => listProcesses(directory), { timeout: 5000 }).toEqual([]);

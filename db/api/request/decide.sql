@@ -11,6 +11,7 @@ declare
   profile constant text := headers ->> case when is_read then 'accept-profile' else 'content-profile' end;
   report_id_filter constant text := headers ->> 'x-filter-report-id';
   key record;
+  data_set record;
   answer_headers jsonb;
   etag text;
 begin
@@ -19,6 +20,13 @@ begin
     perform request.refuse(
       401, 'key_not_valid', 'The API key is not valid.', 'It is unknown, revoked or expired.',
       'Send a valid key in the header x-api-key.', '{"WWW-Authenticate": "Key"}'
+    );
+  end if;
+
+  if not key.is_open then
+    perform request.refuse(
+      503, 'service_switched_off', 'This service is switched off.', 'Previews answer only while someone uses them.',
+      'Its operator can switch it on: npm run refresh -- --requests on.'
     );
   end if;
 
@@ -37,8 +45,8 @@ begin
   end if;
 
   -- Reads run in read-only transactions, so the gateway's sync is told and writes the day down. A request that
-  -- is refused below tells nothing, because it is rolled back.
-  if not key.is_use_recorded then
+  -- is refused below tells nothing, because it is rolled back. A replica cannot notify.
+  if not key.is_use_recorded and not pg_is_in_recovery() then
     perform pg_notify('api_key_used', key.id::text);
   end if;
 
@@ -50,10 +58,9 @@ begin
   -- The description of the API at / comes from what PostgREST remembers of the schemas, which may be a moment old:
   -- it has no ETag.
   if is_read and current_setting('request.path') <> '/' then
+    select * into data_set from dissemination.data_set;
     -- The same data set, API schemas and tier give the same answer to the same request.
-    etag := format('"%s"', md5(concat_ws(
-      ' ', (select data_set.id from dissemination.data_set), key.api_schemas_sha256, key.tier
-    )));
+    etag := format('"%s"', md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier)));
     if not request.matches_etag(headers ->> 'if-match', etag, true) then
       perform request.refuse(
         412, 'data_set_changed', 'The data set or the API has changed since this ETag was given.',
@@ -65,7 +72,12 @@ begin
         304, 'not_modified', 'Not modified.', null, null, jsonb_build_object('ETag', etag)
       );
     end if;
-    answer_headers := answer_headers || jsonb_build_object('ETag', etag);
+    answer_headers := answer_headers
+      || jsonb_build_object('ETag', etag)
+      || jsonb_build_object('Data-Set', format(
+        '"%s"; published="%s"',
+        data_set.id, to_char(data_set.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+      ));
   end if;
   if is_read then
     answer_headers := answer_headers

@@ -6,7 +6,8 @@ returns table (
   database_role text,
   statement_timeout_milliseconds bigint,
   is_use_recorded boolean,
-  api_schemas_sha256 text
+  api_schemas_sha256 text,
+  is_open boolean
 )
 language sql stable security definer set search_path = ''
 rows 1
@@ -22,10 +23,11 @@ as $$
       from deployment.api_schemas
       order by api_schemas.id desc
       limit 1
-    )
+    ),
+    (select settings.is_open from publication.settings)
   from access.active_keys
   join access.api_keys on api_keys.id = active_keys.id
   where active_keys.id = case when pg_input_is_valid(api_key_id, 'uuid') then api_key_id::uuid end
 $$;
-comment on function request.find_key is 'The active key with this ID, or no row. is_use_recorded: whether today (UTC) is written down as its last use.';
+comment on function request.find_key is 'The active key with this ID, or no row. is_use_recorded: whether today (UTC) is written down as its last use. is_open: whether requests are answered at all.';
 grant execute on function request.find_key to gateway;

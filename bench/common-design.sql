@@ -1,0 +1,58 @@
+-- The design to compare with: tables with serial IDs, views that join general at query time for the columns every row
+-- shares and for who may see it, ask a PL/pgSQL function about rows that are not public, and end in an order by.
+-- The names make PostgREST serve it as a version. Same rows, same PostgreSQL, an index wherever ours has one.
+
+create schema common;
+
+create table common.general as
+select row_number() over () as id, rows.* from (table disclosed.general union all table suppressed.general) as rows;
+alter table common.general add primary key (id), add unique (report_id);
+create index on common.general (audit_year, auditee_state);
+create index on common.general (fac_accepted_date);
+create index on common.general using gin (auditee_name extensions.gin_trgm_ops);
+
+create table common.federal_awards as
+select row_number() over () as id, rows.*
+from (table disclosed.federal_awards union all table suppressed.federal_awards) as rows;
+alter table common.federal_awards
+  drop column auditee_uei, drop column audit_year, drop column fac_accepted_date, add primary key (id);
+create index on common.federal_awards (report_id);
+create index on common.federal_awards (federal_agency_prefix, federal_award_extension);
+
+create function common.may_see_suppressed()
+returns boolean
+language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  return exists (
+    select from access.active_keys
+    where active_keys.id = (current_setting('request.headers')::json ->> 'x-consumer-custom-id')::uuid
+      and active_keys.tier = 'tribal'
+  );
+end
+$$;
+
+create schema api_v9_9_9;
+
+create view api_v9_9_9.general as
+select general.*
+from common.general
+where general.is_public or (not general.is_public and common.may_see_suppressed())
+order by general.id;
+
+create view api_v9_9_9.federal_awards as
+select
+  general.auditee_uei, general.audit_year, general.fac_accepted_date, federal_awards.*
+from common.federal_awards
+join common.general on general.report_id = federal_awards.report_id
+where general.is_public or (not general.is_public and common.may_see_suppressed())
+order by federal_awards.id;
+
+grant usage on schema api_v9_9_9, common to api_public, api_tribal;
+grant select on all tables in schema api_v9_9_9 to api_public, api_tribal;
+grant execute on function common.may_see_suppressed to api_public, api_tribal;
+-- As for ours, by what PostgREST applies to the role of the token.
+analyze common.general;
+analyze common.federal_awards;
+notify pgrst, 'reload config';
+notify pgrst, 'reload schema';

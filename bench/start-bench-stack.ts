@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { Client } from "pg";
+import { writeSample } from "../db/sample/write-sample.ts";
+import { signGatewayToken } from "../gateway/start-sync.ts";
+import type { StackFacts } from "../stack/start-stack.ts";
+
+export interface BenchStack {
+  facts: StackFacts;
+  directory: string;
+  pid: number;
+  client: Client;
+  /** Headers with which PostgREST takes a request for the gateway's. */
+  asGateway: (key: string) => Promise<Record<string, string>>;
+  stop: () => Promise<void>;
+}
+
+export const project = path.resolve(import.meta.dirname, "..");
+const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_ADMIN"];
+
+/** Starts a stack of its own on free ports, with ten submissions and without limits. */
+export async function startBenchStack(directory: string): Promise<BenchStack> {
+  const tiny = path.join(directory, "tiny");
+  await mkdir(directory, { recursive: true, mode: 0o711 });
+  await writeSample({ directory: tiny, submissions: 10 });
+  const stack = path.join(directory, "stack");
+  const child = spawn(process.execPath, ["--import", "tsx", "scripts/start.ts", "--data", tiny], {
+    cwd: project,
+    env: {
+      ...process.env,
+      ...Object.fromEntries(ports.map((name) => [`${name}_PORT`, "0"])),
+      STACK_DIRECTORY: stack,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", (chunk: Buffer) => chunk.includes("Ctrl-C stops it.") && resolve());
+    child.once("close", (code) => reject(new Error(`npm start ended with ${code}.`)));
+  });
+  const facts: StackFacts = JSON.parse(await readFile(path.join(stack, "stack.json"), "utf8"));
+  const { jwtSecret } = JSON.parse(await readFile(path.join(stack, "secrets.json"), "utf8"));
+  const client = new Client({ connectionString: facts.database_url });
+  await client.connect();
+  await client.query("update access.tiers set requests_per_hour = 100000000, requests_per_day = null");
+  const token = await signGatewayToken(jwtSecret);
+  return {
+    facts,
+    directory: stack,
+    pid: child.pid ?? 0,
+    client,
+    asGateway: async (key) => {
+      const { rows } = await client.query(
+        "select id from access.api_keys where key_sha256 = sha256(convert_to($1, 'UTF8'))",
+        [key],
+      );
+      return { authorization: `Bearer ${token}`, "x-consumer-custom-id": rows[0].id };
+    },
+    stop: async () => {
+      await client.end();
+      child.kill("SIGINT");
+      await new Promise((resolve) => child.once("close", resolve));
+    },
+  };
+}

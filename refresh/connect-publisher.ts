@@ -1,0 +1,42 @@
+import { Client, type ClientConfig } from "pg";
+
+/**
+ * Connects as the role publisher, or as one that may become it.
+ *
+ * @throws Error that says which server did not take the connection
+ */
+export async function connectPublisher(config: ClientConfig): Promise<Client> {
+  const client = new Client({
+    ...config,
+    application_name: "refresh",
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // A connection that breaks fails the query that waits for it.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("set role publisher");
+  } catch (cause) {
+    await client.end().catch(() => {});
+    const { message, code } = cause as NodeJS.ErrnoException;
+    throw new Error(
+      `The database at ${client.host}:${client.port} cannot be used as publisher: ${message || code}.`,
+      { cause },
+    );
+  }
+  return client;
+}
+
+/** Runs work on a connection of its own. */
+export async function withPublisher<Result>(
+  config: ClientConfig,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = await connectPublisher(config);
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

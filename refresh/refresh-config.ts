@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { ClientConfig } from "pg";
+import { z } from "zod";
+
+export const environments = ["production", "staging", "development", "preview"] as const;
+export type EnvironmentName = (typeof environments)[number];
+
+/** How a refresh finds its database, its source and the place for the bulk files. */
+export interface RefreshConfig {
+  database: ClientConfig;
+  /** Directory or s3:// address that is published when none is named. */
+  source: string | undefined;
+  /** Directory or s3:// address of the bulk files; without it none are written. */
+  publicData: string | undefined;
+  environment: EnvironmentName;
+  /** Where the schedule's service listens. */
+  host: string;
+  port: number;
+}
+
+const secrets = ["PUBLISHER_DATABASE_URL", "PUBLISHER_DATABASE_PASSWORD", "DATABASE_URL"];
+const databaseUrl = z
+  .url({
+    protocol: /^postgres(ql)?$/,
+    error: "should be an address such as postgres://publisher:password@host:5432/database",
+  })
+  .optional();
+const port = "should be a port number, or 0 for any free port";
+const schema = z.object({
+  PUBLISHER_DATABASE_URL: databaseUrl,
+  DATABASE_URL: databaseUrl,
+  PUBLISHER_DATABASE_PASSWORD: z.string().optional(),
+  PGHOST: z.string().optional(),
+  PGDATABASE: z.string().optional(),
+  STACK_DIRECTORY: z.string().default(".stack"),
+  REFRESH_SOURCE: z.string().optional(),
+  PUBLIC_DATA: z.string().optional(),
+  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).default("development"),
+  REFRESH_HOST: z.string().default("127.0.0.1"),
+  REFRESH_PORT: z.coerce.number(port).int(port).min(0, port).max(65_535, port).default(8007),
+});
+
+/**
+ * Reads the configuration from environment variables. An empty value counts as unset; secrets may also stand in
+ * files that `<NAME>_FILE` names. Where no database is named, it is that of the stack that runs on this machine.
+ *
+ * @throws Error with one line for each missing or malformed variable
+ */
+export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig {
+  const variables = readFiles(environment);
+  const { data, error } = schema.safeParse(variables);
+  if (data === undefined) {
+    // Never the value: it may be a secret.
+    const lines = error.issues.map(
+      ({ path: [name], message }) => `${String(name)} ${message}. Set it in the environment or in .env.`,
+    );
+    throw new Error(lines.join("\n"));
+  }
+  const named = data.PUBLISHER_DATABASE_URL ?? data.DATABASE_URL;
+  const isNamed = named !== undefined || data.PGHOST !== undefined || data.PGDATABASE !== undefined;
+  const stack = isNamed ? undefined : readStack(data.STACK_DIRECTORY);
+  return {
+    database: describeDatabase(named ?? stack?.databaseUrl, data.PUBLISHER_DATABASE_PASSWORD),
+    source: data.REFRESH_SOURCE,
+    publicData: data.PUBLIC_DATA ?? stack?.publicData,
+    environment: data.ENVIRONMENT,
+    host: data.REFRESH_HOST,
+    port: data.REFRESH_PORT,
+  };
+}
+
+function readFiles(environment: NodeJS.ProcessEnv): Record<string, string> {
+  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value !== "");
+  const variables: Record<string, string> = Object.fromEntries(set as [string, string][]);
+  for (const name of secrets) {
+    const file = variables[`${name}_FILE`];
+    if (file === undefined) continue;
+    if (variables[name] !== undefined)
+      throw new Error(`${name} and ${name}_FILE are both set. Unset one of them.`);
+    try {
+      variables[name] = readFileSync(file, "utf8").trim();
+    } catch (cause) {
+      throw new Error(`${name}_FILE names ${file}, which cannot be read. Mount it or set ${name}.`, {
+        cause,
+      });
+    }
+  }
+  return variables;
+}
+
+function readStack(directory: string): { databaseUrl: string; publicData: string } {
+  try {
+    const facts: { database_url: string } = JSON.parse(
+      readFileSync(path.join(directory, "stack.json"), "utf8"),
+    );
+    return { databaseUrl: facts.database_url, publicData: path.join(directory, "public-data") };
+  } catch (cause) {
+    throw new Error(
+      `No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST. (Nor does a stack run on ${directory}.)`,
+      { cause },
+    );
+  }
+}
+
+/** Without an address, node-postgres reads the libpq variables. */
+function describeDatabase(connectionString: string | undefined, password: string | undefined): ClientConfig {
+  if (connectionString === undefined) return password === undefined ? {} : { password };
+  const url = new URL(connectionString);
+  // pg ignores a password beside an address that lacks one.
+  if (password !== undefined) url.password = encodeURIComponent(password);
+  return { connectionString: url.href };
+}

@@ -1,0 +1,54 @@
+import { type Client, DatabaseError } from "pg";
+import { lockPublication } from "./lock-publication.ts";
+import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
+
+/**
+ * Makes the previous data set the live one again, and keeps the one that was live as the previous: a second rollback
+ * undoes the first.
+ *
+ * @returns the ID of the data set that is live now
+ * @throws Error when there is none to go back to
+ */
+export async function rollBack(client: Client): Promise<string> {
+  const unlock = await lockPublication(client);
+  try {
+    const { rows } = await client.query<{ id: string; is_there: boolean }>(
+      `select id, to_regnamespace('disclosed_previous') is not null as is_there
+       from publication.data_sets where state = 'previous'`,
+    );
+    const [previous] = rows;
+    if (previous === undefined || !previous.is_there)
+      throw new Error("There is no previous data set to go back to.");
+    await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
+    await publishNextGeneration(client, () => recordRollback(client, previous.id), beforeRollback);
+    return previous.id;
+  } catch (error) {
+    // The views cannot be bound to tables of other columns.
+    if (error instanceof DatabaseError && ["42P16", "42P01"].includes(error.code ?? "")) {
+      throw new Error(
+        `The previous data set was built by other definitions and does not fit the API as deployed: ${error.message}.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await unlock();
+  }
+}
+
+const beforeRollback = `
+  alter schema disclosed_previous rename to disclosed_next;
+  alter schema suppressed_previous rename to suppressed_next;`;
+
+async function recordRollback(client: Client, id: string): Promise<void> {
+  // IDs are in the order of time: what an undone rollback takes back was not at fault.
+  await client.query(
+    `update publication.data_sets set state = 'previous', rolled_back_at = case when id > $1 then now() end
+     where state = 'live'`,
+    [id],
+  );
+  await client.query(
+    "update publication.data_sets set state = 'live', published_at = now(), rolled_back_at = null where id = $1",
+    [id],
+  );
+}

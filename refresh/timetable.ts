@@ -1,0 +1,29 @@
+import { Cron } from "croner";
+import type { EnvironmentName } from "./refresh-config.ts";
+
+/** Where 5 a.m. is meant: summer time included. */
+export const timeZone = "America/New_York";
+
+/**
+ * When each environment refreshes by itself. Production on Wednesdays, so that two working days are left
+ * to look at what came. Staging daily. In development a refresh follows each
+ * merge (`npm run refresh -- --from …` in the pipeline), and a preview is refreshed by whoever uses it.
+ */
+export const timetable: Record<EnvironmentName, string | undefined> = {
+  production: "0 5 * * 3",
+  staging: "0 5 * * *",
+  development: undefined,
+  preview: undefined,
+};
+
+/** Calls `work` at the environment's times until it is stopped. Undefined where there are none. */
+export function startTimer(environment: EnvironmentName, work: () => void): Cron | undefined {
+  const pattern = timetable[environment];
+  return pattern === undefined ? undefined : new Cron(pattern, { timezone: timeZone }, work);
+}
+
+/** The next times at which an environment refreshes by itself. */
+export function listNextRuns(environment: EnvironmentName, count: number, after = new Date()): Date[] {
+  const pattern = timetable[environment];
+  return pattern === undefined ? [] : new Cron(pattern, { timezone: timeZone }).nextRuns(count, after);
+}

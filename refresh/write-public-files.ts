@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { type Client, escapeLiteral } from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import { tables } from "./find-files.ts";
+import { lockPublication } from "./lock-publication.ts";
+import type { PublicStore } from "./public-store.ts";
+
+/** A bulk file: public rows of a table, or of one audit year of it. */
+export interface PublicFile {
+  name: string;
+  table: string;
+  audit_year: string | null;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+/** What `manifest.json` holds. */
+export interface Manifest {
+  data_set: string;
+  /** When it became live; null until then. */
+  published_at: string | null;
+  files: PublicFile[];
+}
+
+const yearlyTables = ["general", "federal_awards"];
+
+/**
+ * Writes what the public may see of a data set to files: one a table, and one a year for the largest. They hold what a
+ * public key gets of the API, in the same order; of suppressed submissions `report_id` and `is_public`, in general.
+ *
+ * @param schema `disclosed`, or `disclosed_next` before it is live
+ */
+export async function writePublicFiles(
+  client: Client,
+  store: PublicStore,
+  schema: "disclosed" | "disclosed_next",
+): Promise<Manifest> {
+  const directory = await store.makeWorkDirectory();
+  await client.query("begin");
+  try {
+    // In the order of the source files.
+    await client.query("set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0");
+    const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
+    const id = rows[0]?.id ?? "";
+    const files: PublicFile[] = [];
+    for (const wanted of await listFiles(client, schema)) {
+      const target = path.join(directory, wanted.name);
+      files.push({ ...wanted.about, name: wanted.name, ...(await writeFile(client, wanted.sql, target)) });
+      await store.put(`${id}/${wanted.name}`, target, "application/gzip");
+    }
+    const manifest: Manifest = { data_set: id, published_at: null, files };
+    await store.putText(`${id}/manifest.json`, formatManifest(manifest));
+    await client.query("commit");
+    return manifest;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Makes the manifest name the data set that is live, and removes the files of those that no rollback can bring back.
+ * Puts right what a run that was killed has left.
+ */
+export async function settlePublicFiles(client: Client, store: PublicStore): Promise<void> {
+  const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
+    "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
+  );
+  const live = rows.find(({ state }) => state === "live");
+  if (live !== undefined) {
+    const text = await store.readText(`${live.id}/manifest.json`);
+    const manifest: Manifest = text === undefined ? await writeLiveFiles(client, store) : JSON.parse(text);
+    const published_at = live.published_at.toISOString();
+    await store.putText("manifest.json", formatManifest({ ...manifest, published_at }));
+  }
+  const kept = rows.map(({ id }) => id);
+  const newest = [...kept].sort().at(-1) ?? "";
+  for (const id of await store.listDataSets()) {
+    // A newer one is being written now: the IDs are in the order of time.
+    if (!kept.includes(id) && id < newest) await store.removeDataSet(id);
+  }
+}
+
+/** For a data set that was published without bulk files. Nothing may be published meanwhile. */
+async function writeLiveFiles(client: Client, store: PublicStore): Promise<Manifest> {
+  const unlock = await lockPublication(client);
+  try {
+    return await writePublicFiles(client, store, "disclosed");
+  } finally {
+    await unlock();
+  }
+}
+
+interface WantedFile {
+  name: string;
+  about: { table: string; audit_year: string | null };
+  sql: string;
+}
+
+async function listFiles(client: Client, schema: string): Promise<WantedFile[]> {
+  const { rows } = await client.query<{ audit_year: string }>(
+    `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
+  );
+  return tables.flatMap((table) => {
+    const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
+    const whole = {
+      name: `${table}.csv.gz`,
+      about: { table, audit_year: null },
+      sql: `table ${schema}.${table}${stubs}`,
+    };
+    const years = yearlyTables.includes(table) ? rows : [];
+    const yearly = years.map(({ audit_year }) => ({
+      name: `${table}-${audit_year}.csv.gz`,
+      about: { table, audit_year },
+      sql: `select * from ${schema}.${table} where audit_year = ${escapeLiteral(audit_year)}`,
+    }));
+    return [whole, ...yearly];
+  });
+}
+
+async function writeFile(
+  client: Client,
+  sql: string,
+  target: string,
+): Promise<{ rows: number; bytes: number; sha256: string }> {
+  const copy = client.query(copyTo(`copy (${sql}) to stdout (format csv, header)`));
+  const hash = createHash("sha256");
+  let bytes = 0;
+  await pipeline(
+    copy,
+    createGzip({ chunkSize: 1 << 16 }),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        bytes += chunk.length;
+        yield chunk;
+      }
+    },
+    createWriteStream(target),
+  );
+  return { rows: copy.rowCount, bytes, sha256: hash.digest("hex") };
+}
+
+function formatManifest(manifest: Manifest): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}

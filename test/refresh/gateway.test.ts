@@ -1,0 +1,58 @@
+import type { Client } from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../db/connect.ts";
+import { rollBack } from "../../refresh/roll-back.ts";
+import { request, target } from "../support/target.ts";
+
+// Swaps the live and the previous data set of the deployment under test, an even number of times.
+const swaps = 6;
+let client: Client;
+let key: { value: string };
+
+beforeAll(async () => {
+  client = await connect(target.databaseUrl, "test");
+  const { rows } = await client.query(
+    "select api_key from access.issue_key('individual', 'test@example.org', 'publication under load')",
+  );
+  key = { value: rows[0].api_key };
+  await client.query("set role publisher");
+});
+afterAll(async () => {
+  await client.query("reset role");
+  await client
+    .query("select access.revoke_key(id) from access.api_keys where owner_email = 'test@example.org'")
+    .catch(() => {});
+  await client.end();
+});
+
+it("no reader behind the gateway notices a publication: no failure, no wait above 250 ms, no mixed walk", {
+  timeout: 60_000,
+}, async () => {
+  await expect
+    .poll(async () => (await request("/general?limit=1", { key })).status, { timeout: 10_000 })
+    .toBe(200);
+  const waits: number[] = [];
+  const seen = new Map<string, Set<string>>();
+  let stopped = false;
+  const read = async () => {
+    while (!stopped) {
+      const start = performance.now();
+      const answer = await request("/general?select=report_id&limit=50", { key });
+      waits.push(performance.now() - start);
+      expect(answer.status, answer.text).toBe(200);
+      const dataSet = String(answer.headers["data-set"]).split(";")[0] ?? "";
+      seen.set(dataSet, (seen.get(dataSet) ?? new Set()).add(answer.text));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const readers = Promise.all([read(), read(), read()]);
+  for (let count = 0; count < swaps; count += 1) {
+    await rollBack(client);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  stopped = true;
+  await readers;
+  expect(seen.size).toBe(2);
+  for (const bodies of seen.values()) expect(bodies.size).toBe(1);
+  expect(Math.max(...waits)).toBeLessThan(250);
+});

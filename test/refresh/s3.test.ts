@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { fastify } from "fastify";
+import type { Client } from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../db/connect.ts";
+import { deployDatabase } from "../../db/deploy/deploy-database.ts";
+import { refreshDataSet } from "../../refresh/refresh-data-set.ts";
+import { openPublicFiles } from "../../report-service/public-files.ts";
+import { servePublicData } from "../../report-service/serve-public-data.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { type MemoryS3, startMemoryS3 } from "./support/s3-server.ts";
+import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
+
+let database: ScratchDatabase;
+let client: Client;
+let s3: MemoryS3;
+const saved = { ...process.env };
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  await deployDatabase(database.url);
+  client = await connect(database.url, "test");
+  await client.query("set role publisher");
+  s3 = await startMemoryS3("data");
+  Object.assign(process.env, {
+    S3_ENDPOINT: s3.url,
+    S3_REGION: "us-gov-west-1",
+    S3_FORCE_PATH_STYLE: "true",
+    AWS_ACCESS_KEY_ID: "id",
+    AWS_SECRET_ACCESS_KEY: "secret",
+  });
+});
+afterAll(async () => {
+  process.env = saved;
+  await s3.close();
+  await client.end();
+  await database.drop();
+});
+
+const refresh = () =>
+  refreshDataSet(client, { from: "s3://data/source", publicData: "s3://data/public", acceptShrink: true });
+
+async function upload(numbers: number[], more = {}): Promise<void> {
+  const { directory, remove } = await makeDirectory();
+  await writeCsv(
+    directory,
+    "general",
+    numbers.map((number) => submission(number, more)),
+  );
+  const text = await readFile(path.join(directory, "general.csv"));
+  await remove();
+  s3.objects.set("source/2023-general.csv.gz", gzipSync(text));
+  s3.objects.set("source/old/general.csv", Buffer.from("of another day"));
+}
+
+it("publishes from a bucket, once for the same objects, and tells faults by their address", async () => {
+  await upload([1, 2]);
+  expect(await refresh()).toMatchObject({ outcome: "published" });
+  expect((await client.query("select report_id from disclosed.general")).rows).toEqual(
+    [1, 2].map((number) => ({ report_id: id(number) })),
+  );
+  expect(await refresh()).toMatchObject({ outcome: "skipped" });
+  await upload([1], { is_public: "perhaps" });
+  await expect(refresh()).rejects.toThrow("s3://data/source/2023-general.csv.gz:2: column is_public");
+});
+
+it("keeps the bulk files of the two last data sets in a bucket, from where they are served", async () => {
+  for (const number of [3, 4, 5]) {
+    await upload([number]);
+    await refresh();
+  }
+  const { rows } = await client.query(
+    "select id from publication.data_sets where state <> 'dropped' order by id",
+  );
+  const folders = new Set(
+    [...s3.objects.keys()]
+      .filter((key) => key.endsWith(".gz") && key.startsWith("public/"))
+      .map((key) => key.split("/")[1]),
+  );
+  expect([...folders].sort()).toEqual(rows.map((row) => row.id));
+  const app = fastify();
+  const options = { region: "us-gov-west-1", endpoint: s3.url, forcePathStyle: true };
+  servePublicData(app, openPublicFiles("s3://data/public", options));
+  const whole = await app.inject("/public-data/general.csv.gz");
+  expect(gunzipSync(whole.rawPayload).toString()).toContain(id(5));
+  const part = await app.inject({ url: "/public-data/general.csv.gz", headers: { range: "bytes=5-9" } });
+  expect([part.statusCode, part.rawPayload]).toEqual([206, whole.rawPayload.subarray(5, 10)]);
+  expect((await app.inject("/public-data/manifest.json")).json().data_set).toBe(rows[1].id);
+});
