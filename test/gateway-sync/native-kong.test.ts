@@ -6,17 +6,20 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { probeKong, startKong } from "../../stack/kong.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../support/run-stack.ts";
+import { makeSmallSample } from "../support/small-sample.ts";
 import { send } from "../support/target.ts";
 import { waitFor } from "./support.ts";
 
 const project = path.resolve(import.meta.dirname, "../..");
 let directory: string;
 let kong: string;
+let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 const opened: (() => unknown)[] = [];
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), "fake-kong-"));
   kong = path.join(directory, "kong");
+  sample = await makeSmallSample();
   // Like Kong's own, a chain of programs of which the first passes no signal on.
   await writeFile(
     kong,
@@ -32,6 +35,7 @@ cd ${project} && ${process.execPath} --import tsx test/gateway-sync/fake-kong.ts
   );
 });
 afterAll(async () => {
+  await sample.remove();
   await rm(directory, { recursive: true, force: true });
 });
 afterEach(async () => {
@@ -42,7 +46,7 @@ afterEach(async () => {
 async function fail(env: Record<string, string>) {
   const stackDirectory = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
   opened.push(() => rm(stackDirectory, { recursive: true, force: true }));
-  const script = runScript("start.ts", ["--gateway", "kong"], {
+  const script = runScript("start.ts", ["--gateway", "kong", "--data", sample.directory], {
     ...freePorts,
     STACK_DIRECTORY: stackDirectory,
     ...env,
@@ -52,7 +56,10 @@ async function fail(env: Record<string, string>) {
 }
 
 async function startOnKong(env: Record<string, string> = {}): Promise<RunningStack> {
-  const stack = await runStack({ args: ["--gateway", "kong"], env: { KONG_BIN: kong, ...env } });
+  const stack = await runStack({
+    args: ["--gateway", "kong", "--data", sample.directory],
+    env: { KONG_BIN: kong, ...env },
+  });
   opened.push(stack.dispose);
   return stack;
 }
