@@ -1,12 +1,11 @@
-import { isUtf8 } from "node:buffer";
 import { pipeline } from "node:stream/promises";
-import { parse } from "csv-parse/sync";
 import { type Client, DatabaseError, escapeIdentifier } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
+import { describeBrokenRecord } from "./describe-broken-record.ts";
 import { addFault, countFaults, type Fault, type FaultList, nameKind } from "./faults.ts";
 import { openContent } from "./find-files.ts";
 import type { FileWithHeader } from "./read-headers.ts";
-import { type CsvBlock, type CsvRecord, readRecords } from "./read-records.ts";
+import { type CsvRecord, readRecords } from "./read-records.ts";
 
 export interface CopyOptions {
   /** Number of the file, which its rows are marked with. */
@@ -106,43 +105,6 @@ export async function copyFile(client: Client, file: FileWithHeader, options: Co
     );
   }
   return copy.rowCount;
-}
-
-/** What COPY cannot be given, if this record is that. */
-function describeBrokenRecord(
-  { bytes }: CsvBlock,
-  record: CsvRecord,
-  columns: string[],
-): Omit<Fault, "file" | "line"> | undefined {
-  const { problem, fields } = record;
-  if (problem === undefined && fields === columns.length) return undefined;
-  const own = bytes.subarray(record.start, Math.min(record.end, record.start + 100_000));
-  if (problem === undefined) {
-    return {
-      value: own.toString("utf8").slice(0, 60),
-      problem: `has ${fields} ${fields === 1 ? "value" : "values"} where the header has ${columns.length}`,
-    };
-  }
-  const values = splitValues(own);
-  const index = values.findIndex((value) => !isUtf8(value) || value.includes(0));
-  return index === -1
-    ? { value: own.toString("utf8").slice(0, 60), problem }
-    : { column: columns[index], value: escapeBytes(values[index] ?? own).slice(0, 100), problem };
-}
-
-/** The values of a record whose bytes may not be text. */
-function splitValues(record: Buffer): Buffer[] {
-  const options = { relax_quotes: true, relax_column_count: true, skip_records_with_error: true };
-  const [values = []] = parse(record.toString("latin1"), options) as string[][];
-  return values.map((value) => Buffer.from(value, "latin1"));
-}
-
-/** Shows bytes that are not text as \xNN. */
-function escapeBytes(value: Buffer): string {
-  if (isUtf8(value)) return value.toString("utf8");
-  return value.toString("latin1").replaceAll(/[^\x20-\x7e]/g, (character) => {
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
-  });
 }
 
 function* write(bytes: Buffer, records: CsvRecord[], number: number): Generator<Buffer> {

@@ -1,17 +1,12 @@
-import path from "node:path";
 import type { Client } from "pg";
 import { checkGates } from "./check-gates.ts";
-import { checkRows } from "./check-rows.ts";
-import { copyFile } from "./copy-file.ts";
 import { countNextGeneration, type RowCounts } from "./count-rows.ts";
-import { countRows, createFaultList, SourceFaults, shownFaults } from "./faults.ts";
+import { fillStaging } from "./fill-staging.ts";
 import { type SourceFile, tables } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 import { computeChecksum, readDefinition } from "./read-definition.ts";
-import { readHeaders } from "./read-headers.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
-import { writeRejects } from "./write-rejects.ts";
 
 /** What to publish: the files, and what the history shall call them. */
 export interface Source {
@@ -118,44 +113,6 @@ async function buildNextGeneration(
     await client.query("rollback").catch(() => {});
     throw error;
   }
-}
-
-/** @returns how many rows were left out */
-async function fillStaging(
-  client: Client,
-  sourceFiles: SourceFile[],
-  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects }: LoadOptions,
-  stopwatch: Stopwatch,
-): Promise<number> {
-  const files = await readHeaders(client, sourceFiles);
-  const faults = createFaultList();
-  const keep = Math.max(shownFaults, tolerate);
-  for (const [number, file] of files.entries()) {
-    const rows = await stopwatch.time(
-      "copy",
-      copyFile(client, file, {
-        number,
-        faults,
-        keep,
-        onProgress: (read, bytes) => onProgress(file, read, bytes),
-      }),
-    );
-    report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
-  }
-  for (const table of tables.filter((name) => !files.some((file) => file.table === name))) {
-    if (files.length > 0) report(`${table}: no file, so the table is empty`);
-  }
-  report("Checking ...");
-  const { located, consequences } = await stopwatch.time("check", checkRows(client, files, faults, keep));
-  const paths = files.map((file) => file.path);
-  if (faults.total > tolerate) throw new SourceFaults(faults, paths, tolerate);
-  if (faults.total === 0) return 0;
-  if (rejects !== undefined) await writeRejects(rejects, located, paths);
-  report(
-    `${countRows(faults.total)} left out, and ${consequences} more of their reports` +
-      `${rejects === undefined ? "" : `: see ${rejects}`}.`,
-  );
-  return faults.total + consequences;
 }
 
 async function recordDataSet(client: Client, values: unknown[], { seconds }: Stopwatch): Promise<string> {

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { ClientConfig } from "pg";
 import { z } from "zod";
+import { describeDatabase } from "../configuration/describe-database.ts";
+import { readSecretFiles } from "../configuration/read-secret-files.ts";
 
 export const environments = ["production", "staging", "development", "preview"] as const;
 export type EnvironmentName = (typeof environments)[number];
@@ -48,7 +50,7 @@ const schema = z.object({
  * @throws Error with one line for each missing or malformed variable
  */
 export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig {
-  const variables = readFiles(environment);
+  const variables = readSecretFiles(environment, secrets);
   const { data, error } = schema.safeParse(variables);
   if (data === undefined) {
     // Never the value: it may be a secret.
@@ -70,25 +72,6 @@ export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig
   };
 }
 
-function readFiles(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value !== "");
-  const variables: Record<string, string> = Object.fromEntries(set as [string, string][]);
-  for (const name of secrets) {
-    const file = variables[`${name}_FILE`];
-    if (file === undefined) continue;
-    if (variables[name] !== undefined)
-      throw new Error(`${name} and ${name}_FILE are both set. Unset one of them.`);
-    try {
-      variables[name] = readFileSync(file, "utf8").trim();
-    } catch (cause) {
-      throw new Error(`${name}_FILE names ${file}, which cannot be read. Mount it or set ${name}.`, {
-        cause,
-      });
-    }
-  }
-  return variables;
-}
-
 function readStack(directory: string): { databaseUrl: string; publicData: string } {
   try {
     const facts: { database_url: string } = JSON.parse(
@@ -101,13 +84,4 @@ function readStack(directory: string): { databaseUrl: string; publicData: string
       { cause },
     );
   }
-}
-
-/** Without an address, node-postgres reads the libpq variables. */
-function describeDatabase(connectionString: string | undefined, password: string | undefined): ClientConfig {
-  if (connectionString === undefined) return password === undefined ? {} : { password };
-  const url = new URL(connectionString);
-  // pg ignores a password beside an address that lacks one.
-  if (password !== undefined) url.password = encodeURIComponent(password);
-  return { connectionString: url.href };
 }

@@ -1,0 +1,53 @@
+import path from "node:path";
+import type { Client } from "pg";
+import { checkRows } from "./check-rows.ts";
+import { copyFile } from "./copy-file.ts";
+import { countRows, createFaultList, SourceFaults, shownFaults } from "./faults.ts";
+import { type SourceFile, tables } from "./find-files.ts";
+import type { LoadOptions } from "./load-data-set.ts";
+import { readHeaders } from "./read-headers.ts";
+import type { Stopwatch } from "./stopwatch.ts";
+import { writeRejects } from "./write-rejects.ts";
+
+/**
+ * Copies the files into the staging tables and checks their rows.
+ *
+ * @returns how many rows were left out
+ * @throws SourceFaults when they are more than are tolerated
+ */
+export async function fillStaging(
+  client: Client,
+  sourceFiles: SourceFile[],
+  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects }: LoadOptions,
+  stopwatch: Stopwatch,
+): Promise<number> {
+  const files = await readHeaders(client, sourceFiles);
+  const faults = createFaultList();
+  const keep = Math.max(shownFaults, tolerate);
+  for (const [number, file] of files.entries()) {
+    const rows = await stopwatch.time(
+      "copy",
+      copyFile(client, file, {
+        number,
+        faults,
+        keep,
+        onProgress: (read, bytes) => onProgress(file, read, bytes),
+      }),
+    );
+    report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
+  }
+  for (const table of tables.filter((name) => !files.some((file) => file.table === name))) {
+    if (files.length > 0) report(`${table}: no file, so the table is empty`);
+  }
+  report("Checking ...");
+  const { located, consequences } = await stopwatch.time("check", checkRows(client, files, faults, keep));
+  const paths = files.map((file) => file.path);
+  if (faults.total > tolerate) throw new SourceFaults(faults, paths, tolerate);
+  if (faults.total === 0) return 0;
+  if (rejects !== undefined) await writeRejects(rejects, located, paths);
+  report(
+    `${countRows(faults.total)} left out, and ${consequences} more of their reports` +
+      `${rejects === undefined ? "" : `: see ${rejects}`}.`,
+  );
+  return faults.total + consequences;
+}
