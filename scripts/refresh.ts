@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { dotenv } from "zx";
+import { readSecretFiles } from "../configuration/read-secret-files.ts";
 import { withPublisher } from "../refresh/connect-publisher.ts";
 import { RefreshIsRunning } from "../refresh/lock-publication.ts";
 import { openPublicStore } from "../refresh/public-store.ts";
@@ -56,7 +57,7 @@ Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   STACK_DIRECTORY                 without these, the stack that runs on this directory is used (.stack)
   REFRESH_SOURCE                  what --from names
   PUBLIC_DATA                     directory or s3://bucket/prefix of the bulk files; without it none are written
-  S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_…
+  S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// addresses
 With --schedule:
   ENVIRONMENT                     production (Wednesdays 5 a.m. Eastern), staging (daily 5 a.m. Eastern),
@@ -68,9 +69,12 @@ Exit status: 0 done or nothing to do, 1 failed: the live data set is untouched, 
   )
   .parse();
 
+const awsCredentials = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+
 try {
-  const config = readRefreshConfig({ ...dotenv.loadSafe(".env"), ...process.env });
-  await run(config, command.opts<Options>());
+  // The S3 client looks for its credentials in process.env.
+  process.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...process.env }, awsCredentials);
+  await run(readRefreshConfig(process.env), command.opts<Options>());
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = error instanceof RefreshIsRunning ? exitCodes.running : exitCodes.failed;
