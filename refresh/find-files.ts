@@ -79,8 +79,10 @@ export async function openContent(file: StoredFile): Promise<Content> {
 }
 
 async function listDirectory(directory: string): Promise<StoredFile[]> {
-  const names = (await readdir(directory)).sort();
-  const files = names.filter((name) => /\.csv(\.gz)?$/.test(name));
+  const names = await readdir(directory).catch((cause: NodeJS.ErrnoException) => {
+    throw new Error(`${directory} cannot be read: ${cause.code}.`, { cause });
+  });
+  const files = names.sort().filter((name) => /\.csv(\.gz)?$/.test(name));
   return await Promise.all(
     files.map(async (name) => {
       const file = path.join(directory, name);

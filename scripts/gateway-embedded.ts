@@ -24,7 +24,10 @@ const program = new Command("gateway:embedded")
     splitList,
   )
   .option("--no-gzip", "send JSON and CSV as they are")
-  .addHelpText("after", "\nExample:\n  npm run gateway:embedded -- --config gateway/kong.yml --port 8000");
+  .addHelpText(
+    "after",
+    "\nExample:\n  npm run gateway:embedded -- --config test/gateway/kong-conformance/kong.yml --port 8000",
+  );
 
 program.action(async (options: Options) => {
   const gateway = await startEmbeddedGateway({

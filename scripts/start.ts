@@ -3,8 +3,9 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
 import { readStackConfig } from "../stack/config.ts";
+import { refuseSecondStack } from "../stack/lock-directory.ts";
 import { describeFacts } from "../stack/print-facts.ts";
-import { refuseSecondStack, startStack } from "../stack/start-stack.ts";
+import { startStack } from "../stack/start-stack.ts";
 
 const command = new Command("npm start --")
   .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")

@@ -100,7 +100,12 @@ export function withoutPrivileges(
     ...(signalOnParentDeath === undefined ? [] : ["--pdeathsig", signalOnParentDeath.replace("SIG", "")]),
     ...(isRoot ? [`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups"] : []),
     ...(isRoot && ![command, ...args].filter(path.isAbsolute).every(isReachableByOthers)
-      ? ["--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override"]
+      ? // initdb asks access(2), which looks at the real user; without the fix-up that user keeps the capability.
+        [
+          "--securebits=+no_setuid_fixup",
+          "--inh-caps=-all,+dac_override",
+          "--ambient-caps=-all,+dac_override",
+        ]
       : []),
   ];
   return [setpriv, [...options, "--", command, ...args]];

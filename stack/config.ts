@@ -22,7 +22,12 @@ const environment = z.object({
   GATEWAY_SYNC_PORT: anyPort.optional(),
   GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
   KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
-  DATABASE_URL: z.url("should be an address such as postgres://user:password@host:5432/database").optional(),
+  DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: "should be an address such as postgres://user:password@host:5432/database",
+    })
+    .optional(),
   POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
   TRUSTED_IPS: z
     .string()

@@ -1,8 +1,9 @@
+import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { $ } from "zx";
+import { promisify } from "node:util";
 import { connect } from "../db/connect.ts";
 import { type ChildProcess, startChildProcess, unprivilegedId, withoutPrivileges } from "./child-process.ts";
 
@@ -86,7 +87,10 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
     ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
     "--data-checksums",
   ]);
-  await $({ env: { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" }, quiet: true })`${command} ${args}`;
+  const env = { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" };
+  await promisify(execFile)(command, args, { env }).catch((cause: Error & { stderr?: string }) => {
+    throw new Error(`The database could not be made: ${cause.stderr?.trim() || cause.message}`, { cause });
+  });
   await rm(passwordFile);
   await rename(part, data);
   await chmod(data, 0o700);

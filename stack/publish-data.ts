@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { writeReportPdfs } from "../db/sample/write-report-pdfs.ts";
@@ -29,13 +29,15 @@ export async function publishData(client: Client, options: DataToPublish): Promi
     source = path.join(options.directory, "sample");
     options.report("Generating the sample data ...");
     await rm(source, { recursive: true, force: true });
+    await mkdir(source, { mode: 0o700 });
     await writeSample({ directory: source });
   }
-  options.report("Loading the data, and writing a PDF for each report ...");
-  await Promise.all([
-    load(client, source, options),
-    writeReportPdfs({ directory: source, output: options.reports }),
-  ]);
+  // The data comes last: a start that was interrupted before it is published does all of this again.
+  options.report("Writing a PDF for each report ...");
+  await mkdir(options.reports, { recursive: true, mode: 0o700 });
+  await writeReportPdfs({ directory: source, output: options.reports });
+  options.report("Loading the data ...");
+  await load(client, source, options);
 }
 
 async function load(client: Client, source: string, { publicData, report }: DataToPublish): Promise<void> {

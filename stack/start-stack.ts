@@ -1,18 +1,21 @@
-import { chmod, mkdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { type Logger, pino } from "pino";
 import { connect } from "../db/connect.ts";
 import { deployDatabase } from "../db/deploy/deploy-database.ts";
+import { describeError, waitForDatabase } from "../db/deploy/find-database.ts";
 import type { LoginRole } from "../db/deploy/set-role-passwords.ts";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
 import { serveSyncState } from "../gateway/serve-sync-state.ts";
 import { startSync } from "../gateway/start-sync.ts";
+import { findFiles } from "../refresh/find-files.ts";
 import { startLocalStorage } from "../report-service/start-local-storage.ts";
 import { startReportService } from "../report-service/start-report-service.ts";
 import type { ChildProcess } from "./child-process.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
 import { checkRedis, locateKong, probeKong, startKong } from "./kong.ts";
+import { lockDirectory } from "./lock-directory.ts";
 import { startPostgres } from "./postgres.ts";
 import { startPostgrest } from "./postgrest.ts";
 import { publishData } from "./publish-data.ts";
@@ -84,8 +87,9 @@ async function startParts(
   await mkdir(directory, { recursive: true });
   // PostgreSQL's unprivileged user passes through; what is secret in here has mode 0600.
   await chmod(directory, 0o711);
-  await refuseSecondStack(directory);
+  stops.push(await lockDirectory(directory));
   const config = await settlePorts(wanted);
+  if (dataDirectory !== undefined) await findFiles(dataDirectory);
   // Looked for here, so that nobody waits for a database first.
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
@@ -97,6 +101,10 @@ async function startParts(
     const postgres = await startPostgres(directory, config.DATABASE_PORT, secrets.superuserPassword, keep);
     databaseUrl = postgres;
     report("PostgreSQL is ready.");
+  } else {
+    await waitForDatabase(databaseUrl, 0).catch((cause) => {
+      throw new Error(`The database of DATABASE_URL cannot be used: ${describeError(cause)}.`, { cause });
+    });
   }
   await deployDatabase(databaseUrl, secrets.rolePasswords);
   const client = await connect(databaseUrl, "stack");
@@ -202,25 +210,6 @@ async function startGateway(
   });
   stops.push(gateway.close);
   return gateway.proxyUrl;
-}
-
-/**
- * Fails when a stack runs on this directory already.
- *
- * @throws Error that names the running process
- */
-export async function refuseSecondStack(directory: string): Promise<void> {
-  const text = await readFile(path.join(directory, "stack.json"), "utf8").catch(() => undefined);
-  if (text === undefined) return;
-  const { pid }: StackFacts = JSON.parse(text);
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return;
-  }
-  throw new Error(
-    `The stack of ${directory} runs already, as process ${pid}. Stop it first, or set STACK_DIRECTORY to another directory.`,
-  );
 }
 
 function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {

@@ -50,6 +50,12 @@ begin
         when table_name = 'general' and attname = 'is_public' then 'reports.is_public'
         when table_name = 'general' and attname = 'resubmission_version' then
           'coalesce(source.resubmission_version, 0) as resubmission_version'
+        -- Nor does a public row name a suppressed submission as one of its own auditee.
+        when table_name = 'resubmission' and attname in ('previous_report_id', 'next_report_id') then
+          format(
+            'case when not reports.is_public or exists (select from staging.reports as linked '
+            'where linked.report_id = source.%1$I and linked.is_public) then source.%1$I end as %1$I', attname
+          )
         when table_name = 'resubmission' and attname = 'original_submission_date' then
           'original.fac_accepted_date as original_submission_date'
         -- Every row repeats these of its submission; where the file lacks them, general has them.

@@ -55,6 +55,8 @@ select signature, 'functions pin search_path',
   'Whoever runs it could put other tables in place of its own. Add: set search_path = ''''.'
 from functions join pg_language on pg_language.oid = prolang
 where not coalesce(proconfig @> array['search_path=""'], false)
+  -- An aggregate has no body, and no setting.
+  and prokind <> 'a'
   -- Relationships must be inlined, which a pinned path forbids; they run with the caller's rights on qualified names.
   and (prosecdef or not (is_api and lanname = 'sql' and pronargs = 1 and proretset))
 union all

@@ -38,6 +38,8 @@ grant gateway, api_public, api_tribal to authenticator with inherit false, set t
 -- scan starts at the first block and no worker interleaves rows.
 alter role gateway set synchronize_seqscans = off;
 alter role gateway set max_parallel_workers_per_gather = 0;
+-- An index that holds all that a page shows would be read in its own order.
+alter role gateway set enable_indexonlyscan = off;
 
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;

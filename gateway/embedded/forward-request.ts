@@ -82,6 +82,8 @@ function sendOnce(
       method,
       path,
       headers: headers.flat(),
+      // PostgREST repeats the URL in Content-Location.
+      maxHeaderSize: 131_072,
     });
     const cancel = () => outgoing.destroy();
     clientResponse.once("close", cancel);

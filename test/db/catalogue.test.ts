@@ -23,7 +23,14 @@ const readable = [
   ...prefix("suppressed", tables),
 ];
 const relationships = "api_v1_1_0.*";
-const servedFunctions = ["request.refuse", "request.matches_etag", relationships];
+// Aggregates that PostgREST calls, and names that shall not be read as columns (db/api/request/aggregates.sql).
+const aggregates = ["any_value", "array_agg", "json_agg", "json_agg_strict", "jsonb_agg", "jsonb_agg_strict"];
+const servedFunctions = [
+  "request.refuse",
+  "request.matches_etag",
+  ...prefix("request", aggregates),
+  relationships,
+];
 
 /** Schemas that a role may use, relations that it may read, functions that it may run. */
 const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: string[]; runs: string[] }> = {

@@ -228,6 +228,13 @@ describe("a data set", () => {
     await load();
     const dates = "select report_id, original_submission_date as date from disclosed.resubmission";
     expect(await select(dates)).toEqual([2, 3, 4].map((number) => ({ report_id: id(number), date: null })));
+    // A suppressed submission is not named as one of a public one's auditee.
+    const links = "select previous_report_id, next_report_id from disclosed.resubmission";
+    expect(await select(links)).toEqual([
+      { previous_report_id: null, next_report_id: null },
+      { previous_report_id: id(4), next_report_id: null },
+      { previous_report_id: id(3), next_report_id: null },
+    ]);
     expect(await select("select report_id from suppressed.resubmission")).toEqual([{ report_id: id(1) }]);
     expect(await select("select report_id from disclosed.general_stubs")).toEqual([]);
   });

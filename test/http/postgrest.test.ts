@@ -49,6 +49,27 @@ describe("pages", () => {
     }
   });
 
+  it.each(["json_agg", "jsonb_agg", "json_agg_strict", "jsonb_agg_strict", "array_agg", "any_value"])(
+    "are not got round by taking a whole table for a column: %s",
+    async (name) => {
+      for (const path of [
+        `/federal_awards?select=${name}`,
+        `/general?select=federal_awards(${name})&limit=1`,
+      ]) {
+        const answer = await get(path);
+        expect([answer.status, answer.json.code], path).toEqual([400, "42703"]);
+      }
+    },
+  );
+
+  it("of few columns have the order of the table as well", async () => {
+    const [first] = (await get("/general?limit=1")).json;
+    for (const limit of [1, 2, 50]) {
+      const [row] = (await get(`/general?select=report_id&limit=${limit}`)).json;
+      expect(row.report_id).toBe(first.report_id);
+    }
+  });
+
   it("neither overlap nor miss rows, and keep the order of the table", async () => {
     const path = "/federal_awards?select=report_id,award_reference";
     const walked: unknown[] = [];
@@ -144,7 +165,11 @@ describe("filters", () => {
     }
   });
 
-  it("take a URL of 7 KB", async () => {
+  it("take a URL of 7 KB and more", async () => {
+    for (const length of [7_000, 25_000]) {
+      const long = await get(`/general?select=report_id&auditee_name=eq.${"a".repeat(length)}`);
+      expect([long.status, long.json]).toEqual([200, []]);
+    }
     const ids = Array.from(
       { length: 250 },
       (_, index) => `2023-06-GSAFAC-${String(index).padStart(10, "0")}`,

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -214,7 +214,7 @@ describe("npm start", { timeout: 60_000 }, () => {
     const hasPrinted = (line: string) => (output: string) => output.includes(line);
     for (const isThere of [
       isMakingData,
-      ...["PostgreSQL is ready", "Loading the data", "general.csv"].map(hasPrinted),
+      ...["PostgreSQL is ready", "Writing a PDF", "Loading the data", "general.csv"].map(hasPrinted),
     ]) {
       const start = runScript("start.ts", ["--fresh", "--data", sample.directory], {
         ...freePorts,
@@ -247,6 +247,51 @@ describe("npm start", { timeout: 60_000 }, () => {
     } finally {
       await other.dispose();
     }
+  });
+
+  it.each([
+    ["postgres://postgres:x@127.0.0.1:1/x", /^The database of DATABASE_URL cannot be used: .*ECONNREFUSED/],
+    ["mysql://root@127.0.0.1/x", /^DATABASE_URL should be an address such as postgres:/],
+  ])("says so when the database of DATABASE_URL cannot be used: %s", async (url, message) => {
+    const other = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
+    const start = runScript("start.ts", [], { ...freePorts, STACK_DIRECTORY: other, DATABASE_URL: url });
+    expect(await start.exited).toBe(1);
+    expect(start.output()).toMatch(message);
+    await rm(other, { recursive: true });
+  });
+
+  it("names a directory of --data that cannot be read, before anything is started", async () => {
+    const start = runScript("start.ts", ["--data", "/nowhere"], {
+      ...freePorts,
+      STACK_DIRECTORY: path.join(sample.directory, "none"),
+    });
+    expect(await start.exited).toBe(1);
+    expect(start.output()).toMatch(/^\/nowhere cannot be read: ENOENT/);
+  });
+
+  it("runs below a directory that is closed to others, with a space in its name", async () => {
+    const closed = await mkdtemp(path.join(tmpdir(), "closed to others "));
+    const other = await runStack({
+      directory: path.join(closed, "stack"),
+      args: ["--data", sample.directory],
+    });
+    try {
+      expect((await send(other.facts.base_url, "/general?limit=1")).status).toBe(401);
+    } finally {
+      await other.dispose();
+      await rm(closed, { recursive: true });
+    }
+  });
+
+  it("is not kept from starting by what a killed stack has left", async () => {
+    const other = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
+    for (const left of ['{"pid": 1, "started": "0"}', "{"]) {
+      await writeFile(path.join(other, "stack.lock"), left);
+      const start = runScript("start.ts", ["--data", "/nowhere"], { ...freePorts, STACK_DIRECTORY: other });
+      await start.exited;
+      expect(start.output()).toMatch(/^\/nowhere/);
+    }
+    await rm(other, { recursive: true });
   });
 
   it("tells how to use it", async () => {

@@ -80,7 +80,11 @@ export async function send(
   const address = from ?? (key === "demo" && isLoopback() ? makeAddress() : "");
   let agent = agents.get(address);
   if (agent === undefined) {
-    agent = new Agent({ keepAliveTimeout: 1000, ...(address === "" ? {} : { localAddress: address }) });
+    agent = new Agent({
+      maxHeaderSize: 131_072,
+      keepAliveTimeout: 1000,
+      ...(address === "" ? {} : { localAddress: address }),
+    });
     agents.set(address, agent);
   }
   const value = typeof key === "string" ? target.keys[key] : key?.value;

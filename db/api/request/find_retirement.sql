@@ -23,6 +23,7 @@ as $$
             select pg_namespace.nspname
             from pg_catalog.pg_namespace
             where pg_namespace.nspname ~ '^api_v[0-9]+(_[0-9]+)*$'
+              and pg_namespace.nspowner = (select request.nspowner from pg_catalog.pg_namespace as request where request.nspname = 'request')
             order by string_to_array(substring(pg_namespace.nspname from 'api_v(.+)$'), '_')::integer[]
             limit 1
           ))

@@ -12,12 +12,15 @@ as $$
         string_to_array(substring(nspname from 'api_v(.+)$'), '_')::integer[]
     ), false),
     set_config('pgrst.db_pre_request', 'request.authorize', false),
-    set_config('pgrst.db_extra_search_path', '', false),
+    -- For its aggregates: see there.
+    set_config('pgrst.db_extra_search_path', 'request', false),
     -- Clients step through tables by 20,000.
     set_config('pgrst.db_max_rows', '20000', false),
     set_config('pgrst.openapi_mode', 'follow-privileges', false)
   from pg_catalog.pg_namespace
+  -- Whoever else may create schemas, what is served is decided by who deploys.
   where nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
+    and nspowner = (select nspowner from pg_catalog.pg_namespace where nspname = 'request')
 $$;
 comment on function request.pre_config is 'Configures PostgREST (PostgREST: db-pre-config).';
 grant execute on function request.pre_config to authenticator;

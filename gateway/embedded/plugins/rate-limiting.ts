@@ -78,15 +78,13 @@ export const rateLimiting: Plugin<Config> = {
     return {
       async access(exchange) {
         const prefix = `${scopeKey(scope)}:${identify(exchange, config.limit_by)}`;
-        const usage = await readUsage(exchange.counters, prefix, limits);
+        const usage = await countRequest(exchange.counters, prefix, limits);
         const stop = usage.findLast((window) => window.remaining <= 0);
         const reset = config.hide_client_headers ? undefined : describeUsage(exchange, usage, stop);
         if (stop) {
+          await Promise.all(usage.map(({ key }) => exchange.counters.reward(key)));
           if (reset !== undefined) setHeader(exchange.response, "Retry-After", String(reset));
           return answerError(exchange, config.error_code, config.error_message);
-        }
-        for (const { key, secondsLeft } of usage) {
-          exchange.counters.penalty(key, 1, { customDuration: secondsLeft + 1 });
         }
         return undefined;
       },
@@ -110,11 +108,10 @@ function identify(exchange: Exchange, limitBy: Config["limit_by"]): string {
 
 /**
  * The library counts and forgets; the window's start in the key and what is left of it as duration make its
- * windows those of the calendar. Its `consume` would count a request that another window refuses, hence
- * `get` first and `penalty` once all agree. Nothing but promises of the same process lies between the two,
- * so no other connection's request comes in between.
+ * windows those of the calendar. Each request is counted at once, so that no other one, pipelined or not, sees the
+ * same number; a request that any window refuses is taken back from all.
  */
-async function readUsage(
+async function countRequest(
   counters: RateLimiterMemory,
   prefix: string,
   limits: { period: Period; limit: number }[],
@@ -124,8 +121,9 @@ async function readUsage(
     limits.map(async ({ period, limit }) => {
       const start = Math.floor(now / WINDOWS[period]) * WINDOWS[period];
       const key = `${prefix}:${start}:${period}`;
-      const used = (await counters.get(key))?.consumedPoints ?? 0;
-      return { period, limit, remaining: limit - used, key, secondsLeft: start + WINDOWS[period] - now };
+      const secondsLeft = start + WINDOWS[period] - now;
+      const { consumedPoints } = await counters.penalty(key, 1, { customDuration: secondsLeft + 1 });
+      return { period, limit, remaining: Math.max(0, limit + 1 - consumedPoints), key, secondsLeft };
     }),
   );
 }
