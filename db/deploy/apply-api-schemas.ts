@@ -123,7 +123,7 @@ const clearSchemas = `
       if object.stays then
         execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.signature);
       else
-        execute format('drop function %s', object.signature);
+        execute format('drop routine %s', object.signature);
       end if;
     end loop;
   end

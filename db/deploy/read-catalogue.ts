@@ -60,7 +60,10 @@ select case c.relkind when 'v' then 'view' when 'S' then 'sequence' else 'table'
 from schemas s join pg_class c on c.relnamespace = s.oid and c.relkind in ('r', 'p', 'v', 'm', 'S')
 union all
 select 'function', format('%s.%s(%s)', s.nspname, p.proname, pg_get_function_identity_arguments(p.oid)),
-  concat_ws(E'\\n', ${ownership("p.proowner")}, pg_get_functiondef(p.oid), 'comment ' || obj_description(p.oid, 'pg_proc'), ${rights("p.proacl", "f", "p.proowner")})
+  concat_ws(E'\\n', ${ownership("p.proowner")}, case p.prokind
+      when 'a' then (select format('aggregate %s %s %s', aggtransfn, aggtranstype::regtype, aggfinalfn) from pg_aggregate where aggfnoid = p.oid)
+      else pg_get_functiondef(p.oid)
+    end, 'comment ' || obj_description(p.oid, 'pg_proc'), ${rights("p.proacl", "f", "p.proowner")})
 from schemas s join pg_proc p on p.pronamespace = s.oid
 union all
 select 'type', s.nspname || '.' || t.typname,

@@ -2,6 +2,8 @@
 -- are answered at all, for previews that are switched on by hand.
 -- Lock level: short exclusive locks on publication.data_sets and on the one-row table disclosed.data_set.
 
+-- pgls-ignore lint/safety/addingFieldWithDefault: a row a data set; a few hundred at most
+-- pgls-ignore lint/safety/constraintMissingNotValid: likewise
 alter table publication.data_sets
   add column checksum text,
   add column state text not null default 'dropped',
@@ -19,6 +21,7 @@ from (
 ) as ranked
 where ranked.id = data_sets.id and ranked.age <= 2;
 
+-- pgls-ignore lint/safety/requireConcurrentIndexCreation: likewise
 create unique index data_sets_one_is_live on publication.data_sets (state) where state = 'live';
 
 comment on column publication.data_sets.checksum is
