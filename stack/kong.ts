@@ -32,6 +32,9 @@ export const kongSettings: Readonly<Record<string, string>> = {
   KONG_NGINX_PROXY_GZIP_PROXIED: "any",
   // Clients name columns in the URL: more than 7 KB of them. The header lines count one by one.
   KONG_NGINX_HTTP_LARGE_CLIENT_HEADER_BUFFERS: "4 32k",
+  // PostgREST repeats the URL, percent-encoded, in Content-Location; nginx's 4 KB for an answer's headers are too few.
+  KONG_NGINX_PROXY_PROXY_BUFFER_SIZE: "160k",
+  KONG_NGINX_PROXY_PROXY_BUFFERS: "8 160k",
   // 50,000 keys make a document of 10 MB, which is Kong's default limit.
   KONG_NGINX_ADMIN_CLIENT_MAX_BODY_SIZE: "128m",
   KONG_NGINX_ADMIN_CLIENT_BODY_BUFFER_SIZE: "128m",
