@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { TABLES, type TableName } from "./model.ts";
+import { type Table, tables } from "../../refresh/find-files.ts";
 
 const CONTRACT = new URL("../contracts/api_v1_1_0.json", import.meta.url);
 
 const contractSchema = z.object({
   // A version may have views that no source file has.
-  views: z.looseRecord(z.enum(TABLES), z.object({ columns: z.array(z.object({ name: z.string() })).min(1) })),
+  views: z.looseRecord(z.enum(tables), z.object({ columns: z.array(z.object({ name: z.string() })).min(1) })),
 });
 
 /** The column names of each table, in the order in which files and API have them. */
-export function readColumns(): Record<TableName, string[]> {
+export function readColumns(): Record<Table, string[]> {
   const { views } = contractSchema.parse(JSON.parse(readFileSync(CONTRACT, "utf8")));
-  const names = TABLES.map((table) => [table, views[table].columns.map(({ name }) => name)] as const);
-  return Object.fromEntries(names) as Record<TableName, string[]>;
+  const names = tables.map((table) => [table, views[table].columns.map(({ name }) => name)] as const);
+  return Object.fromEntries(names) as Record<Table, string[]>;
 }

@@ -1,26 +1,12 @@
+import type { Table } from "../../refresh/find-files.ts";
+
 /** Null is empty in a CSV file, the empty string is "". Booleans become t and f. */
 export type Value = string | number | boolean | null;
 
 export type Row = Record<string, Value>;
 
-export const TABLES = [
-  "general",
-  "federal_awards",
-  "findings",
-  "findings_text",
-  "corrective_action_plans",
-  "notes_to_sefa",
-  "passthrough",
-  "secondary_auditors",
-  "additional_ueis",
-  "additional_eins",
-  "resubmission",
-] as const;
-
-export type TableName = (typeof TABLES)[number];
-
 /** The rows of one submission: what they all begin with, and the rest of each. */
-export type Submission = { key: Key; tables: Record<TableName, Row[]> };
+export type Submission = { key: Key; tables: Record<Table, Row[]> };
 
 export type EntityType = "local" | "non-profit" | "higher-ed" | "state" | "tribal" | "unknown";
 

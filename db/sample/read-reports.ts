@@ -1,6 +1,6 @@
 import { type CsvError, parse } from "csv-parse";
+import type { Table } from "../../refresh/find-files.ts";
 import { findFiles, openContent, type SourceFile } from "../../refresh/find-files.ts";
-import type { TableName } from "./model.ts";
 import type { Cells, Report } from "./report-pdf.ts";
 
 /** How many reports are held in memory at a time; the child files are read once for each such slice. */
@@ -101,7 +101,7 @@ type FileRow = { report_id: string } & Readonly<Record<string, string | undefine
 
 async function* readRows(
   files: SourceFile[],
-  table: TableName,
+  table: Table,
   wanted?: readonly string[],
 ): AsyncGenerator<FileRow> {
   for (const file of files) {

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
+import { type Table, tables } from "../../refresh/find-files.ts";
 import { readColumns } from "./columns.ts";
-import { TABLES, type TableName } from "./model.ts";
 import { composeSubmissions } from "./submissions.ts";
 import { openTable, type TableWriter } from "./table-writer.ts";
 
@@ -17,7 +17,7 @@ export type SampleOptions = {
   signal?: AbortSignal;
 };
 
-export type SampleSummary = { rows: Record<TableName, number> };
+export type SampleSummary = { rows: Record<Table, number> };
 
 /**
  * Writes the eleven tables as `<directory>/<table>.csv`: invented submissions with the shapes of real ones. The
@@ -28,9 +28,9 @@ export async function writeSample(options: SampleOptions): Promise<SampleSummary
   const { directory, submissions = DEFAULT_SUBMISSIONS, seed = DEFAULT_SEED, onProgress, signal } = options;
   const columns = readColumns();
   await mkdir(directory, { recursive: true });
-  const writers = new Map<TableName, TableWriter>();
+  const writers = new Map<Table, TableWriter>();
   try {
-    for (const table of TABLES) writers.set(table, await openTable(directory, table, columns[table]));
+    for (const table of tables) writers.set(table, await openTable(directory, table, columns[table]));
     for (let index = 0; index < submissions; index += 1) {
       signal?.throwIfAborted();
       for (const { key, tables } of composeSubmissions(seed, index)) {
@@ -46,5 +46,5 @@ export async function writeSample(options: SampleOptions): Promise<SampleSummary
   }
   for (const writer of writers.values()) await writer.publish();
   const rows = [...writers].map(([table, writer]) => [table, writer.rows] as const);
-  return { rows: Object.fromEntries(rows) as Record<TableName, number> };
+  return { rows: Object.fromEntries(rows) as Record<Table, number> };
 }

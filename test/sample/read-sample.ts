@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
 import { writeSample } from "../../db/sample/index.ts";
-import { TABLES, type TableName } from "../../db/sample/model.ts";
+import { type Table, tables } from "../../refresh/find-files.ts";
 
 export type FileRow = Readonly<Record<string, string>>;
 
 /** All rows of all tables, null and "" both as "". */
-export type Sample = Readonly<Record<TableName, FileRow[]>>;
+export type Sample = Readonly<Record<Table, FileRow[]>>;
 
 /** Calls with a new directory, which is gone afterwards. */
 export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
@@ -25,7 +25,7 @@ export async function withDirectory<T>(use: (directory: string) => Promise<T>): 
 export function generate(options: { submissions?: number; seed?: number } = {}): Promise<Sample> {
   return withDirectory(async (directory) => {
     await writeSample({ directory, ...options });
-    const entries = TABLES.map(async (table) => {
+    const entries = tables.map(async (table) => {
       const text = await readFile(path.join(directory, `${table}.csv`));
       return [table, parse(text, { columns: true }) as FileRow[]] as const;
     });
@@ -36,6 +36,6 @@ export function generate(options: { submissions?: number; seed?: number } = {}):
 /** A hash over the bytes of all files. */
 export async function hashFiles(directory: string): Promise<string> {
   const hash = createHash("sha256");
-  for (const table of TABLES) hash.update(await readFile(path.join(directory, `${table}.csv`)));
+  for (const table of tables) hash.update(await readFile(path.join(directory, `${table}.csv`)));
   return hash.digest("hex");
 }
