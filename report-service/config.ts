@@ -68,7 +68,7 @@ const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
   S3_KEY_PREFIX: z.string().default("reports/"),
   S3_ENDPOINT: address("the S3 API's address, such as http://minio:9000").optional(),
-  S3_PUBLIC_ENDPOINT: address("the address at which clients reach the S3 API").optional(),
+  S3_PUBLIC_ENDPOINT: address("the address at which clients reach the S3 API, or this service").optional(),
   S3_FORCE_PATH_STYLE: z.enum(["true", "false"], "should be true or false").default("false"),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),

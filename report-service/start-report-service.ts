@@ -5,6 +5,7 @@ import { createStorage } from "./create-storage.ts";
 import { createPool } from "./database.ts";
 import { listen, type RunningServer } from "./listen.ts";
 import { openPublicFiles } from "./public-files.ts";
+import { relayStorage } from "./relay-storage.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
@@ -28,6 +29,12 @@ export async function startReportService({
     publicFiles: publicData && openPublicFiles(publicData.location, publicData),
     logger,
   });
+  if (storageConfig.kind === "s3" && storageConfig.forcePathStyle) {
+    const { endpoint, publicEndpoint } = storageConfig;
+    if (endpoint !== undefined && publicEndpoint !== undefined) {
+      relayStorage(app, { ...storageConfig, endpoint, publicEndpoint });
+    }
+  }
   return listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
     storage.close();
     await pool.end();

@@ -24,7 +24,8 @@ or:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        stands before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if not at AWS
-  S3_PUBLIC_ENDPOINT                   the same API as clients reach it, if elsewhere
+  S3_PUBLIC_ENDPOINT                   the same API as clients reach it, if elsewhere; where they do not, this
+                                       service's own address: it passes signed addresses on
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        without them the AWS standard chain: profile, container, instance

