@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import { findFiles } from "../refresh/find-files.ts";
 import { ask } from "./ask.ts";
+import { readMegabytes } from "./process-time.ts";
 import { type BenchStack, project } from "./start-bench-stack.ts";
 
 export interface RefreshFigures {
@@ -72,7 +72,7 @@ async function runRefresh({ directory }: BenchStack, source: string): Promise<nu
   );
   let peak = 0;
   const look = setInterval(() => {
-    peak = Math.max(peak, readPeakMegabytes(child.pid ?? 0));
+    peak = Math.max(peak, readMegabytes(child.pid ?? 0).peak);
   }, 50);
   const code = await new Promise((resolve) => child.once("close", resolve));
   clearInterval(look);
@@ -101,15 +101,4 @@ async function copyBare({ client }: BenchStack, source: string): Promise<{ rows:
   }
   await client.query("drop schema bare cascade");
   return { rows, seconds };
-}
-
-/** The most memory a process has held, by the kernel's count. 0 where it has ended. */
-export function readPeakMegabytes(pid: number): number {
-  try {
-    const [, kilobytes] =
-      /VmHWM:\s+(\d+)/.exec(readFileSync(path.join("/proc", String(pid), "status"), "utf8")) ?? [];
-    return Math.round(Number(kilobytes ?? 0) / 1024);
-  } catch {
-    return 0;
-  }
 }

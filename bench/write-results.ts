@@ -1,79 +1,175 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Comparison } from "./measure.ts";
+import type { IndexFigures } from "./measure-indexes.ts";
+import type { LookUpFigures } from "./measure-look-ups.ts";
+import { largePageRows, type PageFigures } from "./measure-pages.ts";
 import type { RefreshFigures } from "./measure-refresh.ts";
+import type { WalkFigures } from "./measure-walks.ts";
 
 export interface Results {
   machine: string;
   versions: Record<string, string>;
   measuredAt: string;
-  submissions: number;
+  publicReports: number;
   turns: number;
   refresh: RefreshFigures;
-  comparisons: Comparison[];
+  indexes: IndexFigures[];
+  lookUps: LookUpFigures;
+  pages: PageFigures;
+  walks: WalkFigures;
   tokenPairsPerSecond: Record<string, number>;
-  megabytes: Record<string, number>;
+  megabytes: Record<"atRest" | "atMost", Record<string, number>>;
 }
 
-/** Writes `RESULTS.md` for people and `results.json` for programs. */
-export async function writeResults(directory: string, results: Results): Promise<void> {
+/** Writes `RESULTS.md` for people, `results.json` for programs, and the plans as `PLANS.md`. */
+export async function writeResults(directory: string, results: Results, plans: string): Promise<void> {
   await writeFile(path.join(directory, "results.json"), `${JSON.stringify(results, null, 2)}\n`);
   await writeFile(path.join(directory, "RESULTS.md"), formatResults(results));
+  await writeFile(path.join(directory, "PLANS.md"), plans);
 }
 
 function formatResults(results: Results): string {
-  const { refresh } = results;
+  const { refresh, lookUps, pages, walks, megabytes } = results;
   const versions = Object.entries(results.versions).map(([name, version]) => `${name} ${version}`);
   return `# Measurements
 
-Made by \`npm run bench -- --submissions ${results.submissions}\` on ${results.measuredAt}: ${results.machine}; ${versions.join(", ")}.
-Milliseconds, the median of ${results.turns} turns in which the arms alternate, with the extremes. The load comes from the same
-machine. “Common design” is \`common-design.sql\`: the same rows in the same PostgreSQL, behind the same PostgREST.
+Made by \`npm run bench\` on ${results.measuredAt} with ${thousands(results.publicReports)} public reports and ${thousands(refresh.rows)} rows in all:
+${results.machine}; ${versions.join(", ")}.
+Medians of ${results.turns} turns in which the arms alternate, with the extremes. The load comes from the same machine.
+“Common design” is \`common-design.sql\`: the same rows in the same PostgreSQL, behind the same PostgREST, an index
+wherever ours has one. Wall is what a client waits; PostgreSQL is the CPU time of its processes. A ratio is that to
+the first line. Plans are in \`PLANS.md\`.
 
-## Reads
+## Look-ups of a report by its ID
 
-${results.comparisons.map(formatComparison).join("\n\n")}
+${lookUps.connections} connections, ${thousands(lookUps.requests)} look-ups a turn.
+
+${formatTable(
+  ["", "a second", "range", "ratio", "p50 ms", "p99 ms"],
+  Object.entries(lookUps.arms).map(([arm, { perSecond, p50, p99 }]) => [
+    arm,
+    thousands(perSecond.median),
+    `${thousands(perSecond.min)}–${thousands(perSecond.max)}`,
+    ratio(perSecond.median, Object.values(lookUps.arms)[0]?.perSecond.median),
+    p50.toFixed(1),
+    p99.toFixed(1),
+  ]),
+)}
+
+## Filtered pages of 1,000 rows
+
+${pages.filtered.map(formatComparison).join("\n\n")}
+
+## Large pages
+
+${formatComparison(pages.large)}
+
+${formatTable(
+  ["", "MB", "MB/s", "CPU µs a row: PostgreSQL", "PostgREST", "gateway"],
+  Object.entries(pages.large.arms).map(([arm, { wall, cpu }]) => [
+    arm,
+    ((pages.bytes[arm] ?? 0) / 1e6).toFixed(1),
+    ((pages.bytes[arm] ?? 0) / 1000 / wall.median).toFixed(1),
+    ((cpu.postgres * 1000) / largePageRows).toFixed(1),
+    ((cpu.postgrest * 1000) / largePageRows).toFixed(1),
+    ((cpu.node * 1000) / largePageRows).toFixed(1),
+  ]),
+)}
+
+${formatComparison(pages.conditional)}
+
+## Whole tables
+
+${walks.measuredPages} of ${walks.pages} pages were measured, evenly spaced, and multiplied.
+
+${formatComparison(walks.whole)}
+
+${formatComparison(walks.ends)}
 
 ## Refresh
 
-| | |
-| --- | --- |
-| rows | ${refresh.rows} |
-| COPY alone, tables without indexes | ${refresh.bareCopyRowsPerSecond} rows/s |
-| COPY of the refresh, with lines and checks of bytes | ${refresh.copyRowsPerSecond} rows/s (${ratio(refresh.copyRowsPerSecond, refresh.bareCopyRowsPerSecond)} of COPY alone) |
-| the whole refresh, start of the process and bulk files included | ${refresh.pipelineRowsPerSecond} rows/s (${ratio(refresh.pipelineRowsPerSecond, refresh.bareCopyRowsPerSecond)}) |
-| seconds by step | ${Object.entries(refresh.steps)
-    .map(([step, seconds]) => `${step} ${seconds}`)
-    .join(", ")} |
-| peak memory of the Node process | ${refresh.peakMegabytes} MB |
-| readers meanwhile | ${refresh.readers.requests} requests, ${refresh.readers.failed} failed, longest ${refresh.readers.longestMilliseconds} ms |
+${formatTable(
+  ["", ""],
+  [
+    ["COPY alone, tables without indexes", `${thousands(refresh.bareCopyRowsPerSecond)} rows/s`],
+    [
+      "COPY of the refresh, with lines and checks of bytes",
+      `${thousands(refresh.copyRowsPerSecond)} rows/s (${ratio(refresh.copyRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
+    ],
+    [
+      "the whole refresh, start of the process and bulk files included",
+      `${thousands(refresh.pipelineRowsPerSecond)} rows/s (${ratio(refresh.pipelineRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
+    ],
+    [
+      "seconds by step",
+      Object.entries(refresh.steps)
+        .map(([step, seconds]) => `${step} ${seconds}`)
+        .join(", "),
+    ],
+    ["peak memory of the Node process", `${refresh.peakMegabytes} MB`],
+    [
+      "readers meanwhile",
+      `${thousands(refresh.readers.requests)} requests, ${refresh.readers.failed} failed, longest ${refresh.readers.longestMilliseconds} ms`,
+    ],
+  ],
+)}
 
-## One-time tokens
+### What each index costs
 
-${Object.entries(results.tokenPairsPerSecond)
-  .map(
-    ([clients, rate]) =>
-      `- ${clients} ${clients === "1" ? "client" : "clients"}: ${rate} tokens a second requested and redeemed`,
-  )
-  .join("\n")}
+${formatTable(
+  ["index", "rows", "seconds", "MB", "serves"],
+  results.indexes.map(({ name, rows, seconds, megabytes: size, serves }) => [
+    name,
+    thousands(rows),
+    seconds.toFixed(2),
+    size.toFixed(1),
+    serves.replaceAll("|", "\\|"),
+  ]),
+)}
+
+## One-time tokens, requested and redeemed
+
+${formatTable(
+  ["clients", "a second"],
+  Object.entries(results.tokenPairsPerSecond).map(([clients, rate]) => [clients, String(rate)]),
+)}
 
 ## Memory
 
-${Object.entries(results.megabytes)
-  .map(([name, megabytes]) => `- ${name}: ${megabytes} MB`)
-  .join("\n")}
+${formatTable(
+  ["MB", "at rest", "at most"],
+  Object.entries(megabytes.atMost).map(([name, most]) => [
+    name,
+    String(megabytes.atRest[name] ?? ""),
+    String(most),
+  ]),
+)}
 `;
 }
 
 function formatComparison({ name, arms }: Comparison): string {
   const [first] = Object.values(arms);
-  const rows = Object.entries(arms).map(
-    ([arm, { median, min, max }]) =>
-      `| ${arm} | ${median.toFixed(1)} | ${min.toFixed(1)}–${max.toFixed(1)} | ${ratio(median, first?.median ?? median)} |`,
-  );
-  return `### ${name}\n\n| | median | range | ratio |\n| --- | ---: | ---: | ---: |\n${rows.join("\n")}`;
+  const rows = Object.entries(arms).map(([arm, { wall, cpu }]) => [
+    arm,
+    wall.median.toFixed(1),
+    `${wall.min.toFixed(1)}–${wall.max.toFixed(1)}`,
+    ratio(wall.median, first?.wall.median),
+    cpu.postgres.toFixed(1),
+    ratio(cpu.postgres, first?.cpu.postgres),
+  ]);
+  return `### ${name}\n\n${formatTable(["ms", "wall", "range", "ratio", "PostgreSQL", "ratio"], rows)}`;
 }
 
-function ratio(value: number, base: number): string {
+function formatTable(head: string[], rows: string[][]): string {
+  const align = head.map((_, column) => (column === 0 ? "---" : "---:"));
+  return [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function ratio(value: number, base = value): string {
   return `${(value / base).toFixed(2)} ×`;
+}
+
+function thousands(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
 }

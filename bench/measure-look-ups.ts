@@ -1,0 +1,74 @@
+import { Client } from "pg";
+import { ask } from "./ask.ts";
+import { at, type Summary, summarize } from "./measure.ts";
+import type { BenchStack } from "./start-bench-stack.ts";
+
+export interface LookUpFigures {
+  connections: number;
+  requests: number;
+  /** By arm: look-ups a second of each turn, and milliseconds of a single one. */
+  arms: Record<string, { perSecond: Summary; p50: number; p99: number }>;
+}
+
+const connections = 8;
+const requests = 3000;
+
+/** Looks reports up by their ID over several connections at once: through the gateway, past it, and in SQL. */
+export async function measureLookUps(
+  { facts, client, asGateway }: BenchStack,
+  turns: number,
+): Promise<LookUpFigures> {
+  const { rows } = await client.query(
+    "select report_id from disclosed.general order by md5(report_id) limit 1000",
+  );
+  const ids: string[] = rows.map((row) => row.report_id);
+  const withKey = { "x-api-key": facts.keys.individual };
+  const direct = await asGateway(facts.keys.individual);
+  const clients = await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const each = new Client({ connectionString: facts.database_url });
+      await each.connect();
+      return each;
+    }),
+  );
+  const sql = {
+    name: "look-up",
+    text: "select coalesce(json_agg(found), '[]')::text as body from (select * from api_v1_1_0.general where report_id = $1) as found",
+  };
+  const arms: Record<string, (id: string, connection: number) => Promise<unknown> | undefined> = {
+    gateway: (id) => ask(`${facts.base_url}/general?report_id=eq.${id}`, withKey),
+    "PostgREST direct": (id) => ask(`${facts.postgrest_url}/general?report_id=eq.${id}`, direct),
+    "pg prepared": (id, connection) => clients[connection]?.query({ ...sql, values: [id] }),
+  };
+  const rates = new Map<string, number[]>();
+  const latencies = new Map<string, number[]>();
+  for (let turn = 0; turn <= turns; turn += 1) {
+    for (const [arm, lookUp] of Object.entries(arms)) {
+      let next = 0;
+      const times: number[] = [];
+      const start = performance.now();
+      await Promise.all(
+        clients.map(async (_, connection) => {
+          while (next < requests) {
+            const id = ids[next % ids.length] ?? "";
+            next += 1;
+            const begin = performance.now();
+            await lookUp(id, connection);
+            times.push(performance.now() - begin);
+          }
+        }),
+      );
+      if (turn === 0) continue;
+      rates.set(arm, [...(rates.get(arm) ?? []), requests / ((performance.now() - start) / 1000)]);
+      latencies.set(arm, [...(latencies.get(arm) ?? []), ...times]);
+    }
+  }
+  await Promise.all(clients.map((each) => each.end()));
+  const outcome: LookUpFigures["arms"] = {};
+  for (const [arm, all] of rates) {
+    const sorted = (latencies.get(arm) ?? []).toSorted((a, b) => a - b);
+    outcome[arm] = { perSecond: summarize(all), p50: at(sorted, 0.5), p99: at(sorted, 0.99) };
+  }
+  process.stderr.write(`look-ups: ${JSON.stringify(outcome)}\n`);
+  return { connections, requests, arms: outcome };
+}

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** CPU milliseconds that a stack's processes have used since they began, by program. */
+export interface CpuTime {
+  postgres: number;
+  postgrest: number;
+  node: number;
+}
+
+/** Reads the CPU time of the processes below a process, and its own, by the kernel's count in nanoseconds. */
+export function readCpuTime(ancestor: number): CpuTime {
+  const times: CpuTime = { postgres: 0, postgrest: 0, node: sumThreads(ancestor) };
+  for (const { pid, program } of listProcesses(ancestor)) times[program] += sumThreads(pid);
+  return times;
+}
+
+/** The stack's PostgreSQL and PostgREST processes. */
+export function listProcesses(ancestor: number): { pid: number; program: "postgres" | "postgrest" }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      const program = readText(`/proc/${pid}/comm`).trim();
+      if (program !== "postgres" && program !== "postgrest") return [];
+      return isBelow(pid, ancestor) ? [{ pid: Number(pid), program }] : [];
+    });
+}
+
+/** A process's memory in MB: what it holds now, and the most it has held, shared memory included. 0 where it has ended. */
+export function readMegabytes(pid: number): { now: number; peak: number } {
+  const status = readText(`/proc/${pid}/status`);
+  const read = (name: string) =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
+  return { now: read("VmRSS"), peak: read("VmHWM") };
+}
+
+function sumThreads(pid: number): number {
+  let threads: string[];
+  try {
+    threads = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return 0;
+  }
+  const nanoseconds = threads.map((thread) =>
+    Number(readText(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]),
+  );
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
+}
+
+function isBelow(pid: string, ancestor: number): boolean {
+  for (let current = pid; Number(current) > 1; ) {
+    if (Number(current) === ancestor) return true;
+    current = /PPid:\s+(\d+)/.exec(readText(`/proc/${current}/status`))?.[1] ?? "0";
+  }
+  return false;
+}
+
+/** Empty where the process has ended. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
