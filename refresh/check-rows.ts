@@ -6,16 +6,18 @@ import type { FileWithHeader } from "./read-headers.ts";
 
 /**
  * Looks for faults that only the whole data set shows: report IDs of a wrong form, reports that stand there twice,
- * rows of no report. Takes these rows out of the staging tables and adds them to the faults that COPY has found.
+ * files that contradict each other, rows of no report. Takes these rows out of the staging tables and adds them to the
+ * faults that COPY has found.
  *
- * @returns the first faults with their records, and the rows that go because their report does
+ * @returns the first faults with their records, the rows that go because their report does, and the rows by table
+ * that later files have repeated
  */
 export async function checkRows(
   client: Client,
   files: FileWithHeader[],
   faults: FaultList,
   keep: number,
-): Promise<{ located: LocatedFault[]; consequences: number }> {
+): Promise<{ located: LocatedFault[]; consequences: number; repetitions: Repetitions[] }> {
   const located = await locateFaults(faults.first, files);
   // A report whose row in general is refused takes its other rows with it.
   const rejected = located.flatMap(({ file, reportId }) =>
@@ -52,7 +54,16 @@ export async function checkRows(
   const { rows: gone } = await client.query<{ rows: number }>(
     "select count(*)::integer as rows from staging.faults where is_consequence",
   );
-  return { located: located.slice(0, keep), consequences: gone[0]?.rows ?? 0 };
+  const { rows: repetitions } = await client.query<Repetitions>(
+    `select table_name as table, sum(rows)::integer as rows
+     from staging.shared_reports where is_repetition group by table_name order by table_name`,
+  );
+  return { located: located.slice(0, keep), consequences: gone[0]?.rows ?? 0, repetitions };
+}
+
+interface Repetitions {
+  table: string;
+  rows: number;
 }
 
 interface Found {

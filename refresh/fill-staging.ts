@@ -40,7 +40,12 @@ export async function fillStaging(
     if (files.length > 0) report(`${table}: no file, so the table is empty`);
   }
   report("Checking ...");
-  const { located, consequences } = await stopwatch.time("check", checkRows(client, files, faults, keep));
+  const { located, consequences, repetitions } = await stopwatch.time(
+    "check",
+    checkRows(client, files, faults, keep),
+  );
+  for (const { table, rows } of repetitions)
+    report(`${table}: ${countRows(rows)} of later files left out, which an earlier file has alike`);
   const paths = files.map((file) => file.path);
   if (faults.total > tolerate) throw new SourceFaults(faults, paths, tolerate);
   if (faults.total === 0) return 0;

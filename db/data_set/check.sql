@@ -15,14 +15,7 @@ create unlogged table staging.faults (
   is_consequence boolean not null default false
 );
 
-insert into staging.faults (source_file, source_line, table_name, column_name, value, problem)
-select
-  general.source_file, general.source_line, 'general', 'report_id', general.report_id,
-  case when general.report_id is null then 'is missing' else 'has not the form 2023-06-GSAFAC-0000000001' end
-from staging.general
-where general.report_id is null or general.report_id !~ '^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$';
-
--- Of a report that the files hold twice, the first row is the one that counts.
+-- Of a report that a file holds twice, the first row is the one that counts.
 insert into staging.faults
   (source_file, source_line, table_name, column_name, value, problem, other_file, other_line)
 select
@@ -38,11 +31,111 @@ from (
     first_value(general.source_line) over by_place as first_line
   from staging.general
   where general.report_id in (
-    select same.report_id from staging.general as same group by same.report_id having count(*) > 1
+    select same.report_id from staging.general as same
+    group by same.report_id, same.source_file having count(*) > 1
   )
-  window by_place as (partition by general.report_id order by general.source_file, general.source_line)
+  window by_place as (partition by general.report_id, general.source_file order by general.source_line)
 ) as ranked
 where ranked.place > 1;
+
+-- Files of one table may overlap. What a later file says of a report is dropped when it says the same as the first file
+-- with that report, row for row in whatever order; when it says anything else, nobody knows which is right.
+create unlogged table staging.shared_reports (
+  table_name text not null,
+  report_id text not null,
+  source_file smallint not null,
+  is_repetition boolean not null,
+  rows bigint not null,
+  first_file smallint not null,
+  first_line integer not null
+);
+
+do $$
+declare
+  source_table text;
+  columns text;
+  has_several_files boolean;
+begin
+  for source_table in select name from staging.source_tables loop
+    execute format(
+      'select exists (select from staging.%1$I '
+      'where source_file <> (select one.source_file from staging.%1$I as one limit 1))',
+      source_table
+    ) into has_several_files;
+    continue when not has_several_files;
+
+    select string_agg(format('source.%I', attname), ', ' order by attnum)
+    into strict columns
+    from pg_catalog.pg_attribute
+    where attrelid = format('staging.%I', source_table)::regclass and attnum > 0 and not attisdropped
+      and attname not in ('source_file', 'source_line');
+    execute format(
+      'insert into staging.shared_reports '
+      'select %1$L, compared.* from ('
+      '  select report_id, source_file, content = first_value(content) over by_file, rows, '
+      '    first_value(source_file) over by_file as first_file, first_value(line) over by_file '
+      '  from ('
+      '    select report_id, source_file, count(*) as rows, min(source_line) as line, '
+      '      sha256(string_agg(digest, '''' order by digest)) as content '
+      '    from ('
+      '      select source.report_id, source.source_file, source.source_line, '
+      '        sha256(convert_to(row(%2$s)::text, ''UTF8'')) as digest '
+      '      from staging.%1$I as source '
+      '      where source.report_id in ('
+      '        select report_id from staging.%1$I group by report_id having min(source_file) <> max(source_file)'
+      '      ) and not exists ('
+      '        select from staging.faults where faults.table_name = %1$L '
+      '          and faults.source_file = source.source_file and faults.source_line = source.source_line'
+      '      )'
+      '    ) as digested '
+      '    group by report_id, source_file'
+      '  ) as by_report '
+      '  window by_file as (partition by report_id order by source_file)'
+      ') as compared where source_file <> first_file',
+      source_table, columns
+    );
+    execute format(
+      'insert into staging.faults '
+      '  (source_file, source_line, table_name, column_name, value, problem, other_file, other_line) '
+      'select source.source_file, source.source_line, %1$L, ''report_id'', source.report_id, '
+      '  ''stands in another file with other content'', shared_reports.first_file, shared_reports.first_line '
+      'from staging.%1$I as source '
+      'join staging.shared_reports on shared_reports.table_name = %1$L and shared_reports.report_id = source.report_id '
+      '  and shared_reports.source_file = source.source_file and not shared_reports.is_repetition '
+      'where not exists ('
+      '  select from staging.faults where faults.table_name = %1$L '
+      '    and faults.source_file = source.source_file and faults.source_line = source.source_line'
+      ')',
+      source_table
+    );
+    execute format(
+      'delete from staging.%1$I as source using staging.shared_reports '
+      'where shared_reports.table_name = %1$L and shared_reports.report_id = source.report_id '
+      '  and shared_reports.source_file = source.source_file and shared_reports.is_repetition',
+      source_table
+    );
+  end loop;
+end
+$$;
+
+insert into staging.faults (source_file, source_line, table_name, column_name, value, problem)
+select
+  general.source_file, general.source_line, 'general', 'report_id', general.report_id,
+  case when general.report_id is null then 'is missing' else 'has not the form 2023-06-GSAFAC-0000000001' end
+from staging.general
+where general.report_id is null or general.report_id !~ '^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$';
+
+-- A report whose row COPY has refused in one file does not come back by another.
+insert into staging.faults (source_file, source_line, table_name, column_name, value, problem, is_consequence)
+select
+  general.source_file, general.source_line, 'general', 'report_id', general.report_id,
+  'belongs to a report that is rejected', true
+from staging.general
+where general.report_id in (select rejected.report_id from staging.rejected_reports as rejected)
+  and not exists (
+    select from staging.faults
+    where faults.source_file = general.source_file and faults.source_line = general.source_line
+  );
 
 -- One row a report: what decides where its rows go.
 create unlogged table staging.reports as
@@ -51,8 +144,11 @@ select
   general.auditee_uei,
   general.audit_year,
   general.fac_accepted_date,
-  -- What nobody has called public is not shown to the public.
-  coalesce(general.is_public, false) as is_public,
+  -- What nobody has called public is not shown to the public, nor what is public in one of two rows.
+  general.report_id not in (
+    select doubtful.report_id from staging.general as doubtful
+    where doubtful.is_public is not true and doubtful.report_id is not null
+  ) as is_public,
   general.resubmission_status is not distinct from 'deprecated_via_resubmission'
     or general.report_id in (
       select resubmission.report_id
@@ -77,10 +173,7 @@ declare
   child text;
 begin
   -- A row whose report is unknown could be suppressed: a fault, never a guess.
-  foreach child in array array[
-    'federal_awards', 'findings', 'findings_text', 'corrective_action_plans', 'notes_to_sefa',
-    'passthrough', 'secondary_auditors', 'additional_ueis', 'additional_eins', 'resubmission'
-  ] loop
+  for child in select name from staging.source_tables where name <> 'general' loop
     execute format(
       'insert into staging.faults '
       '  (source_file, source_line, table_name, column_name, value, problem, is_consequence) '

@@ -205,12 +205,15 @@ create unlogged table staging.resubmission (
   original_submission_date date
 );
 
+create unlogged table staging.source_tables as
+select tablename::text as name from pg_catalog.pg_tables where schemaname = 'staging';
+
 -- Where each row comes from: the number of its file, and the line it begins on. They stand last and stay here.
 do $$
 declare
   table_name text;
 begin
-  for table_name in select tablename from pg_catalog.pg_tables where schemaname = 'staging' loop
+  for table_name in select name from staging.source_tables loop
     execute format(
       'alter table staging.%I add column source_file smallint not null, add column source_line integer not null',
       table_name
