@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Agent, IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { text as readText } from "node:stream/consumers";
 import type { RateLimiterMemory } from "rate-limiter-flexible";
 import { findClientAddress, plainAddress, type TrustCheck } from "./client-address.ts";
 import type { GatewayConfig } from "./declarative-config.ts";
 import { type Answer, answerError, answerProxyError } from "./error-answers.ts";
 import { ForwardError, forwardRequest } from "./forward-request.ts";
-import { getHeaders, type HeaderList, readRawHeaders, setHeader } from "./headers.ts";
+import { getHeaders, type HeaderList, readRawHeaders, removeHeader, setHeader } from "./headers.ts";
 import { buildUpstreamPath, matchRoute, type Route } from "./match-route.ts";
 import { escapePath, normalizePath } from "./normalize-path.ts";
 import { PLUGINS } from "./plugins/index.ts";
@@ -52,7 +54,8 @@ export async function handleRequest(
     for (const [name, value] of exchange.response) setHeader(headers, name, value);
     for (const handler of handlers) handler.filterHeaders?.(exchange, headers);
     setHeader(headers, "X-Kong-Request-Id", exchange.requestId);
-    await sendResponse(request, response, { status, reason, headers, body }, context.gzip);
+    const content = typeof body === "string" ? body : rewriteBody(body, status, headers, handlers);
+    await sendResponse(request, response, { status, reason, headers, body: content }, context.gzip);
   };
 
   try {
@@ -96,6 +99,25 @@ export async function handleRequest(
     else await reply(describeFailure(exchange, error)).catch(() => response.destroy());
   }
   return outcome;
+}
+
+/** Holds the body back until it is whole, if a plugin changes it. It then goes out with no length, as in Kong. */
+function rewriteBody(
+  body: IncomingMessage,
+  status: number,
+  headers: HeaderList,
+  handlers: PluginHandler[],
+): Readable {
+  const rewrites = handlers.flatMap((handler) => handler.rewriteBody?.(status) ?? []);
+  if (rewrites.length === 0) return body;
+  removeHeader(headers, "content-length");
+  return Readable.from(
+    (async function* () {
+      let text = await readText(body);
+      for (const rewrite of rewrites) text = rewrite(text);
+      if (text !== "") yield text;
+    })(),
+  );
 }
 
 function createExchange(

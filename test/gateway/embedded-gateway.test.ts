@@ -93,6 +93,17 @@ describe("a document", () => {
       `services[0].plugins[0].config.log: ${only}`,
     ],
     [
+      "Lua for the body that is not known",
+      service([
+        {
+          name: "pre-function",
+          instance_name: "hash-api-key",
+          config: { access: [LUA], header_filter: ["x = 1"], body_filter: ["x = 1"] },
+        },
+      ]),
+      `services[0].plugins[0].config.header_filter[0]: ${only}`,
+    ],
+    [
       "a template that is not a query parameter",
       service([{ name: "request-transformer", config: { add: { headers: ["a:$(headers.b)"] } } }]),
       `services[0].plugins[0].config.add.headers[0]: ${only}`,
@@ -560,6 +571,49 @@ test("a taken port rejects with the listener's own error", async () => {
   const { port } = new URL((await startGateway({})).proxyUrl);
   const proxy = { host: "127.0.0.1", port: Number(port) };
   await expect(startGateway({ proxy })).rejects.toMatchObject({ code: "EADDRINUSE" });
+});
+
+describe("an answer of 500", () => {
+  const message = '"hint":null,"message":"canceling statement due to statement timeout"';
+  const startWith = async (status: number, chunks: string[]) => {
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(status, { "content-length": chunks.join("").length });
+      for (const chunk of chunks) response.write(chunk);
+      response.end();
+    });
+    const document = parse(await readFile(new URL("../../gateway/kong.yml", import.meta.url), "utf8"));
+    const plugins = document.services[0].plugins.filter(
+      ({ name }: { name: string }) => name === "pre-function",
+    );
+    return await startGateway({ document: documentFor(upstream, plugins) });
+  };
+
+  test("is given a hint, however many pieces it comes in", async () => {
+    const gateway = await startWith(500, [
+      `{"details":"${"x".repeat(300_000)}",`,
+      message.slice(0, 9),
+      message.slice(9),
+      "}",
+    ]);
+    const answer = await send(gateway, "/");
+    expect(answer.status).toBe(500);
+    expect(answer.headers["content-length"]).toBeUndefined();
+    expect(JSON.parse(answer.body.toString())).toEqual({
+      details: "x".repeat(300_000),
+      hint: expect.stringMatching(/^The query ran longer than this key may\./),
+      message: "canceling statement due to statement timeout",
+    });
+    const head = await send(gateway, "/", { method: "HEAD" });
+    expect([head.status, head.body.length]).toEqual([500, 0]);
+  });
+
+  test.for([
+    [500, '{"hint":null,"message":"canceling statement due to user request"}'],
+    [200, `[{${message}}]`],
+  ] as const)("is passed on unchanged when it is %s %s", async ([status, body]) => {
+    const answer = await send(await startWith(status, [body]), "/");
+    expect([answer.status, answer.body.toString()]).toEqual([status, body]);
+  });
 });
 
 test("the log has one line a request and no key in it", async () => {

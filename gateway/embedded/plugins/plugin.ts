@@ -49,6 +49,8 @@ export interface PluginHandler {
   access?(exchange: Exchange): Answer | undefined | Promise<Answer | undefined>;
   /** Before the headers of any answer are sent. */
   filterHeaders?(exchange: Exchange, headers: HeaderList): void;
+  /** For an upstream's answer of this status: what its whole body becomes, or nothing for it to stream as it is. */
+  rewriteBody?(status: number): ((body: string) => string) | undefined;
 }
 
 /** One plugin: the configuration it implements and what it does. */
