@@ -28,10 +28,13 @@ export async function publishNextGeneration(
   const publish = await readDefinition("publish.sql");
   await dropLeftovers(client, ["disclosed_dropped", "suppressed_dropped"]);
   await inTurns(client, async () => {
+    // Not beside a deployment, whose version schemas would lack the description.
+    await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
     await client.query(views);
     await client.query(publish);
     await record();
+    await client.query("select publication.describe_data_set()");
   });
   // Who reads it yet is let be: the next run drops it.
   await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(

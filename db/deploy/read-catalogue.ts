@@ -29,10 +29,13 @@ const rights = (acl: string, kind: string, owner: string) => `(
 const ownership = (owner: string) =>
   `(select 'owner publisher' from pg_roles where oid = ${owner} and rolname = 'publisher')`;
 
+// Without the data set that publication.describe_data_set() adds.
+const ownComment = `regexp_replace(obj_description(s.oid, 'pg_namespace'), '\\n\\nData set [0-9a-f-]{36}, published \\S+$', '')`;
+
 const sql = `
 with schemas as (select * from pg_namespace where nspname ~ $1)
 select 'schema' as kind, s.nspname::text as name,
-  concat_ws(E'\\n', ${ownership("s.nspowner")}, 'comment ' || obj_description(s.oid, 'pg_namespace'), ${rights("s.nspacl", "n", "s.nspowner")}) as definition
+  concat_ws(E'\\n', ${ownership("s.nspowner")}, 'comment ' || ${ownComment}, ${rights("s.nspacl", "n", "s.nspowner")}) as definition
 from schemas s
 union all
 select case c.relkind when 'v' then 'view' when 'S' then 'sequence' else 'table' end, s.nspname || '.' || c.relname,

@@ -149,7 +149,7 @@ describe("publisher", () => {
       "publication.settings update",
     ]);
     const run = (await runnableBy("publisher")).filter((name) => !name.startsWith("extensions."));
-    expect(run).toEqual(["access.prune_access_tokens"]);
+    expect(run).toEqual(["access.prune_access_tokens", "publication.describe_data_set"]);
   });
 });
 

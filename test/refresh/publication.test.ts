@@ -7,6 +7,7 @@ import { connect } from "../../db/connect.ts";
 import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { findFiles } from "../../refresh/find-files.ts";
 import { loadDataSet } from "../../refresh/load-data-set.ts";
+import { rollBack } from "../../refresh/roll-back.ts";
 import { columnNames } from "../support/columns.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
@@ -63,6 +64,38 @@ it("changes the ETag, so that a walk with If-Match stops and a cache asks again"
   expect(cached.status).toBe(200);
   expect(cached.json).not.toEqual(before.json);
   expect(cached.headers.etag).toBe(walk.headers.etag);
+});
+
+it("is told by the description at / of each version, as is a rollback, also after a deployment", async () => {
+  const describe = async () => {
+    const [{ id, published }] = (
+      await client.query(
+        `select id, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published
+         from dissemination.data_set`,
+      )
+    ).rows;
+    const { json } = await service.request("/", key);
+    expect(json.info.title).toBe("Single Audit data, version 1.1.0");
+    expect(json.info.description).toMatch(/^\s*Audits of federal awards under 2 CFR part 200/);
+    expect(json.info.description.match(/Data set/g)).toHaveLength(1);
+    expect(json.info.description.endsWith(`\n\nData set ${id}, published ${published}.`)).toBe(true);
+    const { rows } = await client.query(
+      "select obj_description('admin_api_v1_1_0'::regnamespace) as comment",
+    );
+    expect(rows[0].comment).toContain(`Data set ${id}, published ${published}.`);
+    return id;
+  };
+  await publish([1]);
+  const first = await describe();
+  await publish([2]);
+  expect(await describe()).not.toBe(first);
+  await client.query("set role publisher");
+  await rollBack(client);
+  await client.query("reset role");
+  expect(await describe()).toBe(first);
+  await client.query("delete from deployment.api_schemas");
+  expect(await deployDatabase(database.url)).toMatchObject({ apiSchemasChanged: true });
+  expect(await describe()).toBe(first);
 });
 
 it("never fails a request, nor gives one the rows of another data set than its ETag names", {
