@@ -52,7 +52,7 @@ export async function handleRequest(
     const { status, headers, body } = answer;
     if (typeof body === "string") setHeader(headers, "Content-Length", String(Buffer.byteLength(body)));
     for (const [name, value] of exchange.response) setHeader(headers, name, value);
-    for (const handler of handlers) handler.filterHeaders?.(exchange, headers);
+    for (const handler of handlers) handler.filterHeaders?.(exchange, headers, status);
     setHeader(headers, "X-Kong-Request-Id", exchange.requestId);
     const content = typeof body === "string" ? body : rewriteBody(body, status, headers, handlers);
     await sendResponse(request, response, { status, reason, headers, body: content }, context.gzip);

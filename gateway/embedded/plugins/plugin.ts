@@ -48,7 +48,7 @@ export interface PluginHandler {
   /** Before the upstream is asked; an answer ends the request. */
   access?(exchange: Exchange): Answer | undefined | Promise<Answer | undefined>;
   /** Before the headers of any answer are sent. */
-  filterHeaders?(exchange: Exchange, headers: HeaderList): void;
+  filterHeaders?(exchange: Exchange, headers: HeaderList, status: number): void;
   /** For an upstream's answer of this status: what its whole body becomes, or nothing for it to stream as it is. */
   rewriteBody?(status: number): ((body: string) => string) | undefined;
 }

@@ -17,9 +17,14 @@ if type(key) == "string" then
   kong.service.request.set_header("x-api-key", (require("kong.tools.sha256").sha256_hex(key)))
 end`;
 
-const LET_500_GROW = `
-if kong.response.get_source() == "service" and kong.response.get_status() == 500 then
-  kong.response.clear_header("Content-Length")
+const CHANGE_HEADERS = `
+if kong.response.get_source() == "service" then
+  local status = kong.response.get_status()
+  if status == 500 then
+    kong.response.clear_header("Content-Length")
+  elseif status == 503 and kong.response.get_header("Retry-After") == "0" then
+    kong.response.set_header("Retry-After", "30")
+  end
 end`;
 const HINT = [
   "The query ran longer than this key may. Filter by report_id, audit_year, fac_accepted_date ",
@@ -41,7 +46,7 @@ const lua = (known: string) =>
 const config = z
   .strictObject({
     access: lua(HASH_API_KEY),
-    header_filter: lua(LET_500_GROW).optional(),
+    header_filter: lua(CHANGE_HEADERS).optional(),
     body_filter: lua(ADD_TIMEOUT_HINT).optional(),
   })
   .refine(
@@ -51,7 +56,7 @@ const config = z
 
 /**
  * Replaces the API key of a request by its SHA-256, before key-auth compares it with what is stored, and tells the
- * client what to do when its statement ran too long.
+ * client what to do when its statement ran too long, and when to come back after a 503.
  */
 export const preFunction: Plugin<z.output<typeof config>> = {
   name: "pre-function",
@@ -71,6 +76,12 @@ export const preFunction: Plugin<z.output<typeof config>> = {
         setHeader(exchange.request, "x-api-key", digest);
       }
       return undefined;
+    },
+    filterHeaders(_exchange, headers, status) {
+      if (body_filter === undefined) return;
+      // The gateway's own 503 has no such header.
+      if (status === 503 && getHeader(headers, "retry-after") === "0")
+        setHeader(headers, "Retry-After", "30");
     },
     rewriteBody(status) {
       if (body_filter === undefined || status !== 500) return undefined;

@@ -4,7 +4,7 @@ import { type RunningStack, runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
 import { send } from "../support/target.ts";
 
-// A stack of its own, whose tiers are given no time at all.
+// What the gateway adds to PostgREST's errors. A stack of its own, whose tiers are given no time at all.
 
 let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 let stack: RunningStack;
@@ -53,6 +53,20 @@ describe("a query that runs longer than its tier allows", () => {
     const answer = await ask(slow, "HEAD");
     expect([answer.status, answer.text]).toEqual([500, ""]);
   });
+});
+
+it("a service that is switched off says when to come back", async () => {
+  await client.query("update publication.settings set is_open = false");
+  try {
+    const answer = await ask("/general?limit=1");
+    expect([answer.status, answer.json.code, answer.headers["retry-after"]]).toEqual([
+      503,
+      "service_switched_off",
+      "30",
+    ]);
+  } finally {
+    await client.query("update publication.settings set is_open = true");
+  }
 });
 
 it("an error of another kind is passed on as it is", async () => {
