@@ -28,6 +28,11 @@ const environment = z.object({
       error: "should be an address such as postgres://user:password@host:5432/database",
     })
     .optional(),
+  DATABASE_MEMORY: z.coerce
+    .number("should be megabytes, 256 or more")
+    .int("should be megabytes, 256 or more")
+    .min(256, "should be megabytes, 256 or more")
+    .default(1024),
   POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
   TRUSTED_IPS: z
     .string()

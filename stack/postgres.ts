@@ -14,6 +14,7 @@ const databaseName = "single_audit";
  * data directory on the first start.
  *
  * @param keep takes charge of the server's process at once
+ * @param memory how much the server may use, in megabytes
  * @returns the address of the database, as its superuser
  */
 export async function startPostgres(
@@ -21,6 +22,7 @@ export async function startPostgres(
   port: number,
   superuserPassword: string,
   keep: (child: ChildProcess) => void,
+  memory = 1024,
 ): Promise<string> {
   const native = locateBinaries();
   await linkLibraries(native);
@@ -34,9 +36,7 @@ export async function startPostgres(
       ...["-c", "listen_addresses=127.0.0.1"],
       ...["-c", `port=${port}`],
       ...["-c", "unix_socket_directories="],
-      ...["-c", "shared_buffers=256MB"],
-      ...["-c", "max_wal_size=2GB"],
-      ...["-c", "jit=off"],
+      ...(await readSettings(memory)),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     stopSignal: "SIGINT",
@@ -45,6 +45,14 @@ export async function startPostgres(
   const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
   await waitUntilReady(process, `${serverUrl}/postgres`);
   return `${serverUrl}/${databaseName}`;
+}
+
+/** The settings that the compose file has as well. */
+async function readSettings(memory: number): Promise<string[]> {
+  const script = path.join(import.meta.dirname, "postgres-settings.sh");
+  const env = { ...process.env, DATABASE_MEMORY: String(memory) };
+  const { stdout } = await promisify(execFile)("sh", [script], { env });
+  return stdout.trim().split(/\s+/);
 }
 
 function locateBinaries(): string {

@@ -98,7 +98,13 @@ async function startParts(
 
   let databaseUrl = config.DATABASE_URL;
   if (databaseUrl === undefined) {
-    const postgres = await startPostgres(directory, config.DATABASE_PORT, secrets.superuserPassword, keep);
+    const postgres = await startPostgres(
+      directory,
+      config.DATABASE_PORT,
+      secrets.superuserPassword,
+      keep,
+      config.DATABASE_MEMORY,
+    );
     databaseUrl = postgres;
     report("PostgreSQL is ready.");
   } else {

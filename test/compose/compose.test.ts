@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -19,6 +19,7 @@ interface Service {
   command?: string[];
   environment?: Record<string, string>;
   secrets?: string[];
+  configs?: { source: string; target: string }[];
   ports?: string[];
   networks: string[];
   volumes?: string[];
@@ -35,6 +36,7 @@ interface Service {
   extends?: { file: string; service: string };
 }
 interface Compose {
+  configs?: Record<string, { file?: string }>;
   services: Record<string, Service>;
   networks: Record<string, { internal?: boolean }>;
   secrets: Record<string, { file?: string; environment?: string }>;
@@ -215,6 +217,47 @@ test("PostgREST is the version that serves without Docker", () => {
   });
   // PostgREST: admin server.
   expect(healthcheck?.test.at(-1)).toBe("http://127.0.0.1:3001/ready");
+});
+
+describe("PostgreSQL's settings", () => {
+  /** What a command would start, with programs that print their arguments in place of PostgreSQL's. */
+  async function runCommand(command: string, limit: string): Promise<string> {
+    const directory = await mkdtemp(path.join(tmpdir(), "compose-"));
+    try {
+      await writeFile(path.join(directory, "limit"), limit);
+      for (const name of ["docker-entrypoint.sh", "postgres"]) {
+        await writeFile(path.join(directory, name), `#!/bin/sh\necho "${name} $*"\n`, { mode: 0o755 });
+      }
+      const [mounted] = base.services.postgres?.configs ?? [];
+      const script = path.join(project, base.configs?.[mounted?.source ?? ""]?.file ?? "");
+      const meant = command
+        .replaceAll("$$", "$")
+        .replace(mounted?.target ?? "", `${script} ${path.join(directory, "limit")}`);
+      const env = { PATH: `${directory}:${process.env.PATH}` };
+      return (await promisify(execFile)("/bin/sh", ["-ec", meant], { env })).stdout.trim();
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  }
+  const [command = ""] = base.services.postgres?.command ?? [];
+  const settings = "-c shared_buffers=512MB -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off";
+
+  test("follow the container's limit", async () => {
+    expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "2g" });
+    expect(await runCommand(command, "2147483648\n")).toBe(`docker-entrypoint.sh postgres ${settings}`);
+    expect(await runCommand(command, "max\n")).toContain("shared_buffers=256MB");
+  });
+
+  test("are the same where there are replicas", async () => {
+    const [primary = ""] = scale.services.postgres?.command ?? [];
+    expect(await runCommand(primary, "2147483648")).toBe(
+      `docker-entrypoint.sh postgres ${settings} -c hba_file=/etc/postgresql/pg_hba.conf -c max_slot_wal_keep_size=8GB`,
+    );
+    const replica = scale.services["postgres-replica"];
+    expect(replica?.configs).toEqual(base.services.postgres?.configs);
+    const [start = ""] = /^ *exec postgres [\s\S]*$/m.exec(replica?.command?.[0] ?? "") ?? [];
+    expect(await runCommand(start, "2147483648")).toMatch(new RegExp(`^postgres ${settings} -c hot_standby`));
+  });
 });
 
 test("Kong has the settings that it has without Docker", () => {

@@ -48,7 +48,11 @@ function listChildren(parent: number): ListedProcess[] {
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
   sample = await makeSmallSample();
-  stack = await runStack({ directory, args: ["--data", sample.directory] });
+  stack = await runStack({
+    directory,
+    args: ["--data", sample.directory],
+    env: { DATABASE_MEMORY: "2048" },
+  });
 });
 afterAll(async () => {
   await sample.remove();
@@ -72,6 +76,26 @@ describe("a started stack", { timeout: 60_000 }, () => {
     expect(output).toContain(`"report_id":"${sample.public_report_id}"`);
     expect(output).toContain(`"report_id":"${sample.suppressed_report_id}"`);
     expect(await readFile(path.join(directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
+  });
+
+  it("gives PostgreSQL the memory that it is told to, and a refresh its part", async () => {
+    const client = new Client({ connectionString: stack.facts.database_url });
+    await client.connect();
+    try {
+      await client.query(await readFile("db/data_set/session.sql", "utf8"));
+      const { rows } = await client.query(
+        `select name, current_setting(name) as value from pg_settings
+         where name in ('shared_buffers', 'effective_cache_size', 'maintenance_work_mem', 'work_mem') order by name`,
+      );
+      expect(rows).toEqual([
+        { name: "effective_cache_size", value: "1536MB" },
+        { name: "maintenance_work_mem", value: "128MB" },
+        { name: "shared_buffers", value: "512MB" },
+        { name: "work_mem", value: "128MB" },
+      ]);
+    } finally {
+      await client.end();
+    }
   });
 
   it("keeps its facts and secrets to its owner", async () => {
@@ -225,7 +249,11 @@ describe("npm start", { timeout: 60_000 }, () => {
       expect(await start.exited).toBe(0);
       await expect.poll(() => listProcesses(directory), { timeout: 5000 }).toEqual([]);
     }
-    stack = await runStack({ directory, args: ["--data", sample.directory] });
+    stack = await runStack({
+      directory,
+      args: ["--data", sample.directory],
+      env: { DATABASE_MEMORY: "2048" },
+    });
     expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
   });
 

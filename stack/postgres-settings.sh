@@ -1,0 +1,17 @@
+# Prints PostgreSQL's settings for the memory that it may use: DATABASE_MEMORY in megabytes, else the limit of the
+# container, else 1024. db/data_set/session.sql takes from shared_buffers what a refresh may use.
+#
+# $1: where the container's limit is read, in bytes
+set -eu
+limit=$(cat "${1:-/sys/fs/cgroup/memory.max}" 2> /dev/null || true)
+case $limit in
+  '' | *[!0-9]*) memory=1024 ;;
+  *) memory=$((limit / 1048576)) ;;
+esac
+memory=${DATABASE_MEMORY:-$memory}
+echo "-c shared_buffers=$((memory / 4))MB"
+echo "-c effective_cache_size=$((memory * 3 / 4))MB"
+# A refresh writes a whole data set at once.
+echo '-c max_wal_size=2GB'
+# Queries are short: compiling one takes longer than running it.
+echo '-c jit=off'
