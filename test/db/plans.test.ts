@@ -97,6 +97,55 @@ describe("a filter", () => {
   });
 });
 
+describe("what real clients ask for is served by an index", () => {
+  it.each([
+    [
+      "general_fac_accepted_date",
+      "general where fac_accepted_date >= '2024-03-01' order by fac_accepted_date desc",
+    ],
+    ["general_fac_accepted_date", "general where fac_accepted_date between '2024-03-01' and '2024-03-31'"],
+    ["general_auditee_uei", "general where auditee_uei = 'x' order by fy_end_date desc"],
+    ["general_auditee_ein", "general where auditee_ein in ('1', '2')"],
+    ["general_auditor_ein", "general where auditor_ein = '1'"],
+    ["general_audit_year_auditee_state", "general where audit_year = '2023' and auditee_state = 'CA'"],
+    ["general_audit_year_auditee_state", "general where audit_year in ('2022', '2023')"],
+    ["general_audit_year_auditee_state", "general where auditee_state = 'CA'"],
+    ["general_total_amount_expended", "general order by total_amount_expended desc nulls last"],
+    ["general_auditee_name", "general where auditee_name ilike 'town of%'"],
+    [
+      "federal_awards_assistance_listing",
+      "federal_awards where federal_agency_prefix = '16' and federal_award_extension in ('575', '582')",
+    ],
+    [
+      "federal_awards_audit_year_agency",
+      "federal_awards where audit_year = '2023' and federal_agency_prefix = '94'",
+    ],
+    ["federal_awards_audit_year_agency", "federal_awards where audit_year = '2023'"],
+    ["federal_awards_auditee_uei", "federal_awards where auditee_uei = 'x'"],
+    ["findings_reference_number", "findings where reference_number = '2023-001'"],
+  ])("%s: %s", async (index, query) => {
+    await client.query("set enable_seqscan = off");
+    const plan = await explain("api_public", `select * from api_v1_1_0.${query} limit 25`);
+    await client.query("reset enable_seqscan");
+    expect(flatten(plan).map((node) => node["Index Name"])).toContain(index);
+  });
+
+  it("and psql shows which request each index is there for", async () => {
+    const { rows } = await client.query(
+      `select relname, obj_description(indexrelid, 'pg_class') as comment, pg_get_indexdef(indexrelid) as definition
+       from pg_index join pg_class on pg_class.oid = indexrelid
+       where relnamespace in ('disclosed'::regnamespace, 'suppressed'::regnamespace) and not indisunique`,
+    );
+    expect(rows.length).toBeGreaterThan(30);
+    for (const { relname, comment } of rows) {
+      const [table = ""] = tables
+        .filter((name) => relname.startsWith(name))
+        .sort((a, b) => b.length - a.length);
+      expect(comment, relname).toContain(`${table}?`);
+    }
+  });
+});
+
 describe("embedding", () => {
   it("is planned as a join, with no function call per row", async () => {
     const plan = await explain(
