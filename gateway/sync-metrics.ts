@@ -8,6 +8,13 @@ export function createSyncMetrics(readState: () => SyncState) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const postgrestReady = new Gauge({
+    name: "gateway_sync_postgrest_ready",
+    help: "1 if PostgREST says that it is ready; absent where POSTGREST_READY_URL is not set.",
+    registers,
+  });
+  // Not 0 before it is asked.
+  postgrestReady.remove();
   return {
     registry,
     activeKeys: new Gauge({
@@ -23,6 +30,7 @@ export function createSyncMetrics(readState: () => SyncState) {
         this.set(readState().database === "connected" ? 1 : 0);
       },
     }),
+    postgrestReady,
     lastSuccess: new Gauge({
       name: "gateway_sync_last_success_timestamp_seconds",
       help: "When the node last took the newest configuration. Each does so every minute.",

@@ -5,6 +5,9 @@ export interface ScheduleState {
   /** When the live data set became live; undefined while that is not known. */
   publishedAt: Date | undefined;
   isRunning: boolean;
+  isDatabaseThere: boolean;
+  /** Seconds; undefined where there is no timer. */
+  longestAge: number | undefined;
   nextRun: Date | undefined;
 }
 
@@ -26,6 +29,24 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
     },
   });
   new Gauge({
+    name: "refresh_data_set_age_limit_seconds",
+    help: "How old the live data set may become before someone should look: a day longer than the timetable's longest pause. Absent where there is no timer.",
+    registers,
+    collect() {
+      const { longestAge } = readState();
+      if (longestAge === undefined) this.remove();
+      else this.set(longestAge);
+    },
+  });
+  new Gauge({
+    name: "refresh_database_connected",
+    help: "1 if the database answered when it was last asked, every 15 seconds.",
+    registers,
+    collect() {
+      this.set(readState().isDatabaseThere ? 1 : 0);
+    },
+  });
+  new Gauge({
     name: "refresh_running",
     help: "1 while a refresh of this service runs.",
     registers,
@@ -43,8 +64,15 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
       else this.set(nextRun.getTime() / 1000);
     },
   });
+  const lastSuccess = new Gauge({
+    name: "refresh_last_success_timestamp_seconds",
+    help: "When a refresh of this service last published, or found that the source has not changed; absent until then.",
+    registers,
+  });
+  lastSuccess.remove();
   return {
     registry,
+    lastSuccess,
     runs: new Counter({
       name: "refresh_runs_total",
       help: "Attempts by what came of them: published, skipped, busy (another refresh was running), failed.",

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { GetObjectCommand, ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
+import { GetObjectCommand, HeadBucketCommand, ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
 import type { StoredFile } from "./find-files.ts";
 
 /**
@@ -22,6 +22,16 @@ export function parseS3Address(address: string): { bucket: string; prefix: strin
   const [, bucket, prefix = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
   if (bucket === undefined) throw new Error(`${address} should be an address such as s3://bucket/prefix.`);
   return { bucket, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` };
+}
+
+/** @throws the storage's own error if the bucket of an address cannot be reached */
+export async function checkBucket(address: string, abortSignal: AbortSignal): Promise<void> {
+  const client = createS3Client();
+  try {
+    await client.send(new HeadBucketCommand({ Bucket: parseS3Address(address).bucket }), { abortSignal });
+  } finally {
+    client.destroy();
+  }
 }
 
 /** Lists the objects directly under a prefix, by name. */

@@ -1,13 +1,14 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { asJson, asMetrics, serveState } from "../observation/serve-state.ts";
+import { checkStorage } from "./check-storage.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
 import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
 import { runWithRetries } from "./run-with-retries.ts";
 import { closeUnlessDecided } from "./switch-requests.ts";
-import { startTimer } from "./timetable.ts";
+import { findLongestAge, startTimer } from "./timetable.ts";
 
 export interface Schedule {
   url: string;
@@ -20,8 +21,8 @@ const upkeepMilliseconds = 3_600_000;
 const lookMilliseconds = 15_000;
 
 /**
- * Starts the service that refreshes by the environment's timetable: one refresh at a time, `/healthz`, `/metrics`, and
- * once an hour the removal of tokens that are spent or expired. It outlives the database.
+ * Starts the service that refreshes by the environment's timetable: one refresh at a time, `/healthz`, `/readyz`,
+ * `/metrics`, and once an hour the removal of tokens that are spent or expired. It outlives the database.
  *
  * @throws Error if the port is taken, or a timetable has no source to refresh from
  */
@@ -32,8 +33,13 @@ export async function startSchedule(
 ): Promise<Schedule> {
   const { environment, source, database, publicData } = config;
   const stop = new AbortController();
-  const state: ScheduleState = { publishedAt: undefined, isRunning: false, nextRun: undefined };
-  let isDatabaseThere = false;
+  const state: ScheduleState = {
+    publishedAt: undefined,
+    isRunning: false,
+    isDatabaseThere: false,
+    nextRun: undefined,
+    longestAge: findLongestAge(environment),
+  };
   const metrics = createRefreshMetrics(() => ({ ...state, nextRun: timer?.nextRun() ?? undefined }));
 
   const refreshNow = async () => {
@@ -44,13 +50,15 @@ export async function startSchedule(
       return;
     }
     state.isRunning = true;
+    // What ties the lines of one run and its further attempts together.
+    const run = logger.child({ run_id: randomUUID() });
     try {
       await runWithRetries({
         signal: stop.signal,
         minute,
         refresh: async () => {
           const start = performance.now();
-          const report = (line: string) => logger.info(line);
+          const report = (line: string) => run.info(line);
           const done = await withPublisher(database, (client) =>
             refreshDataSet(client, { from: source, publicData, report }),
           );
@@ -59,7 +67,8 @@ export async function startSchedule(
         },
         note: (outcome, err) => {
           metrics.runs.inc({ outcome });
-          logger[outcome === "failed" ? "error" : "info"]({ err }, `refresh: ${outcome}`);
+          if (outcome === "published" || outcome === "skipped") metrics.lastSuccess.set(Date.now() / 1000);
+          run[outcome === "failed" ? "error" : "info"]({ err }, `refresh: ${outcome}`);
         },
       });
     } finally {
@@ -76,9 +85,9 @@ export async function startSchedule(
         );
         return rows[0]?.published_at;
       });
-      isDatabaseThere = true;
+      state.isDatabaseThere = true;
     } catch (err) {
-      isDatabaseThere = false;
+      state.isDatabaseThere = false;
       logger.warn({ err }, "the database cannot be asked");
     }
   };
@@ -99,56 +108,44 @@ export async function startSchedule(
     throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
   }
   if (environment === "preview") await withPublisher(database, closeUnlessDecided);
-  const answers: Record<string, () => Promise<{ status: number; type: string; body: string }>> = {
-    "/healthz": async () => ({
-      status: isDatabaseThere ? 200 : 503,
-      type: "application/json",
-      body: `${JSON.stringify({
-        database: isDatabaseThere ? "ok" : "unavailable",
-        environment,
-        refreshing: state.isRunning,
-        next_run: timer?.nextRun()?.toISOString() ?? null,
-        published_at: state.publishedAt?.toISOString() ?? null,
-      })}\n`,
-    }),
-    "/metrics": async () => ({
-      status: 200,
-      type: metrics.registry.contentType,
-      body: await metrics.registry.metrics(),
-    }),
-  };
-  await Promise.all([look(), pruneTokens()]);
-  const server = createServer(async (request, response) => {
-    const answer = request.method === "GET" ? answers[request.url?.split("?")[0] ?? ""] : undefined;
-    const { status, type, body } = (await answer?.()) ?? {
-      status: 404,
-      type: "text/plain",
-      body: "Not found\n",
-    };
-    response.writeHead(status, { "content-type": type }).end(body);
+  const describeState = () => ({
+    database: state.isDatabaseThere ? "ok" : "unavailable",
+    environment,
+    refreshing: state.isRunning,
+    next_run: timer?.nextRun()?.toISOString() ?? null,
+    published_at: state.publishedAt?.toISOString() ?? null,
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      timer?.stop();
-      const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
-      reject(new Error(`Port ${config.port} ${reason}. Set REFRESH_PORT to another port.`, { cause }));
-    });
-    server.listen(config.port, config.host, resolve);
+  await Promise.all([look(), pruneTokens()]);
+  const server = await serveState({
+    host: config.host,
+    port: config.port,
+    portVariable: "REFRESH_PORT",
+    answers: {
+      "/healthz": async () => asJson(true, describeState()),
+      "/readyz": async () => {
+        // A directory of bulk files is made by the first refresh.
+        const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
+        const storage = await checkStorage(places, logger);
+        return asJson(state.isDatabaseThere && storage === "ok", { ...describeState(), storage });
+      },
+      "/metrics": () => asMetrics(metrics.registry),
+    },
+  }).catch((error: Error) => {
+    timer?.stop();
+    throw error;
   });
   const clocks = [
     setInterval(() => void look(), lookMilliseconds),
     setInterval(() => void pruneTokens(), upkeepMilliseconds),
   ];
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${config.host}:${port}`,
+    url: server.url,
     refreshNow,
     close: async () => {
       stop.abort();
       timer?.stop();
       for (const clock of clocks) clearInterval(clock);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
     },
   };
 }

@@ -27,3 +27,15 @@ export function listNextRuns(environment: EnvironmentName, count: number, after 
   const pattern = timetable[environment];
   return pattern === undefined ? [] : new Cron(pattern, { timezone: timeZone }).nextRuns(count, after);
 }
+
+const daySeconds = 86_400;
+
+/**
+ * Seconds after which the data set of an environment is too old: the longest time between two of its refreshes, and a
+ * day for what may go wrong in one. Undefined where there is no timer.
+ */
+export function findLongestAge(environment: EnvironmentName): number | undefined {
+  const [first, second] = listNextRuns(environment, 2);
+  if (first === undefined || second === undefined) return undefined;
+  return (second.getTime() - first.getTime()) / 1000 + daySeconds;
+}

@@ -11,6 +11,8 @@ export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "
 export interface ReportServiceConfig {
   host: string;
   port: number;
+  /** Where /metrics is served, if at all. */
+  metrics?: { host: string; port: number } | undefined;
   database: ClientConfig;
   storage: StorageConfig;
   /** Where the bulk files are, if they are served: a directory, or s3://bucket/prefix. */
@@ -36,13 +38,12 @@ const secrets = [
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
 const address = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
-const port = (fallback: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,5}$/, "should be a port number, or 0 for any free port")
-    .transform(Number)
-    .refine((number) => number <= 65_535, "should be a port number, or 0 for any free port")
-    .default(fallback);
+const anyPort = z
+  .string()
+  .regex(/^[0-9]{1,5}$/, "should be a port number, or 0 for any free port")
+  .transform(Number)
+  .refine((number) => number <= 65_535, "should be a port number, or 0 for any free port");
+const port = (fallback: number) => anyPort.default(fallback);
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const secret = z
   .string("should be the secret that the report service and the local storage share")
@@ -51,6 +52,8 @@ const secret = z
 const reportService = z.object({
   APP_HOST: host,
   APP_PORT: port(8001),
+  APP_METRICS_HOST: host,
+  APP_METRICS_PORT: anyPort.optional(),
   PGHOST: z.string().optional(),
   REPORT_SERVICE_DATABASE_URL: z
     .url({
@@ -100,6 +103,10 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
   return {
     host: APP_HOST,
     port: APP_PORT,
+    metrics:
+      rest.APP_METRICS_PORT === undefined
+        ? undefined
+        : { host: rest.APP_METRICS_HOST, port: rest.APP_METRICS_PORT },
     database: describeDatabase(connectionString, rest.REPORT_SERVICE_DATABASE_PASSWORD),
     storage:
       url !== undefined

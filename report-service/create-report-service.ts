@@ -9,7 +9,9 @@ import {
   tokenMissing,
   unavailable,
 } from "./answers.ts";
+import { makePartsCheck } from "./check-parts.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
+import { createReportMetrics, measureStorage, type Redemption, type ReportMetrics } from "./metrics.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { redeemToken } from "./redeem-token.ts";
@@ -28,29 +30,44 @@ const downloads = "/dissemination/report/pdf/ota";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Makes the service that redeems a one-time token for a redirect to the file. Neither the pool nor the storage
- * is closed with it.
+ * Makes the service that redeems a one-time token for a redirect to the file, and its metrics. Neither the pool nor
+ * the storage is closed with it.
  */
 export function createReportService({
   pool,
-  storage,
+  storage: plainStorage,
   publicFiles,
   logger,
-}: ReportServiceParts): FastifyInstance {
+}: ReportServiceParts): { app: FastifyInstance; metrics: ReportMetrics } {
   const app = fastify({
     ...quietServerOptions(logger),
     exposeHeadRoutes: false,
     requestTimeout: 10_000,
     // A target that cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
+      reply.header("x-request-id", request.id);
       void sendAnswer(reply, request.method === "GET" ? notFound : methodNotAllowed);
     },
   });
   addQuietLogging(app);
+  const checkParts = makePartsCheck(
+    { database: () => checkDatabase(pool), storage: () => storage.check() },
+    app.log,
+  );
+  const metrics = createReportMetrics({
+    checkParts,
+    countConnections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+  });
+  const storage = measureStorage(plainStorage, metrics);
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "(none)";
+    metrics.requests.inc({ route, status: reply.statusCode });
+    metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
+  });
 
   // HEAD included: a token must survive whatever previews a link.
   app.addHook("onRequest", async (request, reply) => {
-    reply.headers(securityHeaders);
+    reply.headers(securityHeaders).header("x-request-id", request.id);
     const isHeadOfFile = request.method === "HEAD" && request.routeOptions.url === `${publicData}:name`;
     if (request.method !== "GET" && !isHeadOfFile) return sendAnswer(reply, methodNotAllowed);
   });
@@ -70,43 +87,34 @@ export function createReportService({
   app.get<{ Params: { token: string } }>(`${downloads}/:token`, async (request, reply) => {
     const { token } = request.params;
     const { socket } = request.raw;
-    if (!uuid.test(token)) return sendAnswer(reply, notFound);
+    const note = (result: Redemption) => metrics.redemptions.inc({ result });
+    if (!uuid.test(token)) {
+      note("refused");
+      return sendAnswer(reply, notFound);
+    }
     const isClientWaiting = () => !socket.destroyed && socket.writable;
-    const address = await redeemToken({ pool, storage }, token, isClientWaiting);
-    return address === null ? sendAnswer(reply, notFound) : reply.redirect(address, 302);
+    const outcome = await redeemToken({ pool, storage }, token, isClientWaiting).catch((error: unknown) => {
+      note(describeFailure(error));
+      throw error;
+    });
+    note(outcome.result);
+    if (outcome.result !== "redeemed") return sendAnswer(reply, notFound);
+    request.log.info({ requested_in: outcome.requestedIn }, "a token was redeemed");
+    return reply.redirect(outcome.address, 302);
   });
 
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
-  addHealth(app, { database: () => checkDatabase(pool), storage: () => storage.check() });
-  return app;
-}
-
-/** `/healthz`: the process runs. `/readyz`: it could redeem a token now. */
-function addHealth(app: FastifyInstance, checks: Record<string, () => Promise<void>>): void {
-  let running: Promise<Record<string, string>> | undefined;
-  const runChecks = async () =>
-    Object.fromEntries(
-      await Promise.all(
-        Object.entries(checks).map(async ([name, check]) => {
-          try {
-            await check();
-            return [name, "ok"];
-          } catch (err) {
-            app.log.warn({ err }, `not ready: ${name}`);
-            return [name, "unavailable"];
-          }
-        }),
-      ),
-    );
-
+  // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
-    // However many ask, one look at a time.
-    running ??= runChecks().finally(() => {
-      running = undefined;
-    });
-    const states = await running;
+    const states = await checkParts();
     const isReady = Object.values(states).every((state) => state === "ok");
     return isReady ? states : reply.code(503).header("retry-after", "5").send(states);
   });
+  return { app, metrics };
+}
+
+function describeFailure(error: unknown): Redemption {
+  if (error instanceof StorageUnavailable) return "storage_unavailable";
+  return error instanceof DatabaseUnavailable ? "database_unavailable" : "failed";
 }

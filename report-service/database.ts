@@ -29,14 +29,16 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger): P
 }
 
 /**
- * Runs `work` in a transaction and commits if it returns a value, and rolls back if it returns null or throws.
+ * Runs `work` in a transaction, which is committed if `isToBeKept` says so of what it returns, and rolled back if not,
+ * or if it throws.
  *
  * @throws DatabaseUnavailable if the database fails; what `work` throws otherwise
  */
 export async function inTransaction<Result>(
   pool: Pool,
-  work: (query: (text: string, values?: unknown[]) => Promise<unknown[]>) => Promise<Result | null>,
-): Promise<Result | null> {
+  work: (query: (text: string, values?: unknown[]) => Promise<unknown[]>) => Promise<Result>,
+  isToBeKept: (result: Result) => boolean,
+): Promise<Result> {
   const client = await pool.connect().catch(becomeUnavailable);
   let broken = false;
   const markBroken = () => {
@@ -57,7 +59,7 @@ export async function inTransaction<Result>(
     // Under read committed, whoever waited for a row sees what its holder committed.
     await query("begin isolation level read committed");
     const result = await work(async (text, values) => (await query(text, values)).flat());
-    await query(result === null ? "rollback" : "commit");
+    await query(isToBeKept(result) ? "commit" : "rollback");
     return result;
   } catch (error) {
     if (!broken) await client.query("rollback").catch(markBroken);

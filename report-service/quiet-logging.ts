@@ -53,10 +53,13 @@ export function addQuietLogging(app: FastifyInstance): void {
   });
 }
 
-/** Keeps the X-Request-Id of whoever stands in front, unless it is odd or repeats a part of the address. */
+/**
+ * Keeps the X-Request-Id of whoever stands in front, unless it is odd or repeats a part of the address. It has the
+ * form that the database takes too (db/api/request/note_request_id.sql).
+ */
 function chooseRequestId({ headers, url = "" }: IncomingMessage): string {
   const sent = headers["x-request-id"];
-  const isSane = typeof sent === "string" && /^[\w.:-]{1,100}$/.test(sent);
+  const isSane = typeof sent === "string" && /^[\w.:-]{1,63}$/.test(sent);
   return isSane && !url.toLowerCase().includes(sent.toLowerCase()) ? sent : randomUUID();
 }
 

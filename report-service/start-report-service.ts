@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import { asMetrics, serveState } from "../observation/serve-state.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { createReportService } from "./create-report-service.ts";
 import { createStorage } from "./create-storage.ts";
@@ -9,21 +10,22 @@ import { relayStorage } from "./relay-storage.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
- * `/readyz` says whether they are.
+ * `/readyz` says whether they are. `/metrics` is served on a port of its own, if one is given: this one is public.
  *
  * @throws Error if the port cannot be listened on
  */
 export async function startReportService({
   host,
   port,
+  metrics: metricsListener,
   database,
   storage: storageConfig,
   publicData,
   logger,
-}: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer> {
+}: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer & { metricsUrl?: string }> {
   const storage = await createStorage(storageConfig);
   const pool = createPool(database, logger);
-  const app = createReportService({
+  const { app, metrics } = createReportService({
     pool,
     storage,
     publicFiles: publicData && openPublicFiles(publicData.location, publicData),
@@ -35,8 +37,23 @@ export async function startReportService({
       relayStorage(app, { ...storageConfig, endpoint, publicEndpoint });
     }
   }
-  return listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
+  let metricsServer: Awaited<ReturnType<typeof serveState>> | undefined;
+  const release = async () => {
+    await metricsServer?.close();
     storage.close();
     await pool.end();
-  });
+  };
+  const server = await listen(app, { host, port, portVariable: "APP_PORT" }, release);
+  if (metricsListener === undefined) return server;
+  try {
+    metricsServer = await serveState({
+      ...metricsListener,
+      portVariable: "APP_METRICS_PORT",
+      answers: { "/metrics": () => asMetrics(metrics.registry) },
+    });
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return { ...server, metricsUrl: `${metricsServer.url}/metrics` };
 }

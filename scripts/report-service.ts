@@ -17,6 +17,8 @@ Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
   REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …
   REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the address
+  APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
+                                       where Prometheus' /metrics is served; nowhere without the port
 One storage of:
   STORAGE_URL                          the local storage, as clients reach it
   STORAGE_SIGNING_SECRET *             what it shares with this service, 32 characters or more

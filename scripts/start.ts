@@ -29,6 +29,7 @@ Environment (or .env):
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
   GATEWAY_ADMIN_PORT     port that takes the gateway's configuration (8006)
   GATEWAY_SYNC_PORT      port of the sync's /healthz, /readyz and /metrics (none)
+  APP_METRICS_PORT       port of the report service's /metrics (none)
                          Any port may be 0: a free one is taken.
   GATEWAY                embedded or kong, as --gateway (embedded)
   KONG_BIN               the Kong program, if it is not on the PATH

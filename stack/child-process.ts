@@ -21,6 +21,8 @@ export interface ChildProcessOptions {
   stopSignal: "SIGINT" | "SIGTERM";
   /** A last line of what is said when the program has ended. */
   hint?: string;
+  /** Gets each line of the program's output. */
+  log?: ((line: string) => void) | undefined;
 }
 
 const lastLines = 20;
@@ -38,12 +40,14 @@ export function startChildProcess({
   env,
   stopSignal,
   hint,
+  log,
 }: ChildProcessOptions): ChildProcess {
   const [file, argv] = withoutPrivileges(command, args, stopSignal);
   const child = spawn(file, argv, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
+      log?.(line);
       output.push(line);
       if (output.length > lastLines) output.shift();
     });

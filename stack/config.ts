@@ -20,6 +20,7 @@ const environment = z.object({
   POSTGREST_ADMIN_PORT: port(8005),
   GATEWAY_ADMIN_PORT: port(8006),
   GATEWAY_SYNC_PORT: anyPort.optional(),
+  APP_METRICS_PORT: anyPort.optional(),
   GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
   KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
   DATABASE_URL: z

@@ -39,7 +39,7 @@ export const kongSettings: Readonly<Record<string, string>> = {
   KONG_NGINX_ADMIN_CLIENT_MAX_BODY_SIZE: "128m",
   KONG_NGINX_ADMIN_CLIENT_BODY_BUFFER_SIZE: "128m",
   // The path without the query string, which may hold a key. Referer may repeat one, so it is left out too.
-  KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $uri" $status $body_bytes_sent $request_time $kong_request_id'`,
+  KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $uri" $status $body_bytes_sent $request_time $kong_request_id $sent_http_x_request_id'`,
   KONG_LOG_LEVEL: "crit",
   // The sync asks for the status every second.
   KONG_ADMIN_ACCESS_LOG: "off",

@@ -15,3 +15,7 @@ echo "-c effective_cache_size=$((memory * 3 / 4))MB"
 echo '-c max_wal_size=2GB'
 # Queries are short: compiling one takes longer than running it.
 echo '-c jit=off'
+# Each line has the id of the request, or the name of the service where there is none; never what a statement was given.
+echo '-c log_line_prefix=%m,%p,%a:'
+echo '-c log_parameter_max_length=0'
+echo '-c log_parameter_max_length_on_error=0'

@@ -15,6 +15,7 @@ const databaseName = "single_audit";
  *
  * @param keep takes charge of the server's process at once
  * @param memory how much the server may use, in megabytes
+ * @param log gets each line of the server's log
  * @returns the address of the database, as its superuser
  */
 export async function startPostgres(
@@ -23,6 +24,7 @@ export async function startPostgres(
   superuserPassword: string,
   keep: (child: ChildProcess) => void,
   memory = 1024,
+  log?: (line: string) => void,
 ): Promise<string> {
   const native = locateBinaries();
   await linkLibraries(native);
@@ -40,6 +42,7 @@ export async function startPostgres(
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     stopSignal: "SIGINT",
+    log,
   });
   keep(process);
   const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;

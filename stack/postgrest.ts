@@ -13,6 +13,8 @@ export interface PostgrestOptions {
   jwtSecret: string;
   port: number;
   adminPort: number;
+  /** Gets each line of its log. */
+  log?: (line: string) => void;
 }
 
 /**
@@ -38,6 +40,7 @@ export async function startPostgrest(
       PGRST_ADMIN_SERVER_PORT: String(options.adminPort),
     },
     stopSignal: "SIGTERM",
+    log: options.log,
   });
   keep(child);
   let ending: string | undefined;

@@ -95,16 +95,16 @@ async function startParts(
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
   const logger = pino(pino.destination({ dest: path.join(directory, "stack.log"), mode: 0o600 }));
+  const logOf = (service: string) => {
+    const child = logger.child({ service });
+    return (line: string) => child.info(line);
+  };
 
   let databaseUrl = config.DATABASE_URL;
   if (databaseUrl === undefined) {
-    const postgres = await startPostgres(
-      directory,
-      config.DATABASE_PORT,
-      secrets.superuserPassword,
-      keep,
-      config.DATABASE_MEMORY,
-    );
+    const { DATABASE_PORT: port, DATABASE_MEMORY: memory } = config;
+    const log = logOf("postgresql");
+    const postgres = await startPostgres(directory, port, secrets.superuserPassword, keep, memory, log);
     databaseUrl = postgres;
     report("PostgreSQL is ready.");
   } else {
@@ -128,6 +128,7 @@ async function startParts(
       jwtSecret: secrets.jwtSecret,
       port: config.POSTGREST_PORT,
       adminPort: config.POSTGREST_ADMIN_PORT,
+      log: logOf("postgrest"),
     },
     keep,
   );
@@ -165,6 +166,10 @@ async function startParts(
   const reportService = await startReportService({
     host: "127.0.0.1",
     port: config.APP_PORT,
+    metrics:
+      config.APP_METRICS_PORT === undefined
+        ? undefined
+        : { host: "127.0.0.1", port: config.APP_METRICS_PORT },
     database: { connectionString: asRole(databaseUrl, "report_service", secrets) },
     storage: { kind: "local", url: storage.url, secret },
     publicData: { location: publicData },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ConfigError } from "./config-error.ts";
-import { hashDocument, loadConfig, parseConfigText } from "./declarative-config.ts";
+import { EMPTY_CONFIG, hashDocument, loadConfig, parseConfigText } from "./declarative-config.ts";
 import type { ProxyContext } from "./proxy.ts";
 
 /** Types that a web page cannot send without asking first, so that none can reach a developer's gateway. */
@@ -8,7 +8,8 @@ const JSON_TYPES = new Set(["application/json"]);
 const YAML_TYPES = new Set(["text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml"]);
 
 /**
- * The part of Kong's admin API that a DB-less gateway needs: `GET /status` and `POST /config`.
+ * The part of Kong's admin API that a DB-less gateway needs: `GET /status`, `POST /config`, `GET /status/ready` (200
+ * once there is a configuration) and `GET /metrics`.
  * A new document is in force for the next request; one that is refused leaves the old one in force.
  */
 export async function handleAdminRequest(
@@ -19,6 +20,15 @@ export async function handleAdminRequest(
   const url = new URL(request.url ?? "/", "http://admin");
   if (url.pathname === "/status" && request.method === "GET") {
     return sendJson(response, 200, { configuration_hash: context.config.hash });
+  }
+  if (url.pathname === "/status/ready" && request.method === "GET") {
+    const isReady = context.config !== EMPTY_CONFIG;
+    return sendJson(response, isReady ? 200 : 503, { message: isReady ? "ready" : "no configuration" });
+  }
+  if (url.pathname === "/metrics" && request.method === "GET") {
+    const { registry } = context.metrics;
+    response.writeHead(200, { "Content-Type": registry.contentType }).end(await registry.metrics());
+    return;
   }
   if (url.pathname !== "/config") return sendJson(response, 404, { message: "Not found" });
   if (request.method !== "POST") return sendJson(response, 405, { message: "Method not allowed" });

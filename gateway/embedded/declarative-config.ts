@@ -90,6 +90,7 @@ function createRoutes(service: ServiceEntry, globalPlugins: Map<string, PluginHa
     const paths: (string | undefined)[] = route.paths ?? [undefined];
     return paths.map((path) => ({
       name: route.name,
+      service: service.name,
       path,
       methods: route.methods && new Set(route.methods),
       stripPath: route.strip_path,

@@ -6,7 +6,10 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** nginx's status for a client that went away. */
 const CLIENT_CLOSED = 499;
 
-/** One line a request: never a key, a token or a header. `startedAt` as of `performance.now()`. */
+/** What is taken for an X-Request-Id, which clients may choose (db/api/request/note_request_id.sql). */
+const SANE_ID = /^[\w.:-]{1,63}$/;
+
+/** One line a request: never a key, a token or another header. `startedAt` as of `performance.now()`. */
 export function logRequest(
   logger: Logger,
   request: IncomingMessage,
@@ -18,7 +21,8 @@ export function logRequest(
   const error = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : undefined;
   logger.info(
     {
-      requestId: outcome.requestId,
+      request_id: chooseId(request, outcome.requestId),
+      kong_request_id: outcome.kongRequestId,
       method: request.method,
       path: hideSecrets(request.url ?? ""),
       status: response.writableFinished ? response.statusCode : CLIENT_CLOSED,
@@ -28,6 +32,10 @@ export function logRequest(
     },
     "request",
   );
+}
+
+function chooseId({ headers }: IncomingMessage, id: string | undefined): string | undefined {
+  return id !== undefined && SANE_ID.test(id) && id !== headers["x-api-key"] ? id : undefined;
 }
 
 /** The path alone, since the query may hold a key; without UUIDs, which one-time tokens are. */

@@ -14,6 +14,7 @@ export interface Upstream {
 /** A route with one of its paths. */
 export interface Route {
   name: string;
+  service: string;
   path: string | undefined;
   methods: ReadonlySet<string> | undefined;
   stripPath: boolean;

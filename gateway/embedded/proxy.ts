@@ -7,8 +7,16 @@ import { findClientAddress, plainAddress, type TrustCheck } from "./client-addre
 import type { GatewayConfig } from "./declarative-config.ts";
 import { type Answer, answerError, answerProxyError } from "./error-answers.ts";
 import { ForwardError, forwardRequest } from "./forward-request.ts";
-import { getHeaders, type HeaderList, readRawHeaders, removeHeader, setHeader } from "./headers.ts";
+import {
+  getHeader,
+  getHeaders,
+  type HeaderList,
+  readRawHeaders,
+  removeHeader,
+  setHeader,
+} from "./headers.ts";
 import { buildUpstreamPath, matchRoute, type Route } from "./match-route.ts";
+import type { GatewayMetrics } from "./metrics.ts";
 import { escapePath, normalizePath } from "./normalize-path.ts";
 import { PLUGINS } from "./plugins/index.ts";
 import type { Exchange, PluginHandler } from "./plugins/plugin.ts";
@@ -24,11 +32,17 @@ export interface ProxyContext {
   readonly connections: Agent;
   readonly isTrusted: TrustCheck;
   readonly gzip: boolean;
+  readonly metrics: GatewayMetrics;
 }
 
-/** What became of a request, for the log. */
+/** What became of a request, for the log and the metrics. */
 export interface Outcome {
-  requestId: string;
+  /** Kong's own, which nobody chooses but the gateway. */
+  kongRequestId: string;
+  /** What the answer says in X-Request-Id, if correlation-id says anything there. */
+  requestId?: string | undefined;
+  route?: Route;
+  source: "exit" | "service";
   consumer?: string;
   error?: unknown;
 }
@@ -43,7 +57,7 @@ export async function handleRequest(
   const [path, query] = splitTarget(request.url ?? "/");
   const peerAddress = plainAddress(request.socket.remoteAddress ?? "");
   const exchange = createExchange(context, request, peerAddress, query);
-  const outcome: Outcome = { requestId: exchange.requestId };
+  const outcome: Outcome = { kongRequestId: exchange.requestId, source: "exit" };
   let handlers: PluginHandler[] = [...config.globalPlugins.values()];
   const reply = async (
     answer: { status: number; headers: HeaderList; body: IncomingMessage | string },
@@ -54,6 +68,7 @@ export async function handleRequest(
     for (const [name, value] of exchange.response) setHeader(headers, name, value);
     for (const handler of handlers) handler.filterHeaders?.(exchange, headers, status);
     setHeader(headers, "X-Kong-Request-Id", exchange.requestId);
+    outcome.requestId = getHeader(headers, "x-request-id");
     const content = typeof body === "string" ? body : rewriteBody(body, status, headers, handlers);
     await sendResponse(request, response, { status, reason, headers, body: content }, context.gzip);
   };
@@ -66,6 +81,7 @@ export async function handleRequest(
       await reply(early ?? answerError(exchange, 404, "no Route matched with those values"));
       return outcome;
     }
+    outcome.route = route;
     const result = await runPlugins(route, exchange);
     handlers = result.handlers;
     const consumer = exchange.identity?.consumer;
@@ -90,6 +106,7 @@ export async function handleRequest(
       },
       context.connections,
     );
+    outcome.source = "service";
     const back = buildClientHeaders(readRawHeaders(upstreamResponse.rawHeaders));
     const status = upstreamResponse.statusCode ?? 502;
     await reply({ status, headers: back, body: upstreamResponse }, upstreamResponse.statusMessage);

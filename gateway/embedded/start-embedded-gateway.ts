@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Logger, pino } from "pino";
 import { RateLimiterMemory } from "rate-limiter-flexible";
@@ -7,7 +7,8 @@ import { readTrustedIps } from "./client-address.ts";
 import { EMPTY_CONFIG, loadConfig } from "./declarative-config.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { logRequest } from "./log-request.ts";
-import { handleRequest, type ProxyContext } from "./proxy.ts";
+import { createGatewayMetrics } from "./metrics.ts";
+import { handleRequest, type Outcome, type ProxyContext } from "./proxy.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
@@ -57,14 +58,18 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     connections: createConnectionPool(),
     isTrusted: readTrustedIps(options.trustedIps ?? []),
     gzip: options.gzip ?? true,
+    metrics: createGatewayMetrics(),
   };
 
   const proxy = createServer(SERVER_OPTIONS, async (request, response) => {
     const startedAt = performance.now();
     const outcome = await handleRequest(context, request, response);
-    if (response.writableFinished || response.destroyed)
+    const note = () => {
       logRequest(logger, request, response, outcome, startedAt);
-    else response.once("close", () => logRequest(logger, request, response, outcome, startedAt));
+      countRequest(context, response, outcome, startedAt);
+    };
+    if (response.writableFinished || response.destroyed) note();
+    else response.once("close", note);
   });
   proxy.on("clientError", refuseMalformed);
   const servers = [proxy];
@@ -87,6 +92,18 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
       context.connections.destroy();
     },
   };
+}
+
+function countRequest(
+  { metrics }: ProxyContext,
+  response: ServerResponse,
+  { route, source }: Outcome,
+  startedAt: number,
+): void {
+  if (route === undefined) return;
+  const labels = { service: route.service, route: route.name };
+  metrics.requests.inc({ ...labels, code: response.statusCode, source });
+  metrics.latency.observe(labels, performance.now() - startedAt);
 }
 
 function createAdmin(context: ProxyContext, logger: Logger): Server {

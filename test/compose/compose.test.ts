@@ -240,7 +240,10 @@ describe("PostgreSQL's settings", () => {
     }
   }
   const [command = ""] = base.services.postgres?.command ?? [];
-  const settings = "-c shared_buffers=512MB -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off";
+  const settings = [
+    "-c shared_buffers=512MB -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off",
+    "-c log_line_prefix=%m,%p,%a: -c log_parameter_max_length=0 -c log_parameter_max_length_on_error=0",
+  ].join(" ");
 
   test("follow the container's limit", async () => {
     expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "2g" });
@@ -256,7 +259,8 @@ describe("PostgreSQL's settings", () => {
     const replica = scale.services["postgres-replica"];
     expect(replica?.configs).toEqual(base.services.postgres?.configs);
     const [start = ""] = /^ *exec postgres [\s\S]*$/m.exec(replica?.command?.[0] ?? "") ?? [];
-    expect(await runCommand(start, "2147483648")).toMatch(new RegExp(`^postgres ${settings} -c hot_standby`));
+    const started = await runCommand(start, "2147483648");
+    expect(started.slice(0, started.indexOf(" -c hot_standby"))).toBe(`postgres ${settings}`);
   });
 });
 

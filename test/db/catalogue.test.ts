@@ -43,6 +43,7 @@ const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: str
       "request.decide",
       "request.find_key",
       "request.find_retirement",
+      "request.note_request_id",
       "request.refuse",
       "request.matches_etag",
     ],
@@ -65,7 +66,11 @@ const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: str
     reads: readable,
     runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
   },
-  report_service: { schemas: ["access"], reads: [], runs: ["access.redeem_access_token"] },
+  report_service: {
+    schemas: ["access"],
+    reads: [],
+    runs: ["access.find_request_of_token", "access.redeem_access_token"],
+  },
   gateway_sync: {
     schemas: ["access"],
     reads: ["access.active_keys"],

@@ -8,6 +8,7 @@ import { type Reply, send } from "./http.ts";
 import { downloads, type Parts, pdf, reportId, startParts } from "./parts.ts";
 
 const hardened = {
+  "x-request-id": "a-test",
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
@@ -202,14 +203,15 @@ describe("health", () => {
 
 describe("the log", () => {
   test("keeps a sane X-Request-Id and makes one in place of another", async () => {
-    await redeem("x", { headers: { "x-request-id": "from-the-gateway.1" } });
-    await redeem("x", { headers: { "x-request-id": "not sane" } });
     const token = await issue();
-    await redeem(token, { headers: { "x-request-id": token } });
+    const send = async (id: string) =>
+      (await redeem(token, { headers: { "x-request-id": id } })).headers["x-request-id"];
+    expect(await send("from-the-gateway.1")).toBe("from-the-gateway.1");
+    const odd = ["not sane", token, "x".repeat(64)];
+    for (const id of odd) expect(await send(id)).toMatch(/^[0-9a-f-]{36}$/);
     const ids = parts.logs.lines.map((line) => JSON.parse(line).request_id);
     expect(ids).toContain("from-the-gateway.1");
-    expect(ids).not.toContain("not sane");
-    expect(ids).not.toContain(token);
+    for (const id of odd) expect(ids).not.toContain(id);
   });
 
   test("says nothing of a request that cannot be read", async () => {

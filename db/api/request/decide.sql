@@ -15,6 +15,8 @@ declare
   answer_headers jsonb;
   etag text;
 begin
+  perform request.note_request_id(headers ->> 'x-request-id');
+
   select * into key from request.find_key(headers ->> 'x-consumer-custom-id');
   if not found then
     perform request.refuse(

@@ -1,0 +1,67 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Registry } from "prom-client";
+
+/** What a path answers. */
+export interface StateAnswer {
+  status: number;
+  type: string;
+  body: string;
+}
+
+export interface StateServerOptions {
+  host: string;
+  /** 0 takes any free port. */
+  port: number;
+  /** The environment variable that moves the port, for the error message. */
+  portVariable: string;
+  /** By path. Anything else is answered 404. */
+  answers: Record<string, () => Promise<StateAnswer>>;
+}
+
+/**
+ * Serves what watches a service, `/healthz`, `/readyz` and `/metrics`, on a port of its own, which nobody outside
+ * reaches.
+ *
+ * @throws Error that names a taken port and the variable that moves it
+ */
+export async function serveState({
+  host,
+  port,
+  portVariable,
+  answers,
+}: StateServerOptions): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const answer = request.method === "GET" ? answers[request.url?.split("?")[0] ?? ""] : undefined;
+    const { status, type, body } =
+      answer === undefined
+        ? { status: 404, type: "text/plain", body: "Not found\n" }
+        : await answer().catch(() => ({ status: 500, type: "text/plain", body: "Internal error\n" }));
+    response.writeHead(status, { "content-type": type }).end(body);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
+      reject(new Error(`Port ${port} ${reason}. Set ${portVariable} to another port.`, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** An answer in JSON: 200, or 503 where something is not well. */
+export function asJson(isWell: boolean, body: object): StateAnswer {
+  return { status: isWell ? 200 : 503, type: "application/json", body: `${JSON.stringify(body)}\n` };
+}
+
+/** What Prometheus is told. */
+export async function asMetrics(registry: Registry): Promise<StateAnswer> {
+  return { status: 200, type: registry.contentType, body: await registry.metrics() };
+}
