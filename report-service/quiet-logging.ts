@@ -59,7 +59,7 @@ export function addQuietLogging(app: FastifyInstance): void {
  */
 function chooseRequestId({ headers, url = "" }: IncomingMessage): string {
   const sent = headers["x-request-id"];
-  const isSane = typeof sent === "string" && /^[\w.:-]{1,63}$/.test(sent);
+  const isSane = typeof sent === "string" && /^(?![A-Za-z0-9]{43}$)[\w.:-]{1,63}$/.test(sent);
   return isSane && !url.toLowerCase().includes(sent.toLowerCase()) ? sent : randomUUID();
 }
 

@@ -6,8 +6,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** nginx's status for a client that went away. */
 const CLIENT_CLOSED = 499;
 
-/** What is taken for an X-Request-Id, which clients may choose (db/api/request/note_request_id.sql). */
-const SANE_ID = /^[\w.:-]{1,63}$/;
+/** An X-Request-Id that may be logged, since clients may choose it (db/api/request/note_request_id.sql). */
+const SANE_ID = /^(?![A-Za-z0-9]{43}$)[\w.:-]{1,63}$/;
 
 /** One line a request: never a key, a token or another header. `startedAt` as of `performance.now()`. */
 export function logRequest(
@@ -21,7 +21,8 @@ export function logRequest(
   const error = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : undefined;
   logger.info(
     {
-      request_id: chooseId(request, outcome.requestId),
+      request_id:
+        outcome.requestId !== undefined && SANE_ID.test(outcome.requestId) ? outcome.requestId : undefined,
       kong_request_id: outcome.kongRequestId,
       method: request.method,
       path: hideSecrets(request.url ?? ""),
@@ -32,10 +33,6 @@ export function logRequest(
     },
     "request",
   );
-}
-
-function chooseId({ headers }: IncomingMessage, id: string | undefined): string | undefined {
-  return id !== undefined && SANE_ID.test(id) && id !== headers["x-api-key"] ? id : undefined;
 }
 
 /** The path alone, since the query may hold a key; without UUIDs, which one-time tokens are. */

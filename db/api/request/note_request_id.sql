@@ -1,12 +1,12 @@
 -- Makes the request's X-Request-Id part of what the database says of it: PostgreSQL's log lines and pg_stat_activity
 -- show application_name, and access.downloads keeps request.id. Clients may send their own, so only a sane one is
--- taken; 63 bytes is what application_name holds.
+-- taken; 63 bytes is what application_name holds. 43 letters and digits are the form of a key (access.issue_key).
 create function request.note_request_id(request_id text)
 returns void
 language plpgsql volatile security invoker set search_path = ''
 as $$
 begin
-  if request_id ~ '^[A-Za-z0-9_.:-]{1,63}$' then
+  if request_id ~ '^(?![A-Za-z0-9]{43}$)[A-Za-z0-9_.:-]{1,63}$' then
     perform set_config('application_name', request_id, true), set_config('request.id', request_id, true);
   end if;
 end
