@@ -62,6 +62,8 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
 
   const nodes = new Map<string, NodeFollower>();
   const served = new Set<string>();
+  // From 0 on, so that the first failure shows as an increase.
+  for (const source of ["database", ...options.adminUrls]) metrics.failures.inc({ source }, 0);
   for (const adminUrl of new Set(options.adminUrls)) {
     const follower = followNode({
       adminUrl,

@@ -70,15 +70,18 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
     registers,
   });
   lastSuccess.remove();
+  const runs = new Counter({
+    name: "refresh_runs_total",
+    help: "Attempts by what came of them: published, skipped, busy (another refresh was running), failed.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  // From 0 on, so that the first of a kind shows as an increase.
+  for (const outcome of ["published", "skipped", "busy", "failed"]) runs.inc({ outcome }, 0);
   return {
     registry,
     lastSuccess,
-    runs: new Counter({
-      name: "refresh_runs_total",
-      help: "Attempts by what came of them: published, skipped, busy (another refresh was running), failed.",
-      labelNames: ["outcome"],
-      registers,
-    }),
+    runs,
     lastDuration: new Gauge({
       name: "refresh_last_duration_seconds",
       help: "How long the last refresh that published took.",

@@ -3,15 +3,17 @@ import type { Storage } from "./storage.ts";
 
 export type ReportMetrics = ReturnType<typeof createReportMetrics>;
 
-/** What came of an attempt to redeem a token. `refused`: it is malformed, unknown, spent or expired. */
-export type Redemption =
-  | "redeemed"
-  | "refused"
-  | "file_missing"
-  | "client_gone"
-  | "storage_unavailable"
-  | "database_unavailable"
-  | "failed";
+/** What comes of attempts to redeem a token. `refused`: it is malformed, unknown, spent or expired. */
+const redemptionResults = [
+  "redeemed",
+  "refused",
+  "file_missing",
+  "client_gone",
+  "storage_unavailable",
+  "database_unavailable",
+  "failed",
+] as const;
+export type Redemption = (typeof redemptionResults)[number];
 
 /** What the gauges ask when they are read. */
 export interface MetricSources {
@@ -47,6 +49,14 @@ export function createReportMetrics({ countConnections, checkParts }: MetricSour
       }
     },
   });
+  const redemptions = new Counter<"result">({
+    name: "report_service_redemptions_total",
+    help: `Attempts to redeem a token by result: ${redemptionResults.join(", ")}. refused: malformed, unknown, spent or expired.`,
+    labelNames: ["result"],
+    registers,
+  });
+  // From 0 on, so that the first of a kind shows as an increase.
+  for (const result of redemptionResults) redemptions.inc({ result }, 0);
   return {
     registry,
     requests: new Counter({
@@ -62,12 +72,7 @@ export function createReportMetrics({ countConnections, checkParts }: MetricSour
       buckets: seconds,
       registers,
     }),
-    redemptions: new Counter<"result">({
-      name: "report_service_redemptions_total",
-      help: "Attempts to redeem a token by result: redeemed, refused (malformed, unknown, spent or expired), file_missing, client_gone, storage_unavailable, database_unavailable, failed.",
-      labelNames: ["result"],
-      registers,
-    }),
+    redemptions,
     storageSeconds: new Histogram({
       name: "report_service_storage_duration_seconds",
       help: "What storage took to say whether a file, or the bucket, is there: operation sign or check; outcome ok, missing or unavailable.",

@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { pino } from "pino";
@@ -94,7 +94,7 @@ describe("the schedule's service", () => {
   }
   const outcomes = (metrics: string) =>
     Object.fromEntries(
-      [...metrics.matchAll(/^refresh_runs_total\{outcome="(\w+)"\} (\d+)$/gm)].map(([, name, value]) => [
+      [...metrics.matchAll(/^refresh_runs_total\{outcome="(\w+)"\} ([1-9]\d*)$/gm)].map(([, name, value]) => [
         name,
         Number(value),
       ]),
@@ -110,6 +110,10 @@ describe("the schedule's service", () => {
       expect(age).toBeGreaterThan(0);
       expect(age).toBeLessThan(20);
       expect(metrics).toMatch(/^refresh_next_run_timestamp_seconds \d/m);
+      expect(metrics).toMatch(/^refresh_last_success_timestamp_seconds \d/m);
+      // A day, and a day for what may go wrong; an hour more or less where summer time begins or ends.
+      const limit = Number(/^refresh_data_set_age_limit_seconds (\d+)$/m.exec(metrics)?.[1]);
+      expect(Math.abs(limit - 2 * 86_400)).toBeLessThanOrEqual(3600);
       const health = JSON.parse(await ask("/healthz"));
       expect(health).toMatchObject({ database: "ok", environment: "staging", refreshing: false });
       expect(health.next_run).toMatch(/T(09|10):00:00\.000Z$/);
@@ -149,10 +153,27 @@ describe("the schedule's service", () => {
     });
   });
 
+  it("is ready while it reaches the database and its source, and alive without", async () => {
+    await withService("staging", async (schedule, ask) => {
+      expect(JSON.parse(await ask("/readyz"))).toMatchObject({ database: "ok", storage: "ok" });
+      await rename(directory, `${directory}.away`);
+      try {
+        const response = await fetch(`${schedule.url}/readyz`);
+        expect(response.status).toBe(503);
+        expect(await response.json()).toMatchObject({ database: "ok", storage: "unavailable" });
+        expect((await fetch(`${schedule.url}/healthz`)).status).toBe(200);
+      } finally {
+        await rename(`${directory}.away`, directory);
+      }
+    });
+  });
+
   it("has no timer in development", async () => {
     await withService("development", async (_schedule, ask) => {
       expect(JSON.parse(await ask("/healthz")).next_run).toBeNull();
-      expect(await ask("/metrics")).not.toMatch(/^refresh_next_run_timestamp_seconds \d/m);
+      expect(await ask("/metrics")).not.toMatch(
+        /^refresh_(next_run_timestamp|data_set_age_limit|last_success_timestamp)_seconds \d/m,
+      );
     });
   });
 

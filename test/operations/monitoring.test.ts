@@ -1,0 +1,246 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
+import { serveSyncState } from "../../gateway/serve-sync-state.ts";
+import { startSync } from "../../gateway/start-sync.ts";
+import { readRefreshConfig } from "../../refresh/refresh-config.ts";
+import { startSchedule } from "../../refresh/start-schedule.ts";
+import { startReportService } from "../../report-service/start-report-service.ts";
+import { send, target } from "../support/target.ts";
+import { findSelectors, type Selector } from "./promql.ts";
+
+const project = path.resolve(import.meta.dirname, "../..");
+const read = (file: string) => readFile(path.join(project, file), "utf8");
+
+/** Metrics of others that rules and dashboard may ask for, by who tells them. */
+const foreign: Record<string, string[]> = {
+  Prometheus: ["up"],
+  node_exporter: [
+    "node_filesystem_avail_bytes",
+    "node_filesystem_size_bytes",
+    "node_timex_offset_seconds",
+    "node_timex_sync_status",
+  ],
+  postgres_exporter: ["pg_stat_activity_count", "pg_settings_max_connections", "pg_replication_lag_seconds"],
+  blackbox_exporter: ["probe_ssl_earliest_cert_expiry"],
+};
+
+const jobs = { up: ["report-service", "gateway-sync", "refresher", "gateway"] };
+const logger = pino({ level: "silent" });
+const stops: (() => Promise<unknown>)[] = [];
+/** What each service answers at /metrics. */
+const outputs: Record<string, string> = {};
+/** Labels of the samples of each metric; empty where it has none yet. */
+const known = new Map<string, Set<string>>();
+
+beforeAll(async () => {
+  const loopback = { host: "127.0.0.1", port: 0 };
+  const reportService = await startReportService({
+    ...loopback,
+    metrics: loopback,
+    database: { connectionString: target.databaseUrl },
+    storage: { kind: "local", url: "http://127.0.0.1:9", secret: "x".repeat(32) },
+    logger,
+  });
+  stops.push(reportService.close);
+  await send(reportService.url, "/dissemination/report/pdf/ota/none");
+
+  const upstream = { name: "s", url: reportService.url, routes: [{ name: "r", paths: ["/"] }] };
+  const gateway = await startEmbeddedGateway({
+    proxy: loopback,
+    admin: loopback,
+    document: { _format_version: "3.0", services: [upstream] },
+    logger,
+  });
+  stops.push(gateway.close);
+  await send(gateway.proxyUrl, "/healthz");
+
+  const sync = await startSync({
+    database: { connectionString: target.databaseUrl },
+    adminUrls: [gateway.adminUrl ?? ""],
+    postgrestUrl: target.postgrestUrl,
+    jwtSecret: "a secret that nobody else knows, for this test",
+    logger,
+  });
+  stops.push(sync.close);
+  await sync.firstDelivery;
+  const syncServer = await serveSyncState(sync, { ...loopback, postgrestReadyUrl: target.postgrestUrl });
+  stops.push(syncServer.close);
+
+  const refresher = await startSchedule(
+    readRefreshConfig({ DATABASE_URL: target.databaseUrl, ENVIRONMENT: "development", REFRESH_PORT: "0" }),
+    logger,
+  );
+  stops.push(refresher.close);
+
+  const places = {
+    "report-service": reportService.metricsUrl ?? "",
+    gateway: `${gateway.adminUrl}/metrics`,
+    "gateway-sync": `${syncServer.url}/metrics`,
+    refresher: `${refresher.url}/metrics`,
+  };
+  for (const [service, url] of Object.entries(places)) {
+    const response = await fetch(url);
+    expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+    const text = await response.text();
+    outputs[service] = text;
+    for (const [, name = "", type] of text.matchAll(/^# TYPE (\S+) (\w+)$/gm)) {
+      const names = type === "histogram" ? ["_bucket", "_sum", "_count"].map((end) => name + end) : [name];
+      for (const each of names) {
+        const samples = [...text.matchAll(new RegExp(`^${each}(?:\\{(.*)\\})? `, "gm"))];
+        const labels = samples.flatMap(([, inside = ""]) =>
+          [...inside.matchAll(/(\w+)="/g)].map(([, l = ""]) => l),
+        );
+        known.set(each, new Set([...labels, ...(known.get(each) ?? [])]));
+      }
+    }
+  }
+});
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+function findUnknown(expression: string): string[] {
+  const others = Object.values(foreign).flat();
+  return findSelectors(expression).flatMap(({ metric, labels }: Selector) => {
+    if (others.includes(metric)) return [];
+    const its = known.get(metric);
+    if (its === undefined) return [metric];
+    const strange = labels.filter((label) => label !== "job" && its.size > 0 && !its.has(label));
+    return strange.map((label) => `${metric}{${label}}`);
+  });
+}
+
+describe("/metrics", () => {
+  it("has help for each metric, base units and counters that end in _total", () => {
+    for (const [service, text] of Object.entries(outputs)) {
+      const own = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].filter(
+        ([, name]) => !/^(nodejs|process)_/.test(name ?? ""),
+      );
+      expect(own.length, service).toBeGreaterThan(1);
+      for (const [, name = "", type] of own) {
+        expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, "m"));
+        expect(name.endsWith("_total"), name).toBe(type === "counter");
+        // Kong's own name has milliseconds.
+        if (type === "histogram" && service !== "gateway") expect(name).toMatch(/_seconds$/);
+      }
+    }
+  });
+
+  it("names routes and outcomes, never what a request named", () => {
+    const all = Object.values(outputs).join("");
+    expect(all).toContain('route="/dissemination/report/pdf/ota/:token",status="404"');
+    expect(all).toContain('report_service_redemptions_total{result="refused"} 1');
+    expect(all).toContain('kong_http_requests_total{service="s",route="r",code="200",source="service"} 1');
+    expect(all).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|ota\/none|GSAFAC/);
+  });
+
+  it("is not on the port that the report service publishes", async () => {
+    expect((await send(target.appUrl, "/metrics")).status).toBe(404);
+  });
+});
+
+describe("ops/prometheus-rules.yml", async () => {
+  const alert = z.strictObject({
+    alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
+    expr: z.string().min(1),
+    for: z.string().regex(/^\d+[mh]$/),
+    labels: z.strictObject({ severity: z.enum(["critical", "warning"]) }),
+    annotations: z.strictObject({
+      summary: z.string().min(1),
+      description: z.string().min(1),
+      runbook_url: z.string(),
+    }),
+  });
+  const schema = z.strictObject({
+    groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alert).min(1) })).min(1),
+  });
+  const { groups } = schema.parse(parse(await read("ops/prometheus-rules.yml")));
+  const alerts = groups.flatMap(({ rules }) => rules);
+  const operations = await read("docs/operations.md");
+
+  it("names each group and alert once", () => {
+    for (const names of [groups.map(({ name }) => name), alerts.map(({ alert: name }) => name)]) {
+      expect(new Set(names).size).toBe(names.length);
+    }
+  });
+
+  it.each(alerts.map((rule) => [rule.alert, rule] as const))(
+    "%s asks for metrics that there are, and has a runbook",
+    (name, rule) => {
+      expect(findSelectors(rule.expr).length).toBeGreaterThan(0);
+      expect(findUnknown(rule.expr)).toEqual([]);
+      expect(rule.annotations.runbook_url).toBe(`docs/operations.md#${name.toLowerCase()}`);
+      expect(operations).toMatch(new RegExp(`^#+ ${name}$`, "m"));
+    },
+  );
+
+  it("has an alert for every runbook", () => {
+    const headings = [...operations.matchAll(/^### ([A-Z]\w+)$/gm)].map(([, name]) => name);
+    expect(headings.sort()).toEqual(alerts.map(({ alert: name }) => name).sort());
+  });
+});
+
+describe("ops/prometheus.yml", async () => {
+  const config = parse(await read("ops/prometheus.yml"));
+  const { services } = parse(await read("docker-compose.yml"), { merge: true });
+  const scraped: { job_name: string; static_configs: { targets: string[] }[] }[] = config.scrape_configs;
+
+  it("reads the rules, and has every job that they name", () => {
+    expect(config.rule_files).toEqual(["prometheus-rules.yml"]);
+    expect(scraped.map(({ job_name }) => job_name)).toEqual(expect.arrayContaining(jobs.up));
+  });
+
+  it.each([
+    ["report-service", "APP_METRICS_PORT"],
+    ["gateway-sync", "GATEWAY_SYNC_PORT"],
+    ["refresher", "REFRESH_PORT"],
+  ])("scrapes %s where compose has it listen, which is not published", (name, variable) => {
+    const { environment, ports = [] } = services[name];
+    const [job] = scraped.filter(({ job_name }) => job_name === name);
+    expect(job?.static_configs).toEqual([{ targets: [`${name}:${environment[variable]}`] }]);
+    expect(ports.filter((port: string) => port.endsWith(`:${environment[variable]}`))).toEqual([]);
+  });
+});
+
+describe("ops/grafana-dashboard.json", async () => {
+  const dashboard = JSON.parse(await read("ops/grafana-dashboard.json"));
+  const panels: {
+    id: number;
+    type: string;
+    title: string;
+    targets?: { expr: string; datasource: object }[];
+  }[] = dashboard.panels;
+  const drawn = panels.filter(({ type }) => type !== "row");
+
+  it("can be imported: it has a schema version, a variable for its data source, and no id of another Grafana", () => {
+    expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36);
+    expect(dashboard).not.toHaveProperty("id");
+    expect(dashboard.templating.list).toEqual([
+      expect.objectContaining({ name: "datasource", type: "datasource", query: "prometheus" }),
+    ]);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+  });
+
+  it.each(drawn.map((panel) => [panel.title, panel] as const))(
+    "%s asks for metrics that there are",
+    (_title, { targets = [] }) => {
+      expect(targets.length).toBeGreaterThan(0);
+      for (const { expr, datasource } of targets) {
+        expect(findUnknown(expr)).toEqual([]);
+        expect(datasource).toEqual({ type: "prometheus", uid: "$" + "{datasource}" });
+      }
+    },
+  );
+});
+
+it("finds a metric that there is not, and a label", () => {
+  expect(findUnknown('sum by (code) (rate(no_such_total{code=~"5.."}[5m])) / up')).toEqual(["no_such_total"]);
+  expect(findUnknown('report_service_redemptions_total{outcome="refused"}')).toEqual([
+    "report_service_redemptions_total{outcome}",
+  ]);
+});
