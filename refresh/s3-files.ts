@@ -34,6 +34,26 @@ export async function checkBucket(address: string, abortSignal: AbortSignal): Pr
   }
 }
 
+/**
+ * Names the address in an error of the S3 API.
+ *
+ * @throws Error such as `s3://bucket/key cannot be read: AccessDenied.`
+ */
+export async function nameAddress<Result>(
+  address: string,
+  verb: "read" | "written" | "removed",
+  work: Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    const cause = error as Error & { code?: string; Code?: string };
+    // The name of an answer of S3 is its code; a connection that fails has one of the system.
+    const what = cause.Code ?? cause.code ?? (cause.message || cause.name);
+    throw new Error(`${address} cannot be ${verb}: ${what.replace(/\.$/, "")}.`, { cause });
+  }
+}
+
 /** Lists the objects directly under a prefix, by name. */
 export async function listObjects(address: string): Promise<StoredFile[]> {
   const { bucket: Bucket, prefix: Prefix } = parseS3Address(address);
@@ -41,8 +61,10 @@ export async function listObjects(address: string): Promise<StoredFile[]> {
   const files: StoredFile[] = [];
   let ContinuationToken: string | undefined;
   do {
-    const page = await client.send(
-      new ListObjectsV2Command({ Bucket, Prefix, Delimiter: "/", ContinuationToken }),
+    const page = await nameAddress(
+      address,
+      "read",
+      client.send(new ListObjectsV2Command({ Bucket, Prefix, Delimiter: "/", ContinuationToken })),
     );
     for (const { Key = "", Size: size = 0, ETag = "" } of page.Contents ?? []) {
       files.push({
@@ -50,7 +72,8 @@ export async function listObjects(address: string): Promise<StoredFile[]> {
         size,
         // An object that was replaced meanwhile is not read as if it were the one that was listed.
         open: async () => {
-          const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, IfMatch: ETag }));
+          const command = new GetObjectCommand({ Bucket, Key, IfMatch: ETag });
+          const { Body } = await nameAddress(`s3://${Bucket}/${Key}`, "read", client.send(command));
           return Body as Readable;
         },
         identify: async () => `${size} ${ETag}`,

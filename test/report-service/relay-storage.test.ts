@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type S3Server, startS3Server } from "../support/s3-server.ts";
 import { openTokens, type Tokens } from "./database.ts";
 import { send } from "./http.ts";
 import { downloads, type Parts, pdf, reportId, startParts } from "./parts.ts";
 import { type Relay, startRelay } from "./relay.ts";
-import { type S3Server, startS3Server } from "./s3-server.ts";
 
 const credentials = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
 const bucket = "single-audit";

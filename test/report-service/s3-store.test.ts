@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createS3Store } from "../../report-service/s3-store.ts";
 import { StorageUnavailable } from "../../report-service/storage.ts";
+import { type S3Server, startS3Server } from "../support/s3-server.ts";
+import { verifySigV4 } from "../support/verify-sigv4.ts";
 import { openTokens, type Tokens } from "./database.ts";
 import { send } from "./http.ts";
 import { downloads, type Parts, pdf, reportId, startParts } from "./parts.ts";
 import { type Relay, startRelay } from "./relay.ts";
-import { type S3Server, startS3Server } from "./s3-server.ts";
-import { verifySigV4 } from "./verify-sigv4.ts";
 
 const credentials = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
 const bucket = "single-audit";
