@@ -1,0 +1,233 @@
+#!/usr/bin/env Rscript
+# A client of the Single Audit API. R 4.1 or newer with the packages httr2 and jsonlite.
+# Each command is one function, to be copied with those above them.
+
+suppressPackageStartupMessages(library(httr2))
+
+api_url <- Sys.getenv("API_URL", "http://localhost:8000")
+app_url <- Sys.getenv("APP_URL", "http://localhost:8001")
+api_key <- Sys.getenv("API_KEY", "DEMO_KEY")
+page_size <- Sys.getenv("PAGE_SIZE", "20000")
+
+tries <- 5
+timeout_seconds <- 90
+longest_wait_seconds <- 3600
+
+# Amounts as they are, not as 1e+05; and names with accents, even where the locale is C.
+options(scipen = 999)
+if (!l10n_info()[["UTF-8"]]) invisible(suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8")))
+
+# Sends a request, and sends it again after 429; GET also after 5xx and after a lost connection.
+# Signals data_set_changed for 412: a new data set was published since the ETag that was sent as If-Match.
+send <- function(request, is_get = TRUE) {
+  request <- request |>
+    req_timeout(timeout_seconds) |>
+    req_error(is_error = \(response) FALSE)
+  for (attempt in seq_len(tries)) {
+    wait <- 2^(attempt - 1)
+    answer <- tryCatch(req_perform(request), error = \(error) error)
+    if (inherits(answer, "error")) {
+      problem <- paste("no answer from the service:", root_message(answer))
+      can_repeat <- is_get
+    } else {
+      status <- resp_status(answer)
+      if (status < 300) return(answer)
+      if (status == 412) stop(errorCondition("The data set has changed.", class = "data_set_changed"))
+      problem <- paste0(status, ": ", read_message(answer))
+      can_repeat <- status == 429 || (is_get && status >= 500)
+      retry_after <- resp_header(answer, "retry-after")
+      if (grepl("^[0-9]+$", retry_after %||% "")) wait <- as.numeric(retry_after)
+    }
+    if (!can_repeat || attempt == tries || wait > longest_wait_seconds) break
+    message(problem, " (again in ", wait, " s)")
+    Sys.sleep(wait)
+  }
+  stop(problem, call. = FALSE)
+}
+
+`%||%` <- function(value, otherwise) if (is.null(value)) otherwise else value
+
+root_message <- function(error) {
+  while (!is.null(error$parent)) error <- error$parent
+  conditionMessage(error)
+}
+
+read_message <- function(answer) {
+  tryCatch(resp_body_json(answer)$message, error = \(error) NULL) %||% resp_status_desc(answer)
+}
+
+# A request to the API. It follows no redirect, since the key would go along.
+api_request <- function(path) {
+  request(api_url) |>
+    req_url_path_append(path) |>
+    req_headers(`x-api-key` = api_key) |>
+    req_options(followlocation = FALSE)
+}
+
+# Calls on_page with each page, of one data set. With a filter, the query needs an order that ends in unique columns.
+# Signals data_set_changed when another data set is published in between: what was read must be dropped.
+read_pages <- function(table, query, on_page, accept = "application/json") {
+  offset <- 0
+  etag <- NULL
+  repeat {
+    page <- api_request(table) |>
+      req_url_query(!!!query, limit = page_size, offset = as.character(offset)) |>
+      req_headers(accept = accept, `if-match` = etag) |>
+      send()
+    # "0-19999/*", or "*/*" past the end.
+    range <- sub("/.*", "", resp_header(page, "content-range"))
+    if (range == "*") return(invisible())
+    on_page(page)
+    offset <- as.numeric(sub(".*-", "", range)) + 1
+    etag <- resp_header(page, "etag")
+  }
+}
+
+start_again_on_change <- function(work) {
+  for (attempt in seq_len(tries)) {
+    result <- tryCatch(list(work()), data_set_changed = \(condition) NULL)
+    if (!is.null(result)) return(result[[1]])
+    message("A new data set was published meanwhile. Starting again.")
+  }
+  stop("A new data set was published during each of ", tries, " tries.", call. = FALSE)
+}
+
+# All rows that a query gives, as a data frame; NULL if there are none.
+read_rows <- function(table, query) {
+  start_again_on_change(\() {
+    pages <- list()
+    read_pages(table, query, \(page) {
+      pages[[length(pages) + 1]] <<- resp_body_json(page, simplifyVector = TRUE)
+    })
+    do.call(rbind, pages)
+  })
+}
+
+# Writes a file by way of another, so that it is complete or as it was before.
+replace_file <- function(path, write) {
+  part <- sprintf("%s.%d.part", path, Sys.getpid())
+  on.exit(unlink(part))
+  result <- write(part)
+  if (!file.rename(part, path)) stop("cannot write ", path, call. = FALSE)
+  invisible(result)
+}
+
+# The reports of a year and a state; NULL if there are none.
+query_reports <- function(audit_year, state) {
+  read_rows("general", list(
+    select = "report_id,auditee_name,fac_accepted_date,total_amount_expended",
+    audit_year = paste0("eq.", audit_year),
+    auditee_state = paste0("eq.", state),
+    order = "report_id"
+  ))
+}
+
+# Writes all rows of a table as the API's CSV. The file appears when it is complete, and is of one data set.
+walk_table <- function(table, path) {
+  replace_file(path, \(part) start_again_on_change(\() {
+    out <- file(part, "wb")
+    on.exit(close(out))
+    is_first <- TRUE
+    read_pages(table, list(), accept = "text/csv", on_page = \(page) {
+      bytes <- resp_body_raw(page)
+      # The names of the columns stand in the first line of each page.
+      if (!is_first) bytes <- bytes[-seq_len(match(charToRaw("\n"), bytes))]
+      is_first <<- FALSE
+      writeBin(c(bytes, charToRaw("\n")), out)
+    })
+  }))
+}
+
+# Adds to a CSV file what was accepted since the last time. Returns how many reports are new.
+#
+# Asks for what was accepted on the last day that is in the file or later, since that day may have had more reports
+# than were published then; a report that is there already is replaced. The same if it is done twice.
+#
+# A report that was superseded, suppressed or changed since, or was published late with an earlier date, is not
+# noticed: compare the report_ids with those of `walk general` now and then, or delete the file and sync anew.
+sync_reports <- function(path) {
+  columns <- c(
+    report_id = "character", fac_accepted_date = "character", audit_year = "character",
+    auditee_uei = "character", auditee_name = "character", total_amount_expended = "numeric"
+  )
+  stored <- NULL
+  if (file.exists(path)) {
+    stored <- read.csv(path, colClasses = columns, na.strings = "", fileEncoding = "UTF-8")
+  }
+  # A suppressed report has no date for keys without Tribal access, and so never comes.
+  last <- max("1900-01-01", stored$fac_accepted_date)
+  came <- read_rows("general", list(
+    select = paste(names(columns), collapse = ","),
+    fac_accepted_date = paste0("gte.", last),
+    order = "fac_accepted_date,report_id"
+  ))
+  if (is.null(came)) return(0)
+  all <- rbind(stored[!stored$report_id %in% came$report_id, ], came)
+  replace_file(path, \(part) write.csv(all, part, row.names = FALSE, na = "", fileEncoding = "UTF-8"))
+  nrow(all) - NROW(stored$report_id)
+}
+
+# Gets a report's PDF, which takes a Tribal key, in three steps.
+download_report <- function(report_id, path) {
+  # 1. The submission; 404 if there is no such report.
+  submission <- api_request("general") |>
+    req_url_query(report_id = paste0("eq.", report_id)) |>
+    send() |>
+    resp_body_json(simplifyVector = TRUE)
+
+  # 2. A one-time access_uuid, valid for a minute.
+  access <- api_request("rpc/request_file_access") |>
+    req_headers(`content-profile` = "admin_api_v1_1_0") |>
+    req_body_json(list(report_id = report_id)) |>
+    send(is_get = FALSE) |>
+    resp_body_json()
+
+  # 3. A redirect to a signed address. The access_uuid is all that it takes: no key is sent.
+  pdf <- request(app_url) |>
+    req_url_path_append("dissemination/report/pdf/ota", access$access_uuid) |>
+    send() |>
+    resp_body_raw()
+  if (!identical(head(pdf, 5), charToRaw("%PDF-"))) stop("What was downloaded is not a PDF.", call. = FALSE)
+  replace_file(path, \(part) writeBin(pdf, part))
+  invisible(submission)
+}
+
+usage <- "Usage: client.R query YEAR STATE        print the reports of a year and a state
+       client.R walk TABLE FILE         write a whole table to a file
+       client.R sync FILE               add the reports accepted since the last time to a file
+       client.R download REPORT-ID FILE get a report's PDF (with a Tribal key)
+
+All files but the PDF are CSV.
+Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most)."
+
+main <- function(arguments) {
+  if (!grepl("^[1-9][0-9]{0,4}$", page_size) || as.numeric(page_size) > 20000) {
+    stop("PAGE_SIZE must be a number from 1 to 20000.", call. = FALSE)
+  }
+  command <- paste(head(arguments, 1), length(arguments))
+  if (identical(command, "query 3")) {
+    rows <- query_reports(arguments[2], arguments[3])
+    if (!is.null(rows)) write.csv(rows, row.names = FALSE, na = "")
+  } else if (identical(command, "walk 3")) {
+    walk_table(arguments[2], arguments[3])
+    message(arguments[2], " is in ", arguments[3], ".")
+  } else if (identical(command, "sync 2")) {
+    message(sync_reports(arguments[2]), " new reports in ", arguments[2], ".")
+  } else if (identical(command, "download 3")) {
+    submission <- download_report(arguments[2], arguments[3])
+    message(submission$report_id, " of ", submission$auditee_name, " is in ", arguments[3], ".")
+  } else if (identical(command, "--help 1")) {
+    cat(usage, "\n", sep = "")
+  } else {
+    message(usage)
+    quit(status = 2)
+  }
+}
+
+# Not when it is loaded with source().
+if (sys.nframe() == 0) {
+  tryCatch(main(commandArgs(trailingOnly = TRUE)), error = \(error) {
+    message("error: ", conditionMessage(error))
+    quit(status = 1)
+  })
+}

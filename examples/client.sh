@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# A client of the Single Audit API that needs curl 7.71 or newer, awk and nothing else.
+# Each command is one function, to be copied with those above them. CSV, as the API gives it.
+set -euo pipefail
+
+api_url=${API_URL:-http://localhost:8000}
+app_url=${APP_URL:-http://localhost:8001}
+api_key=${API_KEY:-DEMO_KEY}
+page_size=${PAGE_SIZE:-20000}
+
+restarts=5
+# A lost connection, 429 (after Retry-After), 408 and 5xx: for GET only.
+retry=(--retry 5 --retry-all-errors --retry-max-time 3600)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+# call CURL-ARGUMENT...: the answer's body is in $work/body, its headers in $work/head, its status in $status.
+# 412 is for the caller to see; any other failure ends the program.
+call() {
+  status=$(curl --no-progress-meter --max-time 90 --output "$work/body" --dump-header "$work/head" \
+    --write-out '%{http_code}' "$@") || fail "no answer from the service"
+  case $status in
+    2?? | 412) ;;
+    *) fail "$status: $(read_message)" ;;
+  esac
+}
+
+read_message() {
+  message=$(sed -nE 's/.*"message": *"(([^"\\]|\\.)*)".*/\1/p' "$work/body" | sed 's/\\"/"/g')
+  echo "${message:-$(head -c 200 "$work/body")}"
+}
+
+# call_api CURL-ARGUMENT...: with the key, which arrives through a pipe, since everyone sees arguments (ps).
+# Redirects are not followed: curl would send the key along.
+call_api() {
+  call --header @<(printf 'x-api-key: %s\n' "$api_key") "$@"
+}
+
+# read_header NAME: of the last answer
+read_header() {
+  awk -v name="$1:" 'tolower($1) == name { sub(/^[^:]*: */, ""); sub(/\r$/, ""); value = $0 } END { print value }' "$work/head"
+}
+
+# read_pages TABLE FILE CURL-ARGUMENT...: writes all pages as CSV. With a filter they need an order that ends in
+# unique columns. If $status is 412 afterwards, a new data set was published in between: drop the file.
+read_pages() {
+  local table=$1 file=$2 offset=0 range
+  local match=()
+  shift 2
+  : >"$file"
+  while true; do
+    call_api --get "${retry[@]}" --header 'accept: text/csv' ${match[@]+"${match[@]}"} \
+      --data "limit=$page_size" --data "offset=$offset" "$@" "$api_url/$table"
+    if [ "$status" = 412 ]; then return; fi
+    # "0-19999/*", or "*/*" past the end. Lines cannot be counted: a text may have line breaks.
+    range=$(read_header content-range)
+    range=${range%/*}
+    if [ "$range" = '*' ]; then return; fi
+    if [ "$offset" = 0 ]; then
+      cat "$work/body" >>"$file"
+    else
+      tail -n +2 "$work/body" >>"$file"
+    fi
+    echo >>"$file"
+    offset=$((${range#*-} + 1))
+    match=(--header "if-match: $(read_header etag)")
+  done
+}
+
+# read_one_data_set TABLE FILE CURL-ARGUMENT...: read_pages, from the start again when the data set has changed
+read_one_data_set() {
+  local attempt
+  for ((attempt = 1; attempt <= restarts; attempt += 1)); do
+    read_pages "$@"
+    if [ "$status" != 412 ]; then return; fi
+    echo 'A new data set was published meanwhile. Starting again.' >&2
+  done
+  fail "A new data set was published during each of $restarts tries."
+}
+
+# query_reports YEAR STATE: prints the reports of a year and a state
+query_reports() {
+  read_one_data_set general "$work/rows" \
+    --data select=report_id,auditee_name,fac_accepted_date,total_amount_expended \
+    --data-urlencode "audit_year=eq.$1" \
+    --data-urlencode "auditee_state=eq.$2" \
+    --data order=report_id
+  cat "$work/rows"
+}
+
+# walk_table TABLE FILE: writes all rows of a table. The file appears when it is complete, and is of one data set.
+walk_table() {
+  part=$2.$$.part
+  trap 'rm -rf "$work" "$part"' EXIT
+  read_one_data_set "$1" "$part"
+  mv -- "$part" "$2"
+  echo "$1 is in $2." >&2
+}
+
+# awk: joins the lines of a CSV record in `record`
+# shellcheck disable=SC2016
+join_lines='{ record = record == "" ? $0 : record "\n" $0 } gsub(/"/, "&", record) % 2 { next }'
+
+# sync_reports FILE: adds to a CSV file what was accepted since the last time.
+#
+# Asks for what was accepted on the last day that is in the file or later, since that day may have had more reports
+# than were published then; a report that is there already is replaced. The same if it is done twice.
+#
+# A report that was superseded, suppressed or changed since, or was published late with an earlier date, is not
+# noticed: compare the report_ids with those of `walk general` now and then, or delete the file and sync anew.
+sync_reports() {
+  local file=$1 last old=/dev/null
+  part=$file.$$.part
+  trap 'rm -rf "$work" "$part"' EXIT
+  if [ -e "$file" ]; then old=$file; fi
+  # The first two columns are never quoted. A suppressed report has no date for keys without Tribal access, and so
+  # never comes.
+  last=$(awk "$join_lines"' { split(record, column, ","); record = "" } NR > 1 && column[2] > last { last = column[2] }
+    END { print last == "" ? "1900-01-01" : last }' "$old")
+  read_one_data_set general "$work/rows" \
+    --data select=report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended \
+    --data-urlencode "fac_accepted_date=gte.$last" \
+    --data order=fac_accepted_date,report_id
+  # The header, what is in the file and did not come again, and what came.
+  awk "$join_lines"' { split(record, column, ","); line = record; record = "" }
+    NR == FNR { came[column[1]]; next } !(column[1] in came) { print line }' "$work/rows" "$old" >"$work/kept"
+  if [ -s "$work/rows" ]; then
+    head -n 1 "$work/rows"
+    cat "$work/kept"
+    tail -n +2 "$work/rows"
+  else
+    cat "$old"
+  fi >"$part"
+  mv -- "$part" "$file"
+  echo "$file is up to date." >&2
+}
+
+# download_report REPORT-ID FILE: gets a report's PDF, which takes a Tribal key, in three steps.
+download_report() {
+  local access_uuid
+  if ! [[ $1 =~ ^[A-Za-z0-9-]+$ ]]; then fail "$1 is not a report ID."; fi
+  part=$2.$$.part
+  trap 'rm -rf "$work" "$part"' EXIT
+
+  # 1. The submission; 404 if there is no such report.
+  call_api --get "${retry[@]}" --data-urlencode "report_id=eq.$1" "$api_url/general"
+
+  # 2. A one-time access_uuid, valid for a minute.
+  call_api --header 'content-type: application/json' --header 'content-profile: admin_api_v1_1_0' \
+    --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"
+  access_uuid=$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
+
+  # 3. A redirect to a signed address. The access_uuid is all that it takes, so it is not an argument; no key is sent.
+  call --location "${retry[@]}" \
+    --config <(printf 'url = "%s"\n' "$app_url/dissemination/report/pdf/ota/$access_uuid")
+  if [ "$(head -c 5 "$work/body")" != '%PDF-' ]; then fail 'What was downloaded is not a PDF.'; fi
+  cp -- "$work/body" "$part"
+  mv -- "$part" "$2"
+  echo "$1 is in $2." >&2
+}
+
+usage() {
+  cat <<'TEXT'
+Usage: client.sh query YEAR STATE        print the reports of a year and a state
+       client.sh walk TABLE FILE         write a whole table to a file
+       client.sh sync FILE               add the reports accepted since the last time to a file
+       client.sh download REPORT-ID FILE get a report's PDF (with a Tribal key)
+
+All files but the PDF are CSV.
+Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).
+TEXT
+}
+
+if ! [[ $page_size =~ ^[1-9][0-9]*$ ]] || ((page_size > 20000)); then
+  fail 'PAGE_SIZE must be a number from 1 to 20000.'
+fi
+case "${1:-} $#" in
+  'query 3') query_reports "$2" "$3" ;;
+  'walk 3') walk_table "$2" "$3" ;;
+  'sync 2') sync_reports "$2" ;;
+  'download 3') download_report "$2" "$3" ;;
+  '--help 1') usage ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac
