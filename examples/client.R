@@ -22,7 +22,9 @@ if (!l10n_info()[["UTF-8"]]) invisible(suppressWarnings(Sys.setlocale("LC_CTYPE"
 send <- function(request, is_get = TRUE) {
   request <- request |>
     req_timeout(timeout_seconds) |>
-    req_error(is_error = \(response) FALSE)
+    req_error(is_error = \(answer) FALSE)
+  # Not by httr2 itself, which waits for as long as it is told, and in old versions even after the last try.
+  request <- suppressMessages(req_retry(request, is_transient = \(answer) FALSE, backoff = \(attempt) 0))
   for (attempt in seq_len(tries)) {
     wait <- 2^(attempt - 1)
     answer <- tryCatch(req_perform(request), error = \(error) error)

@@ -1,0 +1,367 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { send } from "../support/target.ts";
+import { type Client, clients, parseLines, parseRows, runClient, type TextRow } from "./clients.ts";
+import { newName, newReports, startTwoDataSets } from "./data-sets.ts";
+import { type ProxyOptions, type RecordingProxy, startProxy } from "./proxy.ts";
+
+// Each example as a reader runs it, on a stack of its own with two data sets to publish in turn.
+
+let stack: Awaited<ReturnType<typeof startTwoDataSets>>;
+/** Where a redirect to a report leads. */
+let storageUrl: string;
+let directory: string;
+const json = { "content-type": "application/json" };
+const proxies: RecordingProxy[] = [];
+
+beforeAll(async () => {
+  stack = await startTwoDataSets();
+  storageUrl = await findStorage();
+});
+afterAll(() => stack.dispose());
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "single-audit-examples-"));
+});
+afterEach(async () => {
+  for (const proxy of proxies.splice(0)) proxy.close();
+  await rm(directory, { recursive: true });
+});
+
+const inDirectory = (name: string) => path.join(directory, name);
+
+async function proxyTo(target: string, options: ProxyOptions = {}): Promise<RecordingProxy> {
+  const proxy = await startProxy(target, options);
+  proxies.push(proxy);
+  return proxy;
+}
+
+/** Runs a client's command with an individual key. */
+function run(client: Client, args: string[], env: Record<string, string> = {}) {
+  const { base_url, app_url, keys } = stack.facts;
+  return runClient(client, args, {
+    API_URL: base_url,
+    APP_URL: app_url,
+    API_KEY: keys.individual,
+    PAGE_SIZE: "50",
+    ...env,
+  });
+}
+
+/** What the API answers in one piece. */
+async function ask(pathAndQuery: string, format: Client["format"]): Promise<string> {
+  const accept = format === "csv" ? "text/csv" : "application/json";
+  const headers = { accept, "x-api-key": stack.facts.keys.individual };
+  const { status, text } = await send(stack.facts.base_url, pathAndQuery, { headers });
+  expect(status, text).toBe(200);
+  return text;
+}
+
+/** That a file which `walk` wrote holds the rows of the live data set, in order, and nothing else. */
+async function expectWholeTable(client: Client, file: string, table: string): Promise<void> {
+  const [written, whole] = await Promise.all([readFile(file, "utf8"), ask(`/${table}`, client.format)]);
+  if (client.format === "csv") expect(written).toBe(`${whole}\n`);
+  else expect(parseLines(written)).toEqual(JSON.parse(whole));
+}
+
+const sort = (rows: TextRow[]) =>
+  rows.toSorted((one, other) => ((one.report_id ?? "") < (other.report_id ?? "") ? -1 : 1));
+
+const synced = "report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended";
+const readAccepted = async () =>
+  parseRows(await ask(`/general?select=${synced}&fac_accepted_date=not.is.null`, "csv"), "csv");
+
+describe.each(clients)("the $language client", (client) => {
+  const { missing } = client;
+  if (missing !== undefined) {
+    it.skip(`was not run: ${missing} is not on this machine`);
+    process.stderr.write(`The ${client.language} client was not run: ${missing} is not on this machine.\n`);
+    return;
+  }
+
+  describe("query", () => {
+    it("prints what the API answers to the filters", async () => {
+      const [first] = parseRows(await ask("/general?is_public=is.true&limit=1", "csv"), "csv");
+      const { audit_year = "", auditee_state = "" } = first ?? {};
+      const { code, stdout, stderr } = await run(client, ["query", audit_year, auditee_state], {
+        PAGE_SIZE: "2",
+      });
+      expect([code, stderr]).toEqual([0, ""]);
+      const expected = await ask(
+        `/general?select=report_id,auditee_name,fac_accepted_date,total_amount_expended&audit_year=eq.${audit_year}&auditee_state=eq.${auditee_state}&order=report_id`,
+        "csv",
+      );
+      const rows = parseRows(stdout, client.format);
+      expect(rows.length).toBeGreaterThan(3);
+      expect(rows).toEqual(parseRows(expected, "csv"));
+    });
+
+    it("with a wrong key fails with one clear line", async () => {
+      const { code, stdout, stderr } = await run(client, ["query", "2023", "CA"], { API_KEY: "wrong" });
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(/^error: 401: [^\n]+\n$/);
+    });
+  });
+
+  describe("walk", () => {
+    it.each(["general", "findings_text"])("writes all rows of %s", async (table) => {
+      const file = inDirectory("walk");
+      const { code, stderr } = await run(client, ["walk", table, file]);
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/^[^\n]+\n$/)]);
+      await expectWholeTable(client, file, table);
+      expect(await readdir(directory)).toEqual(["walk"]);
+    });
+
+    it("begins again when a data set is published in the middle, and holds that one only", async () => {
+      let hasSwapped = false;
+      const { requests, url } = await proxyTo(stack.facts.base_url, {
+        before: async ({ url: asked }) => {
+          if (asked.searchParams.get("offset") !== "100" || hasSwapped) return;
+          hasSwapped = true;
+          await stack.swap();
+        },
+      });
+      const file = inDirectory("walk");
+      const { code } = await run(client, ["walk", "general", file], { API_URL: url });
+      expect(code).toBe(0);
+      await expectWholeTable(client, file, "general");
+      expect(requests.filter(({ status }) => status === 412)).toHaveLength(1);
+    });
+
+    it("gives up when that happens again and again, and leaves the file as it was", async () => {
+      const { requests, url } = await proxyTo(stack.facts.base_url, {
+        before: async ({ url: asked }) => {
+          if (asked.searchParams.get("offset") === "50") await stack.swap();
+        },
+      });
+      const file = inDirectory("walk");
+      await writeFile(file, "as it was");
+      const { code, stderr } = await run(client, ["walk", "general", file], { API_URL: url });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/\nerror: A new data set was published during each of 5 tries\.\n$/);
+      expect(requests.map(({ status }) => status)).toEqual([1, 2, 3, 4, 5].flatMap(() => [200, 412]));
+      expect(await readFile(file, "utf8")).toBe("as it was");
+      expect(await readdir(directory)).toEqual(["walk"]);
+    });
+
+    it("does not wait for tomorrow", async () => {
+      const { requests, url } = await proxyTo(stack.facts.base_url, {
+        answer: (_request, response) => {
+          response
+            .writeHead(429, { ...json, "retry-after": "86000" })
+            .end('{"message":"API rate limit exceeded"}');
+          return true;
+        },
+      });
+      const { code, stderr } = await run(client, ["walk", "general", inDirectory("walk")], { API_URL: url });
+      expect(code).toBe(1);
+      expect(stderr).toContain("error: 429: API rate limit exceeded\n");
+      expect(requests).toHaveLength(1);
+      expect(await readdir(directory)).toEqual([]);
+    });
+  });
+
+  describe("sync", () => {
+    it("adds what is new and changes what has changed, each once", { timeout: 30_000 }, async () => {
+      const file = inDirectory("sync");
+      const sync = async (env: Record<string, string> = {}) => {
+        const { code, stderr } = await run(client, ["sync", file], env);
+        expect(code, stderr).toBe(0);
+        return sort(await client.readSynced(file));
+      };
+      await stack.makeLive("older");
+      const older = await sync();
+      expect(older.length).toBeGreaterThan(100);
+      expect(older).toEqual(sort(await readAccepted()));
+
+      await stack.makeLive("newer");
+      const { requests, url } = await proxyTo(stack.facts.base_url);
+      const newer = await sync({ API_URL: url, PAGE_SIZE: "4" });
+      expect(newer).toEqual(sort(await readAccepted()));
+      const known = new Map(older.map((row) => [row.report_id, row.auditee_name]));
+      const differences = newer.filter((row) => known.get(row.report_id) !== row.auditee_name);
+      expect(differences.map((row) => [row.report_id, row.auditee_name])).toEqual(
+        [...newReports.map((id) => [id, newName]), [stack.changed, "Another name"]].sort(),
+      );
+      // 6 reports or a few more, 4 a page.
+      expect(requests.length).toBeLessThan(6);
+      expect(await sync()).toEqual(newer);
+      expect(await readdir(directory)).toEqual(["sync"]);
+    });
+
+    it("begins again when a data set is published in the middle", async () => {
+      let hasSwapped = false;
+      const { requests, url } = await proxyTo(stack.facts.base_url, {
+        before: async ({ url: asked }) => {
+          if (asked.searchParams.get("offset") !== "50" || hasSwapped) return;
+          hasSwapped = true;
+          await stack.swap();
+        },
+      });
+      const file = inDirectory("sync");
+      expect((await run(client, ["sync", file], { API_URL: url })).code).toBe(0);
+      expect(sort(await client.readSynced(file))).toEqual(sort(await readAccepted()));
+      expect(requests.filter(({ status }) => status === 412)).toHaveLength(1);
+    });
+  });
+
+  describe("download", () => {
+    const getReport = (which: "public" | "suppressed") => stack.facts.sample[`${which}_report_id`] ?? "";
+
+    it.each(["public", "suppressed"] as const)(
+      "gets the PDF of a %s report, with the key sent to the API alone and hidden from ps",
+      async (which) => {
+        const commands: string[] = [];
+        const before = () => {
+          commands.push(...listCommands());
+        };
+        const api = await proxyTo(stack.facts.base_url, { before });
+        const storage = await proxyTo(storageUrl, { before });
+        const app = await proxyTo(stack.facts.app_url, {
+          before,
+          changeLocation: (location) => location.replace(storageUrl, storage.url),
+        });
+        const key = stack.facts.keys.tribal;
+        const { code, stderr } = await run(
+          client,
+          ["download", getReport(which), inDirectory("report.pdf")],
+          {
+            API_KEY: key,
+            API_URL: api.url,
+            APP_URL: app.url,
+          },
+        );
+        expect(code, stderr).toBe(0);
+        const pdf = await readFile(inDirectory("report.pdf"), "latin1");
+        expect(pdf.startsWith("%PDF-")).toBe(true);
+        expect(pdf.trimEnd().endsWith("%%EOF")).toBe(true);
+        expect(await readdir(directory)).toEqual(["report.pdf"]);
+
+        expect(api.requests.map(({ headers }) => headers["x-api-key"])).toEqual([key, key]);
+        expect([app.requests.length, storage.requests.length]).toEqual([1, 1]);
+        expect(JSON.stringify([app.requests, storage.requests])).not.toContain(key);
+        const accessUuid = app.requests[0]?.url.pathname.split("/").at(-1) ?? "";
+        expect(accessUuid).toMatch(/^[0-9a-f-]{36}$/);
+        expect(commands.join("\n")).toContain("examples/client.");
+        expect(commands.join("\n")).not.toContain(key);
+        expect(commands.join("\n")).not.toContain(accessUuid);
+      },
+    );
+
+    it("does not follow a redirect of the API with the key", async () => {
+      const elsewhere = await proxyTo(stack.facts.base_url);
+      const api = await proxyTo(stack.facts.base_url, {
+        answer: (_request, response) => {
+          response.writeHead(302, { location: `${elsewhere.url}/general` }).end();
+          return true;
+        },
+      });
+      const { code } = await run(client, ["query", "2023", "CA"], { API_URL: api.url });
+      expect(code).toBe(1);
+      expect(JSON.stringify(elsewhere.requests)).not.toContain(stack.facts.keys.individual);
+    });
+
+    it("does not ask for access again after 503", async () => {
+      const { requests, url } = await proxyTo(stack.facts.base_url, {
+        answer: ({ method }, response) => {
+          if (method === "POST")
+            response.writeHead(503, { ...json, "retry-after": "1" }).end('{"message":"away"}');
+          return method === "POST";
+        },
+      });
+      const { code, stderr } = await run(
+        client,
+        ["download", getReport("public"), inDirectory("report.pdf")],
+        {
+          API_KEY: stack.facts.keys.tribal,
+          API_URL: url,
+        },
+      );
+      expect([code, stderr]).toEqual([1, "error: 503: away\n"]);
+      expect(requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
+    });
+
+    it("fails with one clear line without Tribal access, and for a report that does not exist", async () => {
+      const file = inDirectory("report.pdf");
+      const refused = await run(client, ["download", getReport("suppressed"), file]);
+      expect(refused).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "error: 401: This needs an API key with Tribal access.\n",
+      });
+      const unknown = await run(client, ["download", "2023-06-GSAFAC-9999999999", file]);
+      expect(unknown).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "error: 404: There is no report with this report_id.\n",
+      });
+      expect(await readdir(directory)).toEqual([]);
+    });
+  });
+
+  it("says how it is used", async () => {
+    const { code, stdout } = await run(client, ["--help"]);
+    expect(code).toBe(0);
+    for (const command of ["query", "walk", "sync", "download"]) expect(stdout).toContain(command);
+  });
+});
+
+it("each client asks again after a lost connection, 429 and 503", { timeout: 30_000 }, async () => {
+  const check = async (client: Client) => {
+    const times: number[] = [];
+    const { requests, url } = await proxyTo(stack.facts.base_url, {
+      answer: (_request, response, count) => {
+        times.push(Date.now());
+        if (count === 1) {
+          response.writeHead(200, { ...json, "content-length": "1000", "content-range": "0-49/*" });
+          response.write("[{");
+          setTimeout(() => response.destroy(), 50);
+        } else if (count === 2 || count === 3) {
+          response.writeHead(count === 2 ? 429 : 503, { ...json, "retry-after": count === 2 ? "2" : "1" });
+          response.end('{"message":"not now"}');
+        }
+        return count >= 1 && count <= 3;
+      },
+    });
+    const file = inDirectory(client.language);
+    const { code, stderr } = await run(client, ["walk", "general", file], { API_URL: url });
+    expect(code, stderr).toBe(0);
+    await expectWholeTable(client, file, "general");
+    expect((times[3] ?? 0) - (times[2] ?? 0)).toBeGreaterThanOrEqual(1950);
+    expect(requests.slice(1, 5).map(({ url: asked }) => asked.searchParams.get("offset"))).toEqual(
+      Array.from({ length: 4 }, () => "50"),
+    );
+  };
+  await Promise.all(clients.filter(({ missing }) => missing === undefined).map(check));
+});
+
+async function findStorage(): Promise<string> {
+  const { base_url, app_url, keys, sample } = stack.facts;
+  const access = await send(base_url, "/rpc/request_file_access", {
+    method: "POST",
+    headers: {
+      "x-api-key": keys.tribal,
+      "content-profile": "admin_api_v1_1_0",
+      ...json,
+    },
+    body: JSON.stringify({ report_id: sample.public_report_id }),
+  });
+  const { headers } = await send(app_url, `/dissemination/report/pdf/ota/${access.json.access_uuid}`);
+  return new URL(String(headers.location)).origin;
+}
+
+/** The command lines of all processes, as ps shows them. */
+function listCommands(): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        // It has ended meanwhile.
+        return "";
+      }
+    });
+}
