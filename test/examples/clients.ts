@@ -89,7 +89,12 @@ export const clients: Client[] = [
 
 function execute([command = "", ...args]: string[], env: Record<string, string> = {}): Promise<Run> {
   return new Promise((resolve) => {
-    const options = { cwd: project, env: { ...process.env, ...env }, maxBuffer: 100_000_000 };
+    const options = {
+      cwd: project,
+      env: { ...process.env, ...env },
+      maxBuffer: 100_000_000,
+      timeout: 30_000,
+    };
     const child = execFile(command, args, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );

@@ -251,7 +251,12 @@ describe.each(clients)("the $language client", (client) => {
     );
 
     it("does not follow a redirect of the API with the key", async () => {
-      const elsewhere = await proxyTo(stack.facts.base_url);
+      const elsewhere = await proxyTo(stack.facts.base_url, {
+        answer: (_request, response) => {
+          response.writeHead(200, { ...json, "content-range": "*/*" }).end("[]");
+          return true;
+        },
+      });
       const api = await proxyTo(stack.facts.base_url, {
         answer: (_request, response) => {
           response.writeHead(302, { location: `${elsewhere.url}/general` }).end();
