@@ -86,7 +86,8 @@ function connectToOneDataSet() {
 }
 
 function unwrap<Data>({ data, error, status }: PostgrestSingleResponse<Data>): Data {
-  if (error !== null) throw new RequestFailed(status, error.message);
+  // postgrest-js puts the name of what was thrown in front.
+  if (error !== null) throw new RequestFailed(status, error.message.replace(/^Error: /, ""));
   return data;
 }
 
