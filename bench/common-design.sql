@@ -52,8 +52,19 @@ join common.general on general.report_id = federal_awards.report_id
 where common.may_see(general.is_public)
 order by federal_awards.id;
 
-grant usage on schema api_v9_9_9, common to api_public, api_tribal;
-grant select on all tables in schema api_v9_9_9 to api_public, api_tribal;
+-- The same, but that the function is asked only about what is not public.
+create schema api_v9_9_8;
+
+create view api_v9_9_8.federal_awards as
+select
+  general.auditee_uei, general.audit_year, general.fac_accepted_date, federal_awards.*
+from common.federal_awards
+join common.general on general.report_id = federal_awards.report_id
+where general.is_public or (not general.is_public and common.may_see(general.is_public))
+order by federal_awards.id;
+
+grant usage on schema api_v9_9_9, api_v9_9_8, common to api_public, api_tribal;
+grant select on all tables in schema api_v9_9_9, api_v9_9_8 to api_public, api_tribal;
 grant select on common.tribal_keys to api_public, api_tribal;
 grant execute on function common.may_see to api_public, api_tribal;
 analyze common.general;

@@ -11,8 +11,9 @@ export interface PageFigures {
 }
 
 export const largePageRows = 20_000;
-/** Chooses the schema of common-design.sql. */
+/** Choose the schemas of common-design.sql. */
 export const commonDesign = { "accept-profile": "api_v9_9_9" };
+export const mildCommonDesign = { "accept-profile": "api_v9_9_8" };
 
 const repeats = 5;
 /** Pages of 1,000 rows as clients ask for them. The first four name the columns that they most often filter by. */

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
+import { totalmem } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
 import { writeSample } from "../db/sample/write-sample.ts";
@@ -31,6 +32,8 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
       ...process.env,
       ...Object.fromEntries(ports.map((name) => [`${name}_PORT`, "0"])),
       STACK_DIRECTORY: stack,
+      // As on a server that does nothing else.
+      DATABASE_MEMORY: String(Math.round(totalmem() / 2 ** 20)),
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

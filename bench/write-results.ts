@@ -38,7 +38,7 @@ Made by \`npm run bench\` on ${results.measuredAt} with ${thousands(results.publ
 ${results.machine}; ${versions.join(", ")}.
 Medians of ${results.turns} turns in which the arms alternate, with the extremes. The load comes from the same machine.
 “Common design” is \`common-design.sql\`: the same rows in the same PostgreSQL, behind the same PostgREST, an index
-wherever ours has one. Wall is what a client waits; PostgreSQL is the CPU time of its processes. A ratio is that to
+wherever ours has one; PostgreSQL is given the machine's memory (DATABASE_MEMORY). Wall is what a client waits; PostgreSQL is the CPU time of its processes. A ratio is that to
 the first line. Plans are in \`PLANS.md\`.
 
 ## Look-ups of a report by its ID
