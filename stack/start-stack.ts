@@ -94,7 +94,7 @@ async function startParts(
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
-  const logger = pino(pino.destination({ dest: path.join(directory, "stack.log"), mode: 0o600 }));
+  const logger = openLog(path.join(directory, "stack.log"));
   const logOf = (service: string) => {
     const child = logger.child({ service });
     return (line: string) => child.info(line);
@@ -189,6 +189,13 @@ async function startParts(
   await writePrivateJson(path.join(directory, "stack.json"), facts);
   stops.push(() => rm(path.join(directory, "stack.json"), { force: true }));
   return facts;
+}
+
+/** A full disk costs lines of the log, and not the service. */
+function openLog(dest: string): Logger {
+  const destination = pino.destination({ dest, mode: 0o600, maxLength: 1 << 20 });
+  destination.on("error", () => {});
+  return pino(destination);
 }
 
 /** Starts the embedded gateway, or a natively installed Kong in its place. Both wait for the sync. */
