@@ -53,7 +53,12 @@ beforeAll(async () => {
   const gateway = await startEmbeddedGateway({
     proxy: loopback,
     admin: loopback,
-    document: { _format_version: "3.0", services: [upstream] },
+    // The plugin as docs/operations.md has operators add it for Kong.
+    document: {
+      _format_version: "3.0",
+      services: [upstream],
+      plugins: [{ name: "prometheus", config: { status_code_metrics: true, latency_metrics: true } }],
+    },
     logger,
   });
   stops.push(gateway.close);

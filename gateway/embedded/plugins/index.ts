@@ -3,6 +3,7 @@ import { cors } from "./cors.ts";
 import { keyAuth } from "./key-auth.ts";
 import type { Plugin } from "./plugin.ts";
 import { preFunction } from "./pre-function.ts";
+import { prometheus } from "./prometheus.ts";
 import { rateLimiting } from "./rate-limiting.ts";
 import { requestSizeLimiting } from "./request-size-limiting.ts";
 import { requestTermination } from "./request-termination.ts";
@@ -18,4 +19,5 @@ export const PLUGINS: readonly Plugin[] = [
   rateLimiting,
   requestTransformer,
   requestTermination,
+  prometheus,
 ].sort((a, b) => b.priority - a.priority) as Plugin[];
