@@ -3,7 +3,9 @@ import { type Client, DatabaseError } from "pg";
 import { readDefinition } from "./read-definition.ts";
 
 const lockNotAvailable = "55P03";
-const lockTimeoutMilliseconds = 75;
+/** How long readers wait for the first turn, and by how much longer for each that follows, up to the longest. */
+const turnMilliseconds = 25;
+const longestTurnMilliseconds = 75;
 /** Longer than the longest query that a tier allows. */
 const patienceMilliseconds = 180_000;
 
@@ -31,10 +33,11 @@ export async function publishNextGeneration(
     // Not beside a deployment, whose version schemas would lack the description.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
-    await client.query(views);
     await client.query(publish);
     await record();
     await client.query("select publication.describe_data_set()");
+    // Readers wait from here to the end: nothing goes to and fro in between.
+    return views;
   });
   // Who reads it yet is let be: the next run drops it.
   await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
@@ -49,7 +52,7 @@ export async function dropLeftovers(client: Client, schemas: string[]): Promise<
   await inTurns(client, () => dropSchemas(client, schemas));
 }
 
-async function dropSchemas(client: Client, schemas: string[]): Promise<void> {
+async function dropSchemas(client: Client, schemas: string[]): Promise<undefined> {
   const { rows } = await client.query<{ name: string }>(
     "select nspname as name from pg_catalog.pg_namespace where nspname = any ($1)",
     [schemas],
@@ -58,21 +61,26 @@ async function dropSchemas(client: Client, schemas: string[]): Promise<void> {
   await client.query(`drop schema ${rows.map(({ name }) => name).join(", ")} cascade`);
 }
 
-/** Runs a transaction whose locks are waited for 75 ms at a time, so that nobody waits behind it for longer. */
+/**
+ * Runs a transaction whose locks are waited for 75 ms at a time at most, so that nobody waits behind it for longer.
+ *
+ * @param work may return SQL that ends the transaction, together with its commit
+ */
 async function inTurns(
   client: Client,
-  work: () => Promise<unknown>,
+  work: () => Promise<string | undefined>,
   patience = patienceMilliseconds,
 ): Promise<void> {
   const until = performance.now() + patience;
-  for (;;) {
+  for (let turn = 1; ; turn += 1) {
     await client.query("begin");
     try {
+      const milliseconds = Math.min(turn * turnMilliseconds, longestTurnMilliseconds);
       await client.query(
-        `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning`,
+        `set local lock_timeout = '${milliseconds}ms'; set local client_min_messages = warning`,
       );
-      await work();
-      await client.query("commit");
+      const last = await work();
+      await client.query(`${last ?? ""}; commit`);
       return;
     } catch (error) {
       await client.query("rollback");

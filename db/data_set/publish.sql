@@ -1,6 +1,6 @@
--- Publishes the next generation: all of it or nothing, in one transaction, the live one kept as the previous.
--- Comes after views.sql, which has bound the views of dissemination to the next generation. What was the previous
--- generation is only renamed here: dropping its files would keep readers waiting.
+-- Publishes the next generation: all of it or nothing, in one transaction, the live one kept as the previous. Nobody
+-- waits for this: readers go by the views of dissemination, which views.sql binds to the new names at the end. What was
+-- the previous generation is only renamed here: dropping its files would take long.
 
 do $$
 begin

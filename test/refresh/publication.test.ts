@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** Publishes a data set of public submissions with these numbers. */
-async function publish(numbers: number[]): Promise<void> {
+async function publish(numbers: number[], report: (line: string) => void = () => {}): Promise<void> {
   const columns = columnNames("general");
   const values: Record<string, string> = { auditee_uei: "UEI", audit_year: "2023", is_public: "t" };
   const rows = numbers.map((number) =>
@@ -47,7 +47,7 @@ async function publish(numbers: number[]): Promise<void> {
     `${[columns, ...rows].map((row) => row.join(",")).join("\n")}\n`,
   );
   await client.query("set role publisher");
-  await loadDataSet(client, { source: directory, files: await findFiles(directory) });
+  await loadDataSet(client, { source: directory, files: await findFiles(directory) }, { report });
   await client.query("reset role");
 }
 
@@ -104,23 +104,33 @@ it("never fails a request, nor gives one the rows of another data set than its E
   const page = "/general?select=report_id";
   const seen = new Map<string, Set<string>>();
   let stopped = false;
-  let slowest = 0;
+  let isPublishing = false;
+  // The machine itself makes readers wait: what publishing adds is what counts.
+  const slowest = { publishing: 0, otherwise: 0 };
   const read = async () => {
     while (!stopped) {
       const start = performance.now();
+      const wasPublishing = isPublishing;
       const answer = await service.request(page, key);
-      slowest = Math.max(slowest, performance.now() - start);
+      const moment = wasPublishing || isPublishing ? "publishing" : "otherwise";
+      slowest[moment] = Math.max(slowest[moment], performance.now() - start);
       expect(answer.status, answer.text).toBe(200);
       const etag = String(answer.headers.etag);
       seen.set(etag, (seen.get(etag) ?? new Set()).add(answer.text));
     }
   };
   const readers = Promise.all(Array.from({ length: 4 }, read));
-  for (let turn = 1; turn <= 8; turn += 1)
-    await publish(Array.from({ length: turn * 10 }, (_, index) => index));
+  for (let turn = 1; turn <= 8; turn += 1) {
+    const numbers = Array.from({ length: turn * 10 }, (_, index) => index);
+    await publish(numbers, (line) => {
+      isPublishing = line.startsWith("Publishing");
+    });
+    isPublishing = false;
+  }
   stopped = true;
   await readers;
   expect(seen.size).toBeGreaterThan(4);
   for (const bodies of seen.values()) expect(bodies.size).toBe(1);
-  expect(slowest).toBeLessThan(250);
+  expect(slowest.publishing).toBeGreaterThan(0);
+  expect(slowest.publishing).toBeLessThan(slowest.otherwise + 150);
 });
