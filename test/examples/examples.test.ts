@@ -106,11 +106,12 @@ describe.each(clients)("the $language client", (client) => {
   });
 
   describe("walk", () => {
-    it.each(["general", "findings_text"])("writes all rows of %s", async (table) => {
+    it("writes all rows", async () => {
+      // Texts have line breaks.
       const file = inDirectory("walk");
-      const { code, stderr } = await run(client, ["walk", table, file]);
+      const { code, stderr } = await run(client, ["walk", "findings_text", file]);
       expect([code, stderr]).toEqual([0, expect.stringMatching(/^[^\n]+\n$/)]);
-      await expectWholeTable(client, file, table);
+      await expectWholeTable(client, file, "findings_text");
       expect(await readdir(directory)).toEqual(["walk"]);
     });
 
@@ -253,7 +254,7 @@ describe.each(clients)("the $language client", (client) => {
     it("does not follow a redirect of the API with the key", async () => {
       const elsewhere = await proxyTo(stack.facts.base_url, {
         answer: (_request, response) => {
-          response.writeHead(200, { ...json, "content-range": "*/*" }).end("[]");
+          response.writeHead(401, json).end('{"message":"Unauthorized"}');
           return true;
         },
       });
@@ -265,6 +266,7 @@ describe.each(clients)("the $language client", (client) => {
       });
       const { code } = await run(client, ["query", "2023", "CA"], { API_URL: api.url });
       expect(code).toBe(1);
+      expect(api.requests[0]?.headers["x-api-key"]).toBe(stack.facts.keys.individual);
       expect(JSON.stringify(elsewhere.requests)).not.toContain(stack.facts.keys.individual);
     });
 
