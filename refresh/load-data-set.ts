@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { checkGates } from "./check-gates.ts";
-import { countNextGeneration, type RowCounts } from "./count-rows.ts";
+import { countNextGeneration, countSubmissions, type RowCounts } from "./count-rows.ts";
 import { fillStaging } from "./fill-staging.ts";
 import { type SourceFile, tables } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
@@ -62,7 +62,12 @@ export async function loadDataSet(
   const unlock = await lockPublication(client);
   try {
     await client.query(await readDefinition("session.sql"));
-    const { counts, rejected } = await buildNextGeneration(client, files, options, stopwatch);
+    const { counts, submissionCounts, rejected } = await buildNextGeneration(
+      client,
+      files,
+      options,
+      stopwatch,
+    );
     report("Freezing and analyzing ...");
     await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${listNextTables()}`));
     if (options.writePublicFiles !== undefined) {
@@ -74,7 +79,7 @@ export async function loadDataSet(
     await publishNextGeneration(client, async () => {
       id = await recordDataSet(
         client,
-        [source, JSON.stringify(counts), checksum, rejected, startedAt],
+        [source, JSON.stringify(counts), submissionCounts, checksum, rejected, startedAt],
         stopwatch,
       );
     });
@@ -91,7 +96,7 @@ async function buildNextGeneration(
   files: SourceFile[],
   options: LoadOptions,
   stopwatch: Stopwatch,
-): Promise<{ counts: RowCounts; rejected: number }> {
+): Promise<{ counts: RowCounts; submissionCounts: string; rejected: number }> {
   const { report = () => {}, isGated = false } = options;
   // What a run that was killed has left.
   await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
@@ -106,9 +111,10 @@ async function buildNextGeneration(
       readDefinition("build.sql").then((sql) => client.query(sql)),
     );
     const counts = await countNextGeneration(client);
+    const submissionCounts = await countSubmissions(client);
     if (isGated) await checkGates(client, counts);
     await client.query("commit");
-    return { counts, rejected };
+    return { counts, submissionCounts, rejected };
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
@@ -122,8 +128,8 @@ async function recordDataSet(client: Client, values: unknown[], { seconds }: Sto
   );
   const { rows } = await client.query<{ id: string }>(
     `insert into publication.data_sets
-       (id, source, row_counts, checksum, rejected_rows, started_at, durations, state)
-     select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
+       (id, source, row_counts, submission_counts, checksum, rejected_rows, started_at, durations, state)
+     select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
      returning id`,
     [...values, JSON.stringify(seconds)],
   );

@@ -4,9 +4,7 @@ import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../configuration/describe-database.ts";
 import { readSecretFiles } from "../configuration/read-secret-files.ts";
-
-export const environments = ["production", "staging", "development", "preview"] as const;
-export type EnvironmentName = (typeof environments)[number];
+import { type EnvironmentName, environments } from "../configuration/timetable.ts";
 
 /** How a refresh finds its database, its source and the place for the bulk files. */
 export interface RefreshConfig {

@@ -1,7 +1,7 @@
 import { pino } from "pino";
+import { timetable, timeZone } from "../configuration/timetable.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { startSchedule } from "./start-schedule.ts";
-import { timetable, timeZone } from "./timetable.ts";
 
 /** Runs the schedule's service as this process's one job, until SIGINT or SIGTERM. */
 export async function runSchedule(config: RefreshConfig): Promise<void> {

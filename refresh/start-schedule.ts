@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { findLongestAge, startTimer } from "../configuration/timetable.ts";
 import { asJson, asMetrics, serveState } from "../observation/serve-state.ts";
 import { checkStorage } from "./check-storage.ts";
 import { withPublisher } from "./connect-publisher.ts";
@@ -8,7 +9,6 @@ import { refreshDataSet } from "./refresh-data-set.ts";
 import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
 import { runWithRetries } from "./run-with-retries.ts";
 import { closeUnlessDecided } from "./switch-requests.ts";
-import { findLongestAge, startTimer } from "./timetable.ts";
 
 export interface Schedule {
   url: string;

@@ -67,9 +67,9 @@ const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: str
     runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
   },
   report_service: {
-    schemas: ["access"],
+    schemas: ["access", "publication"],
     reads: [],
-    runs: ["access.find_request_of_token", "access.redeem_access_token"],
+    runs: ["access.find_request_of_token", "access.redeem_access_token", "publication.describe_service"],
   },
   gateway_sync: {
     schemas: ["access"],

@@ -3,11 +3,11 @@ import path from "node:path";
 import type { Client } from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { listNextRuns } from "../../configuration/timetable.ts";
 import { connect } from "../../db/connect.ts";
 import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { readRefreshConfig } from "../../refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../refresh/start-schedule.ts";
-import { listNextRuns } from "../../refresh/timetable.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 

@@ -1,5 +1,7 @@
 import { Cron } from "croner";
-import type { EnvironmentName } from "./refresh-config.ts";
+
+export const environments = ["production", "staging", "development", "preview"] as const;
+export type EnvironmentName = (typeof environments)[number];
 
 /** Where 5 a.m. is meant: summer time included. */
 export const timeZone = "America/New_York";

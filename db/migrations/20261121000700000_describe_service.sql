@@ -1,0 +1,56 @@
+-- What the app's pages tell: which data set is live, how many submissions by audit year and state, which versions of the
+-- API are served. Only what the public may see anyway.
+-- Lock level: a short exclusive lock on publication.data_sets.
+
+-- pgls-ignore lint/safety/addingFieldWithDefault: a row a data set; a few hundred at most
+alter table publication.data_sets
+  add column submission_counts jsonb not null default '[]';
+comment on column publication.data_sets.submission_counts is
+  'Public submissions, as [{"audit_year": "2023", "state": "CA", "submissions": n}, …]; state is null where there is none.';
+
+create function publication.describe_service()
+returns jsonb
+language sql stable security definer set search_path = ''
+as $$
+  select jsonb_build_object(
+    'data_set', (
+      select jsonb_build_object(
+        'id', data_sets.id,
+        'published_at', data_sets.published_at,
+        -- Of the public rows alone: how many are suppressed is nobody's business here.
+        'rows', (
+          select jsonb_object_agg(counted.key, counted.value -> 'disclosed')
+          from jsonb_each(data_sets.row_counts) as counted
+        ),
+        'submission_counts', data_sets.submission_counts
+      )
+      from publication.data_sets
+      where data_sets.state = 'live' and data_sets.source <> 'empty'
+    ),
+    -- As PostgREST serves them (request.pre_config), the oldest first.
+    'versions', (
+      select coalesce(jsonb_agg(
+        jsonb_build_object(
+          'schema', pg_namespace.nspname,
+          'deprecated_at', retired_versions.deprecated_at,
+          'sunset_at', retired_versions.sunset_at,
+          'link', retired_versions.link
+        )
+        order by
+          pg_namespace.nspname like 'admin%',
+          string_to_array(substring(pg_namespace.nspname from 'api_v(.+)$'), '_')::integer[]
+      ), '[]')
+      from pg_catalog.pg_namespace
+      left join deployment.retired_versions
+        on retired_versions.version = substring(pg_namespace.nspname from 'api_(v.+)$')
+      where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
+        and pg_namespace.nspowner = (
+          select request.nspowner from pg_catalog.pg_namespace as request where request.nspname = 'request'
+        )
+    )
+  )
+$$;
+comment on function publication.describe_service is
+  'The live data set (null while there is none), with public rows by table and submissions by audit year and state, and the versions of the API that are served, with what is announced of their end.';
+grant usage on schema publication to report_service;
+grant execute on function publication.describe_service to report_service;
