@@ -2,6 +2,8 @@ import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../configuration/describe-database.ts";
 import { readSecretFiles } from "../configuration/read-secret-files.ts";
+import { environments } from "../configuration/timetable.ts";
+import type { SiteConfig } from "../site/register-site.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
 import type { PublicFilesOptions } from "./public-files.ts";
 import type { S3StoreOptions } from "./s3-store.ts";
@@ -17,6 +19,8 @@ export interface ReportServiceConfig {
   storage: StorageConfig;
   /** Where the bulk files are, if they are served: a directory, or s3://bucket/prefix. */
   publicData?: ({ location: string } & PublicFilesOptions) | undefined;
+  /** The pages for people, if they are served. */
+  site?: SiteConfig | undefined;
 }
 
 export interface LocalStorageConfig {
@@ -44,6 +48,7 @@ const anyPort = z
   .transform(Number)
   .refine((number) => number <= 65_535, "should be a port number, or 0 for any free port");
 const port = (fallback: number) => anyPort.default(fallback);
+const contact = z.url({ protocol: /^(mailto|https)$/, error: "should be a mailto: or https: address" });
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const secret = z
   .string("should be the secret that the report service and the local storage share")
@@ -65,6 +70,10 @@ const reportService = z.object({
   STORAGE_URL: address("the local storage's address, such as http://127.0.0.1:8002").optional(),
   S3_BUCKET: text("the name of a bucket").optional(),
   PUBLIC_DATA: z.string().optional(),
+  API_URL: address("the API as clients reach it, such as https://api.example.gov").optional(),
+  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
+  CONTACT: contact.optional(),
+  SECURITY_CONTACT: contact.optional(),
 });
 const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
@@ -113,6 +122,28 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
         ? { kind: "local", url, secret: parse(localStore, variables).STORAGE_SIGNING_SECRET }
         : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
     publicData: readPublicData(rest.PUBLIC_DATA, variables),
+    site: describeSite(rest),
+  };
+}
+
+/** @param API_URL without it there are no pages */
+export function describeSite({
+  API_URL,
+  ENVIRONMENT,
+  CONTACT,
+  SECURITY_CONTACT,
+}: {
+  [Name in "API_URL" | "CONTACT" | "SECURITY_CONTACT"]?: string | undefined;
+} & { ENVIRONMENT?: SiteConfig["environment"] }): SiteConfig | undefined {
+  if (API_URL === undefined) return undefined;
+  const { hostname } = new URL(API_URL);
+  return {
+    apiUrl: API_URL.replace(/\/+$/, ""),
+    environment: ENVIRONMENT,
+    contact: CONTACT,
+    // The mailbox that every domain should have for it (RFC 2142).
+    securityContact:
+      SECURITY_CONTACT ?? `mailto:security@${/^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname}`,
   };
 }
 

@@ -1,5 +1,7 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
+import type { BuiltAssets } from "../site/build-assets.ts";
+import { registerSite, type SiteConfig } from "../site/register-site.ts";
 import {
   failed,
   methodNotAllowed,
@@ -15,7 +17,7 @@ import { createReportMetrics, measureStorage, type Redemption, type ReportMetric
 import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { redeemToken } from "./redeem-token.ts";
-import { publicData, servePublicData } from "./serve-public-data.ts";
+import { servePublicData } from "./serve-public-data.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
 export interface ReportServiceParts {
@@ -23,6 +25,8 @@ export interface ReportServiceParts {
   storage: Storage;
   /** The bulk files, if they are served here. */
   publicFiles?: PublicFiles | undefined;
+  /** The pages for people, if they are served here. */
+  site?: { config: SiteConfig; assets: BuiltAssets } | undefined;
   logger: FastifyBaseLogger;
 }
 
@@ -37,6 +41,7 @@ export function createReportService({
   pool,
   storage: plainStorage,
   publicFiles,
+  site,
   logger,
 }: ReportServiceParts): { app: FastifyInstance; metrics: ReportMetrics } {
   const app = fastify({
@@ -65,11 +70,11 @@ export function createReportService({
     metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
   });
 
-  // HEAD included: a token must survive whatever previews a link.
+  // HEAD only where a route says so: a token must survive whatever previews a link.
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
-    const isHeadOfFile = request.method === "HEAD" && request.routeOptions.url === `${publicData}:name`;
-    if (request.method !== "GET" && !isHeadOfFile) return sendAnswer(reply, methodNotAllowed);
+    const isKnownHead = request.method === "HEAD" && request.routeOptions.url !== undefined;
+    if (request.method !== "GET" && !isKnownHead) return sendAnswer(reply, methodNotAllowed);
   });
   app.setNotFoundHandler((_request, reply) => sendAnswer(reply, notFound));
   app.setErrorHandler((error, request, reply) => {
@@ -104,6 +109,7 @@ export function createReportService({
   });
 
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
+  if (site !== undefined) registerSite(app, { pool, hasPublicData: publicFiles !== undefined, ...site });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

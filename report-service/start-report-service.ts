@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { asMetrics, serveState } from "../observation/serve-state.ts";
+import { buildAssets } from "../site/build-assets.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { createReportService } from "./create-report-service.ts";
 import { createStorage } from "./create-storage.ts";
@@ -21,6 +22,7 @@ export async function startReportService({
   database,
   storage: storageConfig,
   publicData,
+  site,
   logger,
 }: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer & { metricsUrl?: string }> {
   const storage = await createStorage(storageConfig);
@@ -29,6 +31,7 @@ export async function startReportService({
     pool,
     storage,
     publicFiles: publicData && openPublicFiles(publicData.location, publicData),
+    site: site && { config: site, assets: await buildAssets() },
     logger,
   });
   if (storageConfig.kind === "s3" && storageConfig.forcePathStyle) {

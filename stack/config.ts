@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
+import { environments } from "../configuration/timetable.ts";
 import type { RedisCounters } from "../gateway/render-document.ts";
 import { readRedis } from "../gateway/sync-config.ts";
 
@@ -9,6 +10,7 @@ const anyPort = z.coerce
   .int("should be a port number, or 0 for any free port")
   .min(0, "should be a port number, or 0 for any free port")
   .max(65535, "should be a port number, or 0 for any free port");
+const contact = z.url({ protocol: /^(mailto|https)$/, error: "should be a mailto: or https: address" });
 const port = (fallback: number) => anyPort.default(fallback);
 
 const environment = z.object({
@@ -44,6 +46,9 @@ const environment = z.object({
         .map((item) => item.trim())
         .filter((item) => item !== ""),
     ),
+  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
+  CONTACT: contact.optional(),
+  SECURITY_CONTACT: contact.optional(),
   STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
 });
 

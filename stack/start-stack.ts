@@ -10,6 +10,7 @@ import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway
 import { serveSyncState } from "../gateway/serve-sync-state.ts";
 import { startSync } from "../gateway/start-sync.ts";
 import { findFiles } from "../refresh/find-files.ts";
+import { describeSite } from "../report-service/config.ts";
 import { startLocalStorage } from "../report-service/start-local-storage.ts";
 import { startReportService } from "../report-service/start-report-service.ts";
 import type { ChildProcess } from "./child-process.ts";
@@ -173,6 +174,7 @@ async function startParts(
     database: { connectionString: asRole(databaseUrl, "report_service", secrets) },
     storage: { kind: "local", url: storage.url, secret },
     publicData: { location: publicData },
+    site: describeSite({ ...config, API_URL: gatewayUrl }),
     logger: logger.child({ service: "report-service" }),
   });
   stops.push(reportService.close);

@@ -1,5 +1,5 @@
--- What the app's pages tell: which data set is live, how many submissions by audit year and state, which versions of the
--- API are served. Only what the public may see anyway.
+-- What the app's pages tell: which data set is live, how many submissions by audit year and state, the tiers' limits,
+-- which versions of the API are served. Only what the public may see anyway.
 -- Lock level: a short exclusive lock on publication.data_sets.
 
 -- pgls-ignore lint/safety/addingFieldWithDefault: a row a data set; a few hundred at most
@@ -27,6 +27,15 @@ as $$
       from publication.data_sets
       where data_sets.state = 'live' and data_sets.source <> 'empty'
     ),
+    'tiers', (
+      select jsonb_agg(jsonb_build_object(
+        'name', tiers.name,
+        'requests_per_hour', tiers.requests_per_hour,
+        'requests_per_day', tiers.requests_per_day,
+        'limited_by', tiers.limited_by
+      ))
+      from access.tiers
+    ),
     -- As PostgREST serves them (request.pre_config), the oldest first.
     'versions', (
       select coalesce(jsonb_agg(
@@ -51,6 +60,6 @@ as $$
   )
 $$;
 comment on function publication.describe_service is
-  'The live data set (null while there is none), with public rows by table and submissions by audit year and state, and the versions of the API that are served, with what is announced of their end.';
+  'The live data set (null while there is none), with public rows by table and submissions by audit year and state; the limits of each tier; the versions of the API that are served, with what is announced of their end.';
 grant usage on schema publication to report_service;
 grant execute on function publication.describe_service to report_service;

@@ -1,0 +1,51 @@
+import type { VNode } from "preact";
+import { demonstrationKey } from "../request-snippets.ts";
+
+/** The choice between the demonstration key and one's own, which stays in the memory of this page. */
+export function KeyField({
+  own,
+  isOwn,
+  choose,
+  setOwn,
+}: {
+  own: string;
+  isOwn: boolean;
+  choose: (isOwn: boolean) => void;
+  setOwn: (key: string) => void;
+}): VNode {
+  return (
+    <fieldset>
+      <legend>Key</legend>
+      <div class="row">
+        <label class="check">
+          <input type="radio" name="key" checked={!isOwn} onChange={() => choose(false)} />
+          <span>
+            Demonstration (<code>{demonstrationKey}</code>)
+          </span>
+        </label>
+        <label class="check">
+          <input type="radio" name="key" checked={isOwn} onChange={() => choose(true)} />
+          Your own
+        </label>
+      </div>
+      {isOwn && (
+        <div class="field">
+          <label for="own-key">Your key</label>
+          <input
+            id="own-key"
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            value={own}
+            onInput={(event) => setOwn(event.currentTarget.value.trim())}
+            aria-describedby="own-key-hint"
+          />
+          <span class="hint" id="own-key-hint">
+            It is kept in this page’s memory alone, and forgotten when you leave. Copied commands have{" "}
+            <code>API_KEY</code> in its place.
+          </span>
+        </div>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,80 @@
+/* @jsxRuntime automatic */
+/* @jsxImportSource preact */
+import type { VNode } from "preact";
+import { demonstrationKey } from "../request-snippets.ts";
+import { Scroll } from "../scroll.tsx";
+import type { Tier } from "../service-facts.ts";
+
+/** What each tier sees, what it may ask for, and how to get a key of it. */
+export function KeysSection({
+  tiers,
+  contact,
+}: {
+  tiers: Tier[] | undefined;
+  contact: string | undefined;
+}): VNode {
+  const describe = (name: string) => describeLimit(tiers?.find((tier) => tier.name === name));
+  const operator =
+    contact === undefined ? "whoever runs this service" : <a href={contact}>whoever runs this service</a>;
+  return (
+    <section aria-labelledby="keys">
+      <h2 id="keys">Keys and limits</h2>
+      <p>
+        Each request names a key, best in the header <code>x-api-key</code>. A request gives at most 20,000
+        rows; page with <code>limit</code> and <code>offset</code>, or take whole tables as files.
+      </p>
+      <Scroll label="Kinds of keys">
+        <table>
+          <caption class="visually-hidden">Kinds of keys, their limits and how to get one</caption>
+          <thead>
+            <tr>
+              <th scope="col">Key</th>
+              <th scope="col">Sees</th>
+              <th scope="col">Limit</th>
+              <th scope="col">How to get it</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <th scope="row">
+                Demonstration: <code>{demonstrationKey}</code>
+              </th>
+              <td>public data</td>
+              <td>{describe("demo")}</td>
+              <td>it is this one</td>
+            </tr>
+            <tr>
+              <th scope="row">Individual</th>
+              <td>public data</td>
+              <td>{describe("individual")}</td>
+              <td>free: ask {operator}</td>
+            </tr>
+            <tr>
+              <th scope="row">Tribal</th>
+              <td>suppressed Tribal data as well</td>
+              <td>{describe("tribal")}</td>
+              <td>
+                under an agreement that a federal official approved: ask {operator}. It ends after six months.
+              </td>
+            </tr>
+          </tbody>
+        </table>
+      </Scroll>
+      <p>
+        Hours and days are calendar hours and days in UTC. <code>X-RateLimit-Remaining-Hour</code> and{" "}
+        <code>RateLimit-Reset</code> of every answer say what is left, and for how many seconds.
+      </p>
+    </section>
+  );
+}
+
+function describeLimit(tier: Tier | undefined): string {
+  if (tier === undefined) return "see the headers of an answer";
+  const parts = [
+    ...(tier.requests_per_hour === null
+      ? []
+      : [`${tier.requests_per_hour.toLocaleString("en-US")} requests an hour`]),
+    ...(tier.requests_per_day === null ? [] : [`${tier.requests_per_day.toLocaleString("en-US")} a day`]),
+  ];
+  return `${parts.join(", ")}${tier.limited_by === "address" ? ", for each address" : ""}`;
+}

@@ -1,0 +1,80 @@
+import type { Pool } from "pg";
+import { z } from "zod";
+
+const facts = z.object({
+  data_set: z
+    .object({
+      id: z.string(),
+      published_at: z.coerce.date(),
+      /** Public rows by table. */
+      rows: z.record(z.string(), z.number()),
+      submission_counts: z.array(
+        z.object({
+          audit_year: z.string().nullable(),
+          state: z.string().nullable(),
+          submissions: z.number(),
+        }),
+      ),
+    })
+    .nullable(),
+  tiers: z.array(
+    z.object({
+      name: z.string(),
+      requests_per_hour: z.number().nullable(),
+      requests_per_day: z.number().nullable(),
+      limited_by: z.string(),
+    }),
+  ),
+  versions: z.array(
+    z.object({
+      schema: z.string(),
+      deprecated_at: z.coerce.date().nullable(),
+      sunset_at: z.coerce.date().nullable(),
+      link: z.string().nullable(),
+    }),
+  ),
+});
+
+/** What publication.describe_service() says: the live data set, the tiers' limits, the served versions. */
+export type ServiceFacts = z.infer<typeof facts>;
+export type DataSet = NonNullable<ServiceFacts["data_set"]>;
+export type Tier = ServiceFacts["tiers"][number];
+
+const keepMilliseconds = 30_000;
+const keepFailureMilliseconds = 3000;
+const patienceMilliseconds = 2000;
+
+/**
+ * Makes a function that tells the service's facts, up to 30 seconds old. It resolves to undefined when the database has
+ * not told them within 2 seconds. However many ask, the database is asked once at a time.
+ */
+export function createFactsReader(
+  pool: Pool,
+  onError: (error: unknown) => void,
+): () => Promise<ServiceFacts | undefined> {
+  let asked: Promise<ServiceFacts | undefined> | undefined;
+  let askAgainAt = 0;
+  const ask = async () => {
+    try {
+      const { rows } = await pool.query<{ facts: unknown }>("select publication.describe_service() as facts");
+      askAgainAt = performance.now() + keepMilliseconds;
+      return facts.parse(rows[0]?.facts);
+    } catch (error) {
+      askAgainAt = performance.now() + keepFailureMilliseconds;
+      onError(error);
+      return undefined;
+    }
+  };
+  return async () => {
+    if (asked === undefined || performance.now() > askAgainAt) {
+      // Until it has answered, everyone waits for this one.
+      askAgainAt = Number.POSITIVE_INFINITY;
+      asked = ask();
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), patienceMilliseconds);
+    });
+    return Promise.race([asked, tooLate]).finally(() => clearTimeout(timer));
+  };
+}
