@@ -41,7 +41,7 @@ export function TableReference({
           Open <code>{name}</code> in the explorer
         </a>
       </p>
-      <Scroll label={`Columns of ${name}`}>
+      <Scroll label={`Columns of ${name}`} kind="wide">
         <table>
           <caption class="visually-hidden">Columns of {name}</caption>
           <thead>

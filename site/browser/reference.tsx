@@ -38,7 +38,6 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
   const columns = found.reduce((sum, table) => sum + table.columns.length, 0);
   return (
     <>
-      <Versions versions={versions} />
       <h2>Tables and columns</h2>
       <div class="row">
         <div class="field">
@@ -57,7 +56,7 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
             ))}
           </select>
         </div>
-        <div class="field">
+        <div class="field field--wide">
           <label for="search">Search tables and columns</label>
           <input
             id="search"
@@ -68,6 +67,9 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
           />
         </div>
       </div>
+      <p class="hint">
+        <a href="#versions">How long each version is served</a>
+      </p>
       <p role="status" class="found">
         {state.state === "asking" && "Asking the API …"}
         {state.state === "there" &&
@@ -133,6 +135,7 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
           ))}
         </>
       )}
+      <Versions versions={versions} />
     </>
   );
 }

@@ -20,7 +20,7 @@ export function Snippets({
   return (
     <Tabs id={id} label="Language" tabs={languages} current={language} choose={choose}>
       <div class="command">
-        <Scroll label={`Request in ${languages[language]}`} kind="code">
+        <Scroll label={`Request in ${languages[language]}`} kind="code wrapped">
           <pre>
             <code>{text}</code>
           </pre>

@@ -77,7 +77,7 @@ export function ErrorsSection(): VNode {
         Every error is an HTTP status with a JSON body: <code>message</code> says what is wrong, and{" "}
         <code>code</code>, <code>details</code> and <code>hint</code> say more where there is more to say.
       </p>
-      <Scroll label="Errors">
+      <Scroll label="Errors" kind="wide">
         <table>
           <caption class="visually-hidden">Errors, and what to do about each</caption>
           <thead>

@@ -23,7 +23,7 @@ export function KeysSection({
         Each request names a key, best in the header <code>x-api-key</code>. A request gives at most 20,000
         rows; page with <code>limit</code> and <code>offset</code>, or take whole tables as files.
       </p>
-      <Scroll label="Kinds of keys">
+      <Scroll label="Kinds of keys" kind="wide">
         <table>
           <caption class="visually-hidden">Kinds of keys, their limits and how to get one</caption>
           <thead>

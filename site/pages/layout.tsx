@@ -97,7 +97,7 @@ export function Layout({ context, path, title, description, scripts = [], childr
 export function Command({ text, label }: { text: string; label: string }): VNode {
   return (
     <div class="command" data-copy={label}>
-      <Scroll label={label} kind="code">
+      <Scroll label={label} kind="code wrapped">
         <pre>
           <code>{text}</code>
         </pre>

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Browser, chromium } from "playwright-core";
@@ -12,7 +12,9 @@ export const artefacts = path.resolve(import.meta.dirname, "../artefacts");
  */
 export async function startBrowser(): Promise<{ browser: Browser; stop: () => Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
-  const before = { TMPDIR: process.env.TMPDIR, AWS_LAMBDA_JS_RUNTIME: process.env.AWS_LAMBDA_JS_RUNTIME };
+  // What the package reads, and what it changes.
+  const names = ["TMPDIR", "AWS_LAMBDA_JS_RUNTIME", "FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"];
+  const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const restore = () => {
     for (const [name, value] of Object.entries(before)) {
       if (value === undefined) delete process.env[name];
@@ -25,6 +27,11 @@ export async function startBrowser(): Promise<{ browser: Browser; stop: () => Pr
     const { default: packaged } = await import("@sparticuz/chromium");
     packaged.setGraphicsMode = false;
     const executablePath = await packaged.executablePath();
+    // The package's own configuration looks for its fonts in /tmp/fonts; without any font Chromium ends.
+    await writeFile(
+      path.join(directory, "fonts.conf"),
+      `<?xml version="1.0"?><fontconfig><dir>${directory}/fonts</dir><cachedir>${directory}/font-cache</cachedir></fontconfig>`,
+    );
     const browser = await chromium.launch({
       executablePath,
       // Not the package's: those switch the same-origin policy off.
@@ -42,7 +49,7 @@ export async function startBrowser(): Promise<{ browser: Browser; stop: () => Pr
       env: {
         ...(process.env as Record<string, string>),
         HOME: directory,
-        FONTCONFIG_PATH: path.join(directory, "fonts"),
+        FONTCONFIG_FILE: path.join(directory, "fonts.conf"),
         LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
       },
     });
