@@ -43,7 +43,7 @@ export async function inDatabase<Result>(
   work: (ask: Ask) => Promise<Result>,
 ): Promise<Result> {
   process.env = { ...dotenv.loadSafe(".env"), ...process.env };
-  const config = await findDatabase(process.env, (line) => process.stderr.write(`${line}\n`));
+  const config = findDatabase(process.env, (line) => process.stderr.write(`${line}\n`));
   return await withAccess(config, operator, work);
 }
 

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../configuration/describe-database.ts";
+import { findRunningStack } from "../configuration/find-running-stack.ts";
 import { readSecretFiles } from "../configuration/read-secret-files.ts";
 import { type EnvironmentName, environments } from "../configuration/timetable.ts";
 
@@ -33,7 +32,6 @@ const schema = z.object({
   PUBLISHER_DATABASE_PASSWORD: z.string().optional(),
   PGHOST: z.string().optional(),
   PGDATABASE: z.string().optional(),
-  STACK_DIRECTORY: z.string().default(".stack"),
   REFRESH_SOURCE: z.string().optional(),
   PUBLIC_DATA: z.string().optional(),
   ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).default("development"),
@@ -59,7 +57,12 @@ export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig
   }
   const named = data.PUBLISHER_DATABASE_URL ?? data.DATABASE_URL;
   const isNamed = named !== undefined || data.PGHOST !== undefined || data.PGDATABASE !== undefined;
-  const stack = isNamed ? undefined : readStack(data.STACK_DIRECTORY);
+  const stack = isNamed ? undefined : findRunningStack(variables);
+  if (!isNamed && stack === undefined) {
+    throw new Error(
+      "No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST. (Nor does a stack run here.)",
+    );
+  }
   return {
     database: describeDatabase(named ?? stack?.databaseUrl, data.PUBLISHER_DATABASE_PASSWORD),
     source: data.REFRESH_SOURCE,
@@ -68,18 +71,4 @@ export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig
     host: data.REFRESH_HOST,
     port: data.REFRESH_PORT,
   };
-}
-
-function readStack(directory: string): { databaseUrl: string; publicData: string } {
-  try {
-    const facts: { database_url: string } = JSON.parse(
-      readFileSync(path.join(directory, "stack.json"), "utf8"),
-    );
-    return { databaseUrl: facts.database_url, publicData: path.join(directory, "public-data") };
-  } catch (cause) {
-    throw new Error(
-      `No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST. (Nor does a stack run on ${directory}.)`,
-      { cause },
-    );
-  }
 }

@@ -61,7 +61,7 @@ async function run({ wait, plan, json, apiFrom, directory }: Options): Promise<v
     ...Object.values(passwordVariables),
   ]);
   const report = (line: string) => void process.stderr.write(`${line}\n`);
-  const databaseUrl = await findDatabaseUrl(variables, report);
+  const databaseUrl = findDatabaseUrl(variables, report);
   await waitForDatabase(databaseUrl, wait);
   const passwords = Object.fromEntries(
     loginRoles.flatMap((role) => {

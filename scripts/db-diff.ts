@@ -31,7 +31,7 @@ Exit status: 0 no drift, 1 failed, 3 drift.`,
 let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
   const variables = { ...dotenv.loadSafe(".env"), ...process.env };
-  const databaseUrl = await findDatabaseUrl(
+  const databaseUrl = findDatabaseUrl(
     against === undefined ? variables : { DATABASE_URL: against },
     (line) => void process.stderr.write(`${line}\n`),
   );

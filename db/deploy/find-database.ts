@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { findRunningStack } from "../../configuration/find-running-stack.ts";
 
 type Variables = Record<string, string | undefined>;
 
@@ -11,21 +10,17 @@ type Variables = Record<string, string | undefined>;
  *
  * @throws Error with one line that says what to set
  */
-export async function findDatabaseUrl(
-  variables: Variables,
-  report: (line: string) => void = () => {},
-): Promise<string> {
+export function findDatabaseUrl(variables: Variables, report: (line: string) => void = () => {}): string {
   const { DATABASE_URL, PGHOST, PGPORT = "5432", PGUSER = "postgres", PGDATABASE, PGPASSWORD } = variables;
   if (!DATABASE_URL && (!PGHOST || !PGDATABASE)) {
-    const stack = path.join(variables.STACK_DIRECTORY || ".stack", "stack.json");
-    const facts = await readFile(stack, "utf8").catch(() => undefined);
-    if (facts === undefined) {
+    const stack = findRunningStack(variables);
+    if (stack === undefined) {
       throw new Error(
         "DATABASE_URL is missing: it, or PGHOST and PGDATABASE, names the database. Set it in the environment or in .env. (Nor does a stack run here.)",
       );
     }
-    report(`Using the database of the stack that runs on ${path.dirname(stack)}.`);
-    return JSON.parse(facts).database_url;
+    report(`Using the database of the stack that runs on ${stack.directory}.`);
+    return stack.databaseUrl;
   }
   const address = DATABASE_URL || `postgres://${PGHOST}:${PGPORT}/${PGDATABASE}`;
   if (!URL.canParse(address) || !/^postgres(ql)?:/.test(address)) {

@@ -1,5 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { lockDirectory } from "../../stack/lock-directory.ts";
 import { query, target } from "../support/target.ts";
 import {
   agreements,
@@ -490,21 +493,25 @@ describe("the database", () => {
   });
 
   it("is the running stack's where nothing else names one, and it is said so", async () => {
-    const directory = await shell(
-      // A stack.json of a process that runs, namely this test, and one of a process that does not.
-      `d=$(mktemp -d) && echo '${JSON.stringify({ database_url: target.databaseUrl, pid: process.pid })}' > $d/stack.json && echo $d`,
+    const STACK_DIRECTORY = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
+    await writeFile(
+      path.join(STACK_DIRECTORY, "stack.json"),
+      JSON.stringify({ database_url: target.databaseUrl }),
     );
-    const STACK_DIRECTORY = directory.stdout.trim();
+    // As if this test were a stack that runs.
+    const unlock = await lockDirectory(STACK_DIRECTORY);
     const run = await keys("list --json --tier demo", { env: { STACK_DIRECTORY } });
     expect(run.code).toBe(0);
     expect(run.stderr).toBe(`Using the database of the stack that runs on ${STACK_DIRECTORY}.\n`);
     expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
-    const text = await readFile(`${STACK_DIRECTORY}/stack.json`, "utf8");
-    await shell(`echo '${text.replace(String(process.pid), "2147483646")}' > ${STACK_DIRECTORY}/stack.json`);
+    await unlock();
+    // A process that had this number before.
+    const left = JSON.stringify({ pid: process.pid, started: "1" });
+    await writeFile(path.join(STACK_DIRECTORY, "stack.lock"), left);
     const stopped = await keys("list", { env: { STACK_DIRECTORY } });
     expect(stopped.code).toBe(1);
     expectOneLine(stopped, /No database is named/);
-    await shell(`rm -r ${STACK_DIRECTORY}`);
+    await rm(STACK_DIRECTORY, { recursive: true });
   });
 
   it("may be left when the output cannot be written, which is said", async () => {
