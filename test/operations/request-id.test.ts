@@ -104,7 +104,7 @@ describe("the id of the request", () => {
   });
 
   it("is in PostgreSQL's log of what ran for it, and of what was refused", () => {
-    const ofRequest = of("postgresql").filter(({ msg }) => msg?.includes(` ${requestId} `));
+    const ofRequest = of("postgresql").filter(({ msg }) => msg?.includes(`,${requestId}:`));
     const texts = ofRequest.map(({ msg }) => msg).join("\n");
     expect(texts).toContain("request_file_access");
     expect(texts).toContain('ERROR:  {"code": "report_not_found"');
