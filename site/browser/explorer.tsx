@@ -167,7 +167,7 @@ function Explorer({ settings: { apiUrl, versions: served } }: { settings: Client
           <Snippets id="snippet" request={request} language={language} choose={setLanguage} />
           <CopyButton
             name="Copy link"
-            label="Copy a link to this query"
+            label="Copy link to this query"
             text={new URL(linkToExplorer(version.schema, query), location.href).href}
           />
         </div>

@@ -1,0 +1,71 @@
+import path from "node:path";
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+import { artefacts } from "./browser.ts";
+
+/** A page of the site under test, and all that must not happen in it. */
+export interface Visit {
+  page: Page;
+  /** Looks for violations of WCAG 2.1 A and AA, and of axe's best practices. */
+  checkAccessibility: () => Promise<void>;
+  checkWidth: () => Promise<void>;
+  takePicture: (name: string) => Promise<void>;
+  /** Ends the visit; fails if the page asked another host or complained on the console. */
+  leave: () => Promise<void>;
+}
+
+/** @param origins whom the page may ask: the app and the API */
+export async function visit(
+  browser: Browser,
+  url: string,
+  origins: string[],
+  options: BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const asked = new Set<string>();
+  const complaints: string[] = [];
+  page.on("request", (request) => {
+    if (/^https?:/.test(request.url())) asked.add(new URL(request.url()).origin);
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    // Chromium notes every answer above 399: what the page makes of it, the tests look at.
+    const isRefusal = /^Failed to load resource: the server responded with a status of 4\d\d/.test(
+      message.text(),
+    );
+    if (["error", "warning"].includes(message.type()) && !isRefusal) complaints.push(message.text());
+  });
+  await page.goto(url);
+  return {
+    page,
+    checkAccessibility: async () => {
+      // Content-Security-Policy holds for what a page loads, not for what its tests evaluate.
+      await page.evaluate(axe.source);
+      const found = (await page.evaluate("axe.run()")) as axe.AxeResults;
+      expect(
+        found.violations.map(({ id, nodes }) => ({
+          id,
+          nodes: nodes.map((node) => node.html.slice(0, 200)),
+        })),
+      ).toEqual([]);
+      expect(found.passes.length).toBeGreaterThan(10);
+    },
+    checkWidth: async () => {
+      const [content, window] = (await page.evaluate(
+        "[document.documentElement.scrollWidth, innerWidth]",
+      )) as number[];
+      expect(content).toBeLessThanOrEqual(window ?? 0);
+    },
+    takePicture: async (name) => {
+      await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: true });
+    },
+    leave: async () => {
+      await context.close();
+      expect(complaints).toEqual([]);
+      for (const origin of asked) expect(origins).toContain(origin);
+    },
+  };
+}
