@@ -8,7 +8,9 @@ import { startReportService } from "../report-service/start-report-service.ts";
 const name = "report-service";
 
 new Command(name)
-  .description("Redeems one-time tokens for redirects to the reports' PDFs. Ctrl-C stops it.")
+  .description(
+    "Redeems one-time tokens for redirects to the reports' PDFs, and serves the pages for people. Ctrl-C stops it.",
+  )
   .allowExcessArguments(false)
   .addHelpText(
     "after",
@@ -33,6 +35,12 @@ or:
                                        without them the AWS standard chain: profile, container, instance
 Bulk files, if they are served here, at /public-data/:
   PUBLIC_DATA                          the directory, or s3://bucket/prefix, that the refresh writes them to
+Pages for people, if they are served here, at /:
+  API_URL                              the API as browsers reach it
+  ENVIRONMENT                          whose timetable the next refresh follows: production, staging, development
+                                       or preview
+  CONTACT                              who gives keys and answers questions: a mailto: or https: address
+  SECURITY_CONTACT                     likewise, for /.well-known/security.txt (security@ and the API's host)
 
 /healthz says whether it runs, /readyz whether database and storage answer.
 Exit status: 0 stopped by a signal, 1 could not be started.`,

@@ -38,6 +38,9 @@ Environment (or .env):
   DATABASE_URL           an empty PostgreSQL 18 database to use, as superuser, in place of the embedded one
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is not on the PATH nor installed by npm
   TRUSTED_IPS            load balancers in front whose X-Forwarded-For is believed, as addresses or CIDRs
+  ENVIRONMENT            whose timetable the app's pages name: production, staging, development or preview (none)
+  CONTACT, SECURITY_CONTACT
+                         mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
 
 Exit status: 0 stopped by Ctrl-C, 1 a part failed or could not be started.`,

@@ -71,13 +71,13 @@ describe("an asset", () => {
     }
   });
 
-  it("is little: a page is less than 60 KB, as it is sent", async () => {
+  it("is little: all of them and a page are less than 40 KB, as they are sent", async () => {
     const sizes = await Promise.all(
       [...(await listAssets()), "/explorer"].map(
         async (each) => (await get(each, { "accept-encoding": "gzip" })).body.length,
       ),
     );
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000);
   });
 
   it("that is not there is answered like any other path", async () => {
