@@ -11,11 +11,14 @@ export function TableReference({
   target,
   language,
   choose,
+  isBrief,
 }: {
   table: Table;
   target: { apiUrl: string; schema: string };
   language: Language;
   choose: (language: Language) => void;
+  /** Shows no more than the columns. */
+  isBrief: boolean;
 }): VNode {
   const { name, title, description, columns } = table;
   const example = chooseExample(table);
@@ -24,23 +27,27 @@ export function TableReference({
       <h3 id={`${name}-heading`}>
         <code>{name}</code> <span>{title}</span>
       </h3>
-      <p class="description">{description}</p>
-      <details>
-        <summary>
-          Example request<span class="visually-hidden"> for {name}</span>
-        </summary>
-        <Snippets
-          id={`${name}-example`}
-          request={describeRequest(target, example)}
-          language={language}
-          choose={choose}
-        />
-      </details>
-      <p>
-        <a href={linkToExplorer(target.schema, example)}>
-          Open <code>{name}</code> in the explorer
-        </a>
-      </p>
+      {!isBrief && (
+        <>
+          <p class="description">{description}</p>
+          <details>
+            <summary>
+              Example request<span class="visually-hidden"> for {name}</span>
+            </summary>
+            <Snippets
+              id={`${name}-example`}
+              request={describeRequest(target, example)}
+              language={language}
+              choose={choose}
+            />
+          </details>
+          <p>
+            <a href={linkToExplorer(target.schema, example)}>
+              Open <code>{name}</code> in the explorer
+            </a>
+          </p>
+        </>
+      )}
       <Scroll label={`Columns of ${name}`} kind="wide">
         <table>
           <caption class="visually-hidden">Columns of {name}</caption>

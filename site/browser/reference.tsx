@@ -107,7 +107,7 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
       </div>
       {state.state === "there" && (
         <>
-          <p>{state.description.description}</p>
+          {words.trim() === "" && <p>{state.description.description}</p>}
           {found.length > 1 && (
             <nav aria-label="Tables">
               <ul class="toc">
@@ -128,6 +128,7 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
               target={{ apiUrl, schema: version.schema }}
               language={language}
               choose={setLanguage}
+              isBrief={words.trim() !== ""}
             />
           ))}
           {state.description.functions.map((served) => (
