@@ -88,7 +88,9 @@ function writeFilter(operator: Operator, value: string): string {
   if (needsNoValue(operator)) return operator;
   if (operator === "in") {
     // Quoted, so that commas and brackets in a value are no syntax (PostgREST: reserved characters).
-    const values = listValues(value).map((each) => `"${each.replace(/["\\]/g, "\\$&")}"`);
+    const values = listValues(value).map((each) =>
+      /^[\w-]+$/.test(each) ? each : `"${each.replace(/["\\]/g, "\\$&")}"`,
+    );
     return `in.(${values.join(",")})`;
   }
   // PostgREST makes % of each *; what is % or _ already is meant as it is.

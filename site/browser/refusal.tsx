@@ -2,10 +2,11 @@ import type { VNode } from "preact";
 import { type Answer, describeRetry, readError } from "./send-request.ts";
 
 /** An error of the API, with what it says about it. */
-export function Refusal({ answer }: { answer: Answer }): VNode {
+export function Refusal({ answer, summary }: { answer: Answer; summary?: string }): VNode {
   const { message, details, hint } = readError(answer);
   return (
     <div class="notice notice--error">
+      {summary && <p>{summary}</p>}
       <p>
         <strong>
           {answer.status}: {message}

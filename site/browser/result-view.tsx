@@ -13,13 +13,11 @@ type View = keyof typeof views;
 /** What an answer comes to: status, rows, time, what is left of the limit, and what an error says. */
 export function AnswerStatus({ answer }: { answer: Answer }): VNode {
   const rows = readRows(answer);
-  return (
-    <>
-      <p class={rows === undefined ? "notice notice--error" : "notice notice--good"}>
-        {summarize(answer, rows)}
-      </p>
-      {rows === undefined && <Refusal answer={answer} />}
-    </>
+  const summary = summarize(answer, rows);
+  return rows === undefined ? (
+    <Refusal answer={answer} summary={summary} />
+  ) : (
+    <p class="notice notice--good">{summary}</p>
   );
 }
 

@@ -64,7 +64,11 @@ export function readError({ status, text }: Answer): ApiError {
 export function describeRetry({ headers }: Answer, now = new Date()): string | undefined {
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
   if (!Number.isFinite(seconds)) return undefined;
+  const hours = Math.ceil(seconds / 3600);
   const at = new Date(now.getTime() + seconds * 1000).toLocaleTimeString([], { timeStyle: "short" });
   const minutes = Math.ceil(seconds / 60);
-  return seconds < 90 ? `Come back in ${seconds} seconds.` : `Come back in ${minutes} minutes, at ${at}.`;
+  if (seconds < 90) return `Come back in ${seconds} seconds.`;
+  return minutes < 90
+    ? `Come back in ${minutes} minutes, at ${at}.`
+    : `Come back in ${hours} hours, at ${at}.`;
 }
