@@ -340,6 +340,7 @@ describe("the explorer", () => {
     expect(await page.getByLabel("Value 2").inputValue()).toBe("*city*");
     expect(await page.getByText("or=(a.eq.1)").count()).toBe(1);
     expect(page.url()).not.toContain("secret");
+    expect(await page.locator("body").textContent()).not.toContain("secret");
     await page.getByRole("button", { name: "Send the request" }).click();
     await page.getByText(/^Status 200/).waitFor();
     await leave();
