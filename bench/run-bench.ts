@@ -37,6 +37,11 @@ if (!Number.isSafeInteger(submissions) || submissions < 100 || !(turns >= 5)) {
 await mkdir(options.out, { recursive: true });
 const directory = await mkdtemp(path.join(tmpdir(), "single-audit-bench-"));
 let stack: BenchStack | undefined;
+const cleanUp = async () => {
+  await stack?.stop();
+  await rm(directory, { recursive: true, force: true });
+};
+process.once("SIGINT", () => void cleanUp().finally(() => process.exit(130)));
 try {
   const source = options.source ?? path.join(directory, "source");
   if (options.source === undefined) {
@@ -81,8 +86,7 @@ try {
   );
   process.stderr.write(`Wrote RESULTS.md, PLANS.md and results.json to ${options.out}.\n`);
 } finally {
-  await stack?.stop();
-  await rm(directory, { recursive: true, force: true });
+  await cleanUp();
 }
 
 /** Memory of the stack's processes; of PostgreSQL's the largest, shared memory included. */
