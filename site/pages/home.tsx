@@ -27,7 +27,7 @@ export function HomePage(context: PageContext): VNode {
             <h1>Federal single audits, as data you can query</h1>
             <p class="lead">
               Who was audited, by whom, which federal awards were spent, what was found and what will be done
-              about it: eleven tables of Single Audit submissions (2 CFR part 200, subpart F), over HTTP, as
+              about it: Single Audit submissions (2 CFR part 200, subpart F) as tables, over HTTP, as
               JSON or CSV.
             </p>
             <p class="actions">

@@ -1,11 +1,13 @@
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { readReportServiceConfig } from "../../report-service/config.ts";
 import type { RunningServer } from "../../report-service/listen.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
 import { writeSecurityTxt } from "../../site/security-txt.ts";
 import { send } from "../report-service/http.ts";
+import { createScratchDatabase } from "../support/scratch-database.ts";
 import { target } from "../support/target.ts";
 
 // What the app serves, seen as HTTP.
@@ -109,17 +111,54 @@ describe("security.txt", () => {
   });
 });
 
+/** The app on a database, with an API that nobody asks. */
+async function startApp(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<RunningServer> {
+  const config = readReportServiceConfig({
+    APP_PORT: "0",
+    REPORT_SERVICE_DATABASE_URL: databaseUrl,
+    STORAGE_URL: "http://127.0.0.1:1",
+    STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
+    API_URL: "https://api.example.gov/",
+    ...environment,
+  });
+  return startReportService({ ...config, logger: pino({ level: "silent" }) });
+}
+
+it.each([
+  ["no due time", undefined, /^(?!.*Next refresh due)/s],
+  ["a time", "staging", /Next refresh due<\/dt><dd><time/],
+  ["what a refresh follows", "development", /Next refresh due<\/dt><dd>after each change to the code/],
+])("the landing page tells %s where ENVIRONMENT is %s", async (_what, environment, expected) => {
+  const service = await startApp(
+    target.databaseUrl,
+    environment === undefined ? {} : { ENVIRONMENT: environment },
+  );
+  const { body } = await send(service.url, "/");
+  await service.close();
+  expect(body).toContain("Published</dt>");
+  expect(body).toMatch(expected);
+});
+
+it("the landing page says that nothing has been published, where that is so", async () => {
+  const database = await createScratchDatabase();
+  try {
+    await deployDatabase(database.url);
+    const service = await startApp(database.url);
+    const { body } = await send(service.url, "/");
+    await service.close();
+    expect(body).toContain("No data has been published yet.");
+  } finally {
+    await database.drop();
+  }
+});
+
 describe("without a database", () => {
   let service: RunningServer;
   beforeAll(async () => {
-    const config = readReportServiceConfig({
-      APP_PORT: "0",
-      REPORT_SERVICE_DATABASE_URL: "postgres://report_service@127.0.0.1:1/none",
-      STORAGE_URL: "http://127.0.0.1:1",
-      STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
-      API_URL: "https://api.example.gov/",
-    });
-    service = await startReportService({ ...config, logger: pino({ level: "silent" }) });
+    service = await startApp("postgres://report_service@127.0.0.1:1/none");
   });
   afterAll(() => service.close());
 
