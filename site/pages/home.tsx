@@ -27,8 +27,8 @@ export function HomePage(context: PageContext): VNode {
             <h1>Federal single audits, as data you can query</h1>
             <p class="lead">
               Who was audited, by whom, which federal awards were spent, what was found and what will be done
-              about it: Single Audit submissions (2 CFR part 200, subpart F) as tables, over HTTP, as
-              JSON or CSV.
+              about it: Single Audit submissions (2 CFR part 200, subpart F) as tables, over HTTP, as JSON or
+              CSV.
             </p>
             <p class="actions">
               <a class="button" href="/explorer">
