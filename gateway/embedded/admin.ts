@@ -8,8 +8,9 @@ const JSON_TYPES = new Set(["application/json"]);
 const YAML_TYPES = new Set(["text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml"]);
 
 /**
- * The part of Kong's admin API that a DB-less gateway needs: `GET /status`, `POST /config`, `GET /status/ready` (200
- * once there is a configuration) and `GET /metrics`.
+ * The part of Kong's admin and status APIs that a DB-less gateway needs: `GET /status`, `POST /config`,
+ * `GET /status/ready` (200 once there is a configuration) and `GET /metrics`. As the project's other services, it has
+ * `/healthz` and `/readyz`, too.
  * A new document is in force for the next request; one that is refused leaves the old one in force.
  */
 export async function handleAdminRequest(
@@ -21,7 +22,10 @@ export async function handleAdminRequest(
   if (url.pathname === "/status" && request.method === "GET") {
     return sendJson(response, 200, { configuration_hash: context.config.hash });
   }
-  if (url.pathname === "/status/ready" && request.method === "GET") {
+  if (url.pathname === "/healthz" && request.method === "GET") {
+    return sendJson(response, 200, { status: "ok" });
+  }
+  if ((url.pathname === "/status/ready" || url.pathname === "/readyz") && request.method === "GET") {
     const isReady = context.config !== EMPTY_CONFIG;
     return sendJson(response, isReady ? 200 : 503, { message: isReady ? "ready" : "no configuration" });
   }

@@ -164,6 +164,20 @@ describe("a document", () => {
 describe("the admin API", () => {
   const admin = { host: "127.0.0.1", port: 0 };
 
+  test("says that it is alive, that it is ready once it has a configuration, and what it answered", async () => {
+    const upstream = await startUpstream((_, response) => response.end("ok"));
+    const gateway = await startGateway({ admin });
+    const statusOf = async (path: string) => (await fetch(`${gateway.adminUrl}${path}`)).status;
+    expect(await statusOf("/healthz")).toBe(200);
+    expect([await statusOf("/readyz"), await statusOf("/status/ready")]).toEqual([503, 503]);
+    await postConfig(gateway, JSON.stringify(documentFor(upstream, [])));
+    expect([await statusOf("/readyz"), await statusOf("/status/ready")]).toEqual([200, 200]);
+    await send(gateway, "/");
+    await expect
+      .poll(async () => (await fetch(`${gateway.adminUrl}/metrics`)).text())
+      .toMatch(/^kong_http_requests_total\{.*code="200".*source="service".*\} 1$/m);
+  });
+
   test("swaps an accepted document, skips an unchanged one and keeps the old one when it refuses", async () => {
     const upstream = await startUpstream((incoming, response) => response.end(incoming.url));
     const gateway = await startGateway({ admin });

@@ -3,28 +3,25 @@ import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { writeSample } from "../../db/sample/write-sample.ts";
 import { runScript } from "../support/run-stack.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { startScratchService } from "../support/scratch-service.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 const password = "the password of a role that lives for one test only";
-let database: ScratchDatabase;
+let database: DeployedDatabase;
 let client: Client;
 let directory: string;
 let removeDirectory: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = await connect(database.url, "test");
+  database = await createDeployedDatabase();
+  ({ client } = database);
   ({ directory, remove: removeDirectory } = await makeDirectory());
   await writeCsv(directory, "general", [submission(1), submission(2, { is_public: "f" })]);
 });
 afterAll(async () => {
-  await client.end();
   await database.drop();
   await removeDirectory();
 });

@@ -1,25 +1,21 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { columnNames } from "../support/columns.ts";
 import { runScript } from "../support/run-stack.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { id, makeDirectory, type Row, submission, writeCsv } from "./support/source-files.ts";
 
-let database: ScratchDatabase;
+let database: DeployedDatabase;
 let client: Client;
 let directory: string;
 let removeDirectory: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = await connect(database.url, "test");
+  database = await createDeployedDatabase();
+  ({ client } = database);
 });
 afterAll(async () => {
-  await client.end();
   await database.drop();
 });
 beforeEach(async () => {

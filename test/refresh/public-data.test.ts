@@ -5,8 +5,6 @@ import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { openPublicStore } from "../../refresh/public-store.ts";
 import { refreshDataSet } from "../../refresh/refresh-data-set.ts";
 import { rollBack } from "../../refresh/roll-back.ts";
@@ -14,20 +12,19 @@ import { settlePublicFiles } from "../../refresh/write-public-files.ts";
 import { openPublicFiles } from "../../report-service/public-files.ts";
 import { servePublicData } from "../../report-service/serve-public-data.ts";
 import { columnNames, tables } from "../support/columns.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { target } from "../support/target.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
-let database: ScratchDatabase;
+let database: DeployedDatabase;
 let client: Client;
 let directory: string;
 let removeDirectory: () => Promise<void>;
 const app = fastify();
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = await connect(database.url, "test");
+  database = await createDeployedDatabase();
+  ({ client } = database);
   await client.query("set role publisher");
   ({ directory, remove: removeDirectory } = await makeDirectory());
   const secret = { auditee_name: "SECRET", auditee_uei: "SECRETUEI", is_public: "f" };
@@ -45,7 +42,6 @@ beforeAll(async () => {
   await publish();
 });
 afterAll(async () => {
-  await client.end();
   await database.drop();
   await removeDirectory();
 });

@@ -3,32 +3,29 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { connect } from "../../db/connect.ts";
 import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { findFiles } from "../../refresh/find-files.ts";
 import { loadDataSet } from "../../refresh/load-data-set.ts";
 import { rollBack } from "../../refresh/roll-back.ts";
 import { columnNames } from "../support/columns.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
-let database: ScratchDatabase;
+let database: DeployedDatabase;
 let client: Client;
 let service: ScratchService;
 let directory: string;
 let key: string;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = await connect(database.url, "test");
+  database = await createDeployedDatabase();
+  ({ client } = database);
   service = await startScratchService(database.url);
   directory = await mkdtemp(path.join(tmpdir(), "single-audit-csv-"));
   key = (await client.query("select id from access.api_keys where tier = 'demo'")).rows[0].id;
 });
 afterAll(async () => {
   await service.stop();
-  await client.end();
   await database.drop();
   await rm(directory, { recursive: true, force: true });
 });

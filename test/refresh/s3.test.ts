@@ -4,26 +4,23 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { fastify } from "fastify";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { refreshDataSet } from "../../refresh/refresh-data-set.ts";
 import { openPublicFiles } from "../../report-service/public-files.ts";
 import { servePublicData } from "../../report-service/serve-public-data.ts";
 import { runScript } from "../support/run-stack.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
-let database: ScratchDatabase;
+let database: DeployedDatabase;
 let client: Client;
 let s3: S3Server;
 let endpoint: string;
 const saved = { ...process.env };
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = await connect(database.url, "test");
+  database = await createDeployedDatabase();
+  ({ client } = database);
   await client.query("set role publisher");
   const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
   s3 = await startS3Server({ bucket: "data", ...keys });
@@ -39,7 +36,6 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env = saved;
   await s3.close();
-  await client.end();
   await database.drop();
 });
 

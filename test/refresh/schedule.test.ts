@@ -5,10 +5,9 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { listNextRuns } from "../../configuration/timetable.ts";
 import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { readRefreshConfig } from "../../refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../refresh/start-schedule.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 const runs = (environment: "production" | "staging", after: string, count: number) =>
@@ -51,20 +50,18 @@ describe("the timetable", () => {
 });
 
 describe("the schedule's service", () => {
-  let database: ScratchDatabase;
+  let database: DeployedDatabase;
   let client: Client;
   let directory: string;
   let removeDirectory: () => Promise<void>;
   const logger = pino({ level: "silent" });
 
   beforeAll(async () => {
-    database = await createScratchDatabase();
-    await deployDatabase(database.url);
-    client = await connect(database.url, "test");
+    database = await createDeployedDatabase();
+    ({ client } = database);
     ({ directory, remove: removeDirectory } = await makeDirectory());
   });
   afterAll(async () => {
-    await client.end();
     await database.drop();
     await removeDirectory();
   });

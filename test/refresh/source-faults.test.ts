@@ -4,26 +4,22 @@ import { gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { type RefreshOptions, refreshDataSet } from "../../refresh/refresh-data-set.ts";
 import { columnNames } from "../support/columns.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../support/scratch-database.ts";
 import { id, makeDirectory, range, submission, writeCsv } from "./support/source-files.ts";
 
-let database: ScratchDatabase;
+let database: DeployedDatabase;
 let client: Client;
 let directory: string;
 let removeDirectory: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = await connect(database.url, "test");
+  database = await createDeployedDatabase();
+  ({ client } = database);
   await client.query("set role publisher");
 });
 afterAll(async () => {
-  await client.end();
   await database.drop();
 });
 beforeEach(async () => {

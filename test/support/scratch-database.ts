@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client, escapeIdentifier } from "pg";
+import { connect } from "../../db/connect.ts";
+import { deployDatabase } from "../../db/deploy/deploy-database.ts";
 import { target } from "./target.ts";
 
 /** A new, empty database on the server under test, as its superuser. */
@@ -19,4 +21,16 @@ export async function createScratchDatabase(): Promise<ScratchDatabase> {
   const url = new URL(target.databaseUrl);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`drop database ${escapeIdentifier(name)} with (force)`) };
+}
+
+/** A new database in the state of `db/`, with a connection as its superuser. */
+export interface DeployedDatabase extends ScratchDatabase {
+  client: Client;
+}
+
+export async function createDeployedDatabase(): Promise<DeployedDatabase> {
+  const { url, drop } = await createScratchDatabase();
+  await deployDatabase(url);
+  const client = await connect(url, "test");
+  return { url, client, drop: () => client.end().then(drop) };
 }
