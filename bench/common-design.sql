@@ -26,7 +26,10 @@ returns boolean
 language plpgsql stable
 as $$
 begin
-  return is_public or exists (
+  if is_public then
+    return true;
+  end if;
+  return exists (
     select from common.tribal_keys
     where tribal_keys.id = (current_setting('request.headers')::json ->> 'x-consumer-custom-id')::uuid
   );

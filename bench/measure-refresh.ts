@@ -17,14 +17,16 @@ export interface RefreshFigures {
   pipelineRowsPerSecond: number;
   steps: Record<string, number>;
   peakMegabytes: number;
-  readers: { requests: number; failed: number; longestMilliseconds: number };
+  /** Readers' longest waits: while rows are loaded and indexes built, and from the publication on. */
+  readers: { requests: number; failed: number; longestLoading: number; longestPublishing: number };
 }
 
 /** Copies the files into bare tables, and then refreshes from them while two readers ask through the gateway. */
 export async function measureRefresh(stack: BenchStack, source: string): Promise<RefreshFigures> {
   const bare = await copyBare(stack, source);
-  const readers = { requests: 0, failed: 0, longestMilliseconds: 0 };
+  const readers = { requests: 0, failed: 0, longestLoading: 0, longestPublishing: 0 };
   let stopped = false;
+  let isPublishing = false;
   const read = async () => {
     while (!stopped) {
       const start = performance.now();
@@ -33,13 +35,16 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
         readers.failed += 1;
       });
       readers.requests += 1;
-      readers.longestMilliseconds = Math.max(readers.longestMilliseconds, performance.now() - start);
+      const moment = isPublishing ? "longestPublishing" : "longestLoading";
+      readers[moment] = Math.round(Math.max(readers[moment], performance.now() - start));
       await sleep(10);
     }
   };
   const reading = Promise.all([read(), read()]);
   const start = performance.now();
-  const peakMegabytes = await runRefresh(stack, source);
+  const peakMegabytes = await runRefresh(stack, source, () => {
+    isPublishing = true;
+  });
   const seconds = (performance.now() - start) / 1000;
   stopped = true;
   await reading;
@@ -54,22 +59,30 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
     pipelineRowsPerSecond: Math.round(bare.rows / seconds),
     steps,
     peakMegabytes,
-    readers: { ...readers, longestMilliseconds: Math.round(readers.longestMilliseconds) },
+    readers,
   };
   process.stderr.write(`refresh: ${JSON.stringify(figures)}\n`);
   return figures;
 }
 
-async function runRefresh({ directory }: BenchStack, source: string): Promise<number> {
+async function runRefresh(
+  { directory }: BenchStack,
+  source: string,
+  onPublishing: () => void,
+): Promise<number> {
   const child = spawn(
     process.execPath,
     ["--import", "tsx", "scripts/refresh.ts", "--from", source, "--accept-shrink", "--force"],
     {
       cwd: project,
       env: { ...process.env, STACK_DIRECTORY: directory },
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["ignore", "ignore", "pipe"],
     },
   );
+  child.stderr.on("data", (chunk: Buffer) => {
+    process.stderr.write(chunk);
+    if (chunk.includes("Publishing ...")) onPublishing();
+  });
   let peak = 0;
   const look = setInterval(() => {
     peak = Math.max(peak, readMegabytes(child.pid ?? 0).peak);

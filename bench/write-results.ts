@@ -110,7 +110,7 @@ ${formatTable(
     ["peak memory of the Node process", `${refresh.peakMegabytes} MB`],
     [
       "readers meanwhile",
-      `${thousands(refresh.readers.requests)} requests, ${refresh.readers.failed} failed, longest ${refresh.readers.longestMilliseconds} ms`,
+      `${thousands(refresh.readers.requests)} requests, ${refresh.readers.failed} failed; longest while loading ${refresh.readers.longestLoading} ms, from the publication on ${refresh.readers.longestPublishing} ms`,
     ],
   ],
 )}
