@@ -5,7 +5,6 @@ import { dotenv } from "zx";
 import { readStackConfig } from "../stack/config.ts";
 import { refuseSecondStack } from "../stack/lock-directory.ts";
 import { describeFacts } from "../stack/print-facts.ts";
-import { startStack } from "../stack/start-stack.ts";
 
 const command = new Command("npm start --")
   .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
@@ -67,6 +66,8 @@ try {
     await refuseSecondStack(config.directory);
     await rm(config.directory, { recursive: true, force: true });
   }
+  // Large: whoever only reads the help, or is refused, does not wait for it.
+  const { startStack } = await import("../stack/start-stack.ts");
   const stack = startStack({
     config,
     dataDirectory: options.data === undefined ? undefined : path.resolve(options.data),

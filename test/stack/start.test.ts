@@ -197,13 +197,20 @@ describe("npm start", { timeout: 60_000 }, () => {
     const port = typeof address === "object" ? String(address?.port) : "";
     const other = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
     try {
-      for (const variable of Object.keys(freePorts)) {
-        const start = runScript("start.ts", [], { ...freePorts, [variable]: port, STACK_DIRECTORY: other });
-        expect(await start.exited).toBe(1);
-        expect(start.output()).toBe(
-          `Port ${port} is taken. Set ${variable} to another port, or to 0 for any free one.\n`,
-        );
-      }
+      const variables = Object.keys(freePorts);
+      const outputs = await Promise.all(
+        variables.map(async (variable) => {
+          const own = { [variable]: port, STACK_DIRECTORY: path.join(other, variable) };
+          const start = runScript("start.ts", [], { ...freePorts, ...own });
+          expect(await start.exited).toBe(1);
+          return start.output();
+        }),
+      );
+      expect(outputs).toEqual(
+        variables.map(
+          (variable) => `Port ${port} is taken. Set ${variable} to another port, or to 0 for any free one.\n`,
+        ),
+      );
     } finally {
       server.close();
       await rm(other, { recursive: true });
@@ -236,10 +243,7 @@ describe("npm start", { timeout: 60_000 }, () => {
   it("stops what it has started when it is interrupted before it is ready", async () => {
     const isMakingData = () => existsSync(path.join(directory, "postgres.part"));
     const hasPrinted = (line: string) => (output: string) => output.includes(line);
-    for (const isThere of [
-      isMakingData,
-      ...["PostgreSQL is ready", "Writing a PDF", "Loading the data", "general.csv"].map(hasPrinted),
-    ]) {
+    for (const isThere of [isMakingData, ...["PostgreSQL is ready", "Loading the data"].map(hasPrinted)]) {
       const start = runScript("start.ts", ["--fresh", "--data", sample.directory], {
         ...freePorts,
         STACK_DIRECTORY: directory,
