@@ -291,12 +291,19 @@ describe("the image", () => {
     expect(lines).toContain("*");
     expect(copied).not.toContain("test");
     for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
-    for (const [, { build, command }] of services) {
-      const script = command?.find((word) => word.endsWith(".ts"));
-      if (build !== ".") continue;
-      await expect(stat(path.join(project, script ?? "none"))).resolves.toBeDefined();
-      expect(copied).toContain(script?.split("/")[0]);
+    const needed = new Set<string>();
+    for (const [, { build, command = [] }] of services) {
+      if (build === ".") needed.add(command.find((word) => word.endsWith(".ts")) ?? "none");
     }
+    // A set goes on over what is added to it meanwhile: the modules that these programs import.
+    for (const module of needed) {
+      expect(copied, module).toContain(module.split("/")[0]);
+      const text = await readFile(path.join(project, module), "utf8");
+      for (const [, imported = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+\.tsx?)"/g)) {
+        needed.add(path.join(path.dirname(module), imported));
+      }
+    }
+    expect(needed.size).toBeGreaterThan(50);
   });
 });
 
