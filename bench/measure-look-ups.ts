@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { ask } from "./ask.ts";
 import { at, type Summary, summarize } from "./measure.ts";
@@ -37,7 +38,13 @@ export async function measureLookUps(
   };
   const arms: Record<string, (id: string, connection: number) => Promise<unknown> | undefined> = {
     gateway: (id) => ask(`${facts.base_url}/general?report_id=eq.${id}`, withKey),
-    "PostgREST direct": (id) => ask(`${facts.postgrest_url}/general?report_id=eq.${id}`, direct),
+    // The request that the gateway makes of it, so that the database does the same.
+    "PostgREST direct": (id) =>
+      ask(`${facts.postgrest_url}/general?report_id=eq.${id}`, {
+        ...direct,
+        "x-filter-report-id": `eq.${id}`,
+        "x-request-id": randomUUID(),
+      }),
     "pg prepared": (id, connection) => clients[connection]?.query({ ...sql, values: [id] }),
   };
   const rates = new Map<string, number[]>();
