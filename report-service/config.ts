@@ -48,7 +48,11 @@ const anyPort = z
   .transform(Number)
   .refine((number) => number <= 65_535, "should be a port number, or 0 for any free port");
 const port = (fallback: number) => anyPort.default(fallback);
-const contact = z.url({ protocol: /^(mailto|https)$/, error: "should be a mailto: or https: address" });
+/** Where people are written to. */
+export const contact = z.url({
+  protocol: /^(mailto|https)$/,
+  error: "should be a mailto: or https: address",
+});
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const secret = z
   .string("should be the secret that the report service and the local storage share")

@@ -4,13 +4,13 @@ import { z } from "zod";
 import { environments } from "../configuration/timetable.ts";
 import type { RedisCounters } from "../gateway/render-document.ts";
 import { readRedis } from "../gateway/sync-config.ts";
+import { contact } from "../report-service/config.ts";
 
 const anyPort = z.coerce
   .number("should be a port number, or 0 for any free port")
   .int("should be a port number, or 0 for any free port")
   .min(0, "should be a port number, or 0 for any free port")
   .max(65535, "should be a port number, or 0 for any free port");
-const contact = z.url({ protocol: /^(mailto|https)$/, error: "should be a mailto: or https: address" });
 const port = (fallback: number) => anyPort.default(fallback);
 
 const environment = z.object({

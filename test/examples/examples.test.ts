@@ -73,14 +73,14 @@ const synced = "report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,
 const readAccepted = async () =>
   parseRows(await ask(`/general?select=${synced}&fac_accepted_date=not.is.null`, "csv"), "csv");
 
-describe.each(clients)("the $language client", (client) => {
-  const { missing } = client;
-  if (missing !== undefined) {
-    it.skip(`was not run: ${missing} is not on this machine`);
-    process.stderr.write(`The ${client.language} client was not run: ${missing} is not on this machine.\n`);
-    return;
-  }
+for (const { language, missing } of clients) {
+  if (missing === undefined) continue;
+  process.stderr.write(`The ${language} client was not run: ${missing} is not on this machine.\n`);
+}
 
+const present = clients.filter(({ missing }) => missing === undefined);
+
+describe.each(present)("the $language client", (client) => {
   describe("query", () => {
     it("prints what the API answers to the filters", async () => {
       const [first] = parseRows(await ask("/general?is_public=is.true&limit=1", "csv"), "csv");
@@ -341,7 +341,7 @@ it("each client asks again after a lost connection, 429 and 503", { timeout: 30_
       Array.from({ length: 4 }, () => "50"),
     );
   };
-  await Promise.all(clients.filter(({ missing }) => missing === undefined).map(check));
+  await Promise.all(present.map(check));
 });
 
 async function findStorage(): Promise<string> {
