@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Query } from "../query.ts";
+import { NameSelect } from "./editable-rows.tsx";
 import { FilterRows } from "./filter-rows.tsx";
 import { OrderRows } from "./order-rows.tsx";
 import type { Column, Table } from "./read-description.ts";
@@ -32,33 +33,20 @@ export function QueryForm({
       <fieldset>
         <legend>Table</legend>
         <div class="row">
-          <div class="field">
-            <label for="schema">Version</label>
-            <select id="schema" value={schema} onChange={(event) => change({}, event.currentTarget.value)}>
-              {versions.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
-          <div class="field">
-            <label for="table">Table</label>
-            <select
-              id="table"
-              value={query.table}
-              onChange={(event) =>
-                change({ table: event.currentTarget.value, columns: [], filters: [], order: [] })
-              }
-            >
-              {table === undefined && <option value={query.table}>{query.table}</option>}
-              {tables.map(({ name }) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
+          <NameSelect
+            id="schema"
+            label="Version"
+            names={versions}
+            value={schema}
+            change={(name) => change({}, name)}
+          />
+          <NameSelect
+            id="table"
+            label="Table"
+            names={tables.map(({ name }) => name)}
+            value={query.table}
+            change={(name) => change({ table: name, columns: [], filters: [], order: [] })}
+          />
         </div>
         {table !== undefined && <span class="hint">{table.title}</span>}
         {table === undefined && (

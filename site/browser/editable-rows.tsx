@@ -1,0 +1,89 @@
+import type { VNode } from "preact";
+import { useRef } from "preact/hooks";
+import type { Column } from "./read-description.ts";
+
+/** A list of terms that grows by a button below it and shrinks by one in each row. */
+export function EditableRows<Term>({
+  legend,
+  noun,
+  terms,
+  columns,
+  change,
+  makeTerm,
+  describeRow,
+}: {
+  legend: string;
+  /** With its article, such as "a filter". */
+  noun: `${"a" | "an"} ${string}`;
+  terms: Term[];
+  columns: Column[];
+  change: (terms: Term[]) => void;
+  makeTerm: () => Term;
+  /** The fields of a row. */
+  describeRow: (term: Term, index: number, replace: (changed: Partial<Term>) => void) => VNode;
+}): VNode {
+  const add = useRef<HTMLButtonElement>(null);
+  const replace = (index: number, changed: Partial<Term>) =>
+    change(terms.map((term, each) => (each === index ? { ...term, ...changed } : term)));
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      <ul class="rows">
+        {terms.map((term, index) => (
+          <li class="row" key={index}>
+            {describeRow(term, index, (changed) => replace(index, changed))}
+            <button
+              type="button"
+              class="small plain"
+              aria-label={`Remove ${noun.replace(/^an? /, "")} ${index + 1}`}
+              onClick={() => {
+                change(terms.filter((_, each) => each !== index));
+                add.current?.focus();
+              }}
+            >
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        class="small plain"
+        ref={add}
+        disabled={columns.length === 0}
+        onClick={() => change([...terms, makeTerm()])}
+      >
+        Add {noun}
+      </button>
+    </fieldset>
+  );
+}
+
+/** A choice of names; one that is not among them came from a link, and stays for the API's answer to tell. */
+export function NameSelect({
+  id,
+  label,
+  names,
+  value,
+  change,
+}: {
+  id: string;
+  label: string;
+  names: string[];
+  value: string;
+  change: (name: string) => void;
+}): VNode {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => change(event.currentTarget.value)}>
+        {!names.includes(value) && <option value={value}>{value}</option>}
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
