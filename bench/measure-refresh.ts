@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { from as copyFrom } from "pg-copy-streams";
-import { findFiles } from "../refresh/find-files.ts";
+import { findFiles } from "../scripts/refresh/find-files.ts";
 import { ask } from "./ask.ts";
 import { readMegabytes } from "./process-time.ts";
 import { type BenchStack, project } from "./start-bench-stack.ts";

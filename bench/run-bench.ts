@@ -3,7 +3,7 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
-import { writeSample } from "../db/sample/write-sample.ts";
+import { writeSample } from "../scripts/sample/write-sample.ts";
 import { measureIndexes } from "./measure-indexes.ts";
 import { measureLookUps } from "./measure-look-ups.ts";
 import { measurePages } from "./measure-pages.ts";

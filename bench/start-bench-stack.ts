@@ -3,9 +3,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
-import { writeSample } from "../db/sample/write-sample.ts";
 import { signGatewayToken } from "../gateway/start-sync.ts";
-import type { StackFacts } from "../stack/start-stack.ts";
+import { writeSample } from "../scripts/sample/write-sample.ts";
+import type { StackFacts } from "../scripts/stack/start-stack.ts";
 
 export interface BenchStack {
   facts: StackFacts;

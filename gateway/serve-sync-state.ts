@@ -1,4 +1,4 @@
-import { asJson, asMetrics, serveState } from "../observation/serve-state.ts";
+import { asJson, asMetrics, serveState } from "../service/serve-state.ts";
 import type { Sync } from "./start-sync.ts";
 
 export interface SyncServerOptions {

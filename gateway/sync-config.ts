@@ -1,7 +1,7 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
-import { describeDatabase } from "../configuration/describe-database.ts";
-import { readSecretFiles } from "../configuration/read-secret-files.ts";
+import { describeDatabase } from "../service/describe-database.ts";
+import { readSecretFiles } from "../service/read-secret-files.ts";
 import type { RedisCounters } from "./render-document.ts";
 
 export interface SyncConfig {

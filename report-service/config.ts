@@ -1,12 +1,12 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
-import { describeDatabase } from "../configuration/describe-database.ts";
-import { readSecretFiles } from "../configuration/read-secret-files.ts";
-import { environments } from "../configuration/timetable.ts";
-import type { SiteConfig } from "../site/register-site.ts";
+import { describeDatabase } from "../service/describe-database.ts";
+import { readSecretFiles } from "../service/read-secret-files.ts";
+import { environments } from "../service/timetable.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
 import type { PublicFilesOptions } from "./public-files.ts";
 import type { S3StoreOptions } from "./s3-store.ts";
+import type { SiteConfig } from "./site/register-site.ts";
 
 export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "s3" } & S3StoreOptions);
 

@@ -1,7 +1,5 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
-import type { BuiltAssets } from "../site/build-assets.ts";
-import { registerSite, type SiteConfig } from "../site/register-site.ts";
 import {
   failed,
   methodNotAllowed,
@@ -18,6 +16,8 @@ import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { redeemToken } from "./redeem-token.ts";
 import { servePublicData } from "./serve-public-data.ts";
+import type { BuiltAssets } from "./site/build-assets.ts";
+import { registerSite, type SiteConfig } from "./site/register-site.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
 export interface ReportServiceParts {

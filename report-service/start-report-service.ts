@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { asMetrics, serveState } from "../observation/serve-state.ts";
-import { buildAssets } from "../site/build-assets.ts";
+import { asMetrics, serveState } from "../service/serve-state.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { createReportService } from "./create-report-service.ts";
 import { createStorage } from "./create-storage.ts";
@@ -8,6 +7,7 @@ import { createPool } from "./database.ts";
 import { listen, type RunningServer } from "./listen.ts";
 import { openPublicFiles } from "./public-files.ts";
 import { relayStorage } from "./relay-storage.ts";
+import { buildAssets } from "./site/build-assets.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:

@@ -8,9 +8,9 @@ import {
   listAgreements,
   requestAgreement,
   revokeAgreement,
-} from "../access-control/agreements.ts";
-import { formatAgreement, formatAgreements } from "../access-control/format-agreement.ts";
-import { formatJson } from "../access-control/print.ts";
+} from "./access/agreements.ts";
+import { formatAgreement, formatAgreements } from "./access/format-agreement.ts";
+import { formatJson } from "./access/print.ts";
 import {
   addCommand,
   type CommonOptions,
@@ -18,7 +18,7 @@ import {
   inDatabase,
   print,
   runProgram,
-} from "../access-control/program.ts";
+} from "./access/program.ts";
 
 type DecisionOptions = CommonOptions & Omit<Decision, "decision">;
 

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { Command, Option } from "commander";
-import { checkRepository } from "../db/deploy/check-repository.ts";
-import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeError } from "../db/deploy/find-database.ts";
-import { startScratchServer } from "../db/deploy/scratch-database.ts";
+import { checkRepository } from "./deploy/check-repository.ts";
+import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeError } from "./deploy/find-database.ts";
+import { startScratchServer } from "./deploy/scratch-database.ts";
 
 const { json, directory } = new Command("npm run db:check --")
   .description(

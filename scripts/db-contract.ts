@@ -1,10 +1,10 @@
 import path from "node:path";
 import { Command, Option } from "commander";
-import { describeBreaks } from "../db/deploy/compare-contracts.ts";
-import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeError } from "../db/deploy/find-database.ts";
-import { startScratchServer } from "../db/deploy/scratch-database.ts";
-import { updateContracts } from "../db/deploy/update-contracts.ts";
+import { describeBreaks } from "./deploy/compare-contracts.ts";
+import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeError } from "./deploy/find-database.ts";
+import { startScratchServer } from "./deploy/scratch-database.ts";
+import { updateContracts } from "./deploy/update-contracts.ts";
 
 const options = new Command("npm run db:contract --")
   .description(

@@ -1,13 +1,13 @@
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
-import { readSecretFiles } from "../configuration/read-secret-files.ts";
-import { deployDatabase, repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeDeployment, describePlan } from "../db/deploy/describe-deployment.ts";
-import { withApiOf } from "../db/deploy/extract-api.ts";
-import { describeError, findDatabaseUrl, waitForDatabase } from "../db/deploy/find-database.ts";
-import { planDeployment } from "../db/deploy/plan-deployment.ts";
-import { type LoginRole, loginRoles } from "../db/deploy/set-role-passwords.ts";
+import { readSecretFiles } from "../service/read-secret-files.ts";
+import { deployDatabase, repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeDeployment, describePlan } from "./deploy/describe-deployment.ts";
+import { withApiOf } from "./deploy/extract-api.ts";
+import { describeError, findDatabaseUrl, waitForDatabase } from "./deploy/find-database.ts";
+import { planDeployment } from "./deploy/plan-deployment.ts";
+import { type LoginRole, loginRoles } from "./deploy/set-role-passwords.ts";
 
 const passwordVariables: Record<LoginRole, string> = {
   authenticator: "AUTHENTICATOR_PASSWORD",

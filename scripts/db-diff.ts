@@ -1,11 +1,11 @@
 import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
-import { describeChanges } from "../db/deploy/compare-catalogues.ts";
-import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeError, findDatabaseUrl } from "../db/deploy/find-database.ts";
-import { findDrift } from "../db/deploy/find-drift.ts";
-import { startScratchServer } from "../db/deploy/scratch-database.ts";
+import { describeChanges } from "./deploy/compare-catalogues.ts";
+import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeError, findDatabaseUrl } from "./deploy/find-database.ts";
+import { findDrift } from "./deploy/find-drift.ts";
+import { startScratchServer } from "./deploy/scratch-database.ts";
 
 const { against, json, directory } = new Command("npm run db:diff --")
   .description(

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { removeVersion, writeRetirement } from "../db/deploy/copy-version.ts";
-import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeError } from "../db/deploy/find-database.ts";
+import { removeVersion, writeRetirement } from "./deploy/copy-version.ts";
+import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeError } from "./deploy/find-database.ts";
 
 type Options = { sunset?: Date; from: Date; link?: string; remove?: true; yes?: true; directory: string };
 

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
-import { repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeError } from "../db/deploy/find-database.ts";
-import { describeTypes, typesFile } from "../db/deploy/write-types.ts";
+import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeError } from "./deploy/find-database.ts";
+import { describeTypes, typesFile } from "./deploy/write-types.ts";
 
 const { check, directory } = new Command("npm run db:types --")
   .description(

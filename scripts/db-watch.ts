@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
-import { connect } from "../db/connect.ts";
-import { describeChanges } from "../db/deploy/compare-catalogues.ts";
-import { lockDeployment, repositoryDirectory } from "../db/deploy/deploy-database.ts";
-import { describeError } from "../db/deploy/find-database.ts";
-import { type Saved, watchApi } from "../db/deploy/watch-api.ts";
-import type { StackFacts } from "../stack/start-stack.ts";
+import { connect } from "../service/connect.ts";
+import { describeChanges } from "./deploy/compare-catalogues.ts";
+import { lockDeployment, repositoryDirectory } from "./deploy/deploy-database.ts";
+import { describeError } from "./deploy/find-database.ts";
+import { type Saved, watchApi } from "./deploy/watch-api.ts";
+import type { StackFacts } from "./stack/start-stack.ts";
 
 const { directory } = new Command("npm run db:watch --")
   .description(

@@ -1,6 +1,6 @@
 import { Option } from "commander";
-import { UsageError } from "../access-control/describe-error.ts";
-import { formatHistory, formatKey, formatKeys } from "../access-control/format-key.ts";
+import { UsageError } from "./access/describe-error.ts";
+import { formatHistory, formatKey, formatKeys } from "./access/format-key.ts";
 import {
   findKey,
   issueKey,
@@ -11,8 +11,8 @@ import {
   revokeKey,
   rotateKey,
   verifyKey,
-} from "../access-control/keys.ts";
-import { formatJson, formatTime } from "../access-control/print.ts";
+} from "./access/keys.ts";
+import { formatJson, formatTime } from "./access/print.ts";
 import {
   addCommand,
   type CommonOptions,
@@ -21,9 +21,9 @@ import {
   inDatabase,
   print,
   runProgram,
-} from "../access-control/program.ts";
-import { readKey } from "../access-control/read-key.ts";
-import { readDay, readDuration, readKeyReference } from "../access-control/read-options.ts";
+} from "./access/program.ts";
+import { readKey } from "./access/read-key.ts";
+import { readDay, readDuration, readKeyReference } from "./access/read-options.ts";
 
 type NewKeyOptions = CommonOptions & { quiet?: true; expires?: string };
 type IssueOptions = NewKeyOptions & { tier: string; owner: string; label: string; agreement?: string };

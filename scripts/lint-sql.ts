@@ -1,6 +1,6 @@
 import path from "node:path";
 import { Command } from "commander";
-import { describeFinding, lintSql } from "../db/deploy/lint-sql.ts";
+import { describeFinding, lintSql } from "./deploy/lint-sql.ts";
 
 const { directory } = new Command("lint-sql")
   .description(

@@ -1,16 +1,16 @@
 import { Command, InvalidArgumentError } from "commander";
 import { dotenv } from "zx";
-import { readSecretFiles } from "../configuration/read-secret-files.ts";
-import { withPublisher } from "../refresh/connect-publisher.ts";
-import { RefreshIsRunning } from "../refresh/lock-publication.ts";
-import { openPublicStore } from "../refresh/public-store.ts";
-import { formatHistory, readHistory } from "../refresh/read-history.ts";
-import { type RefreshConfig, readRefreshConfig } from "../refresh/refresh-config.ts";
-import { refreshDataSet } from "../refresh/refresh-data-set.ts";
-import { rollBack } from "../refresh/roll-back.ts";
-import { showLoadProgress } from "../refresh/show-progress.ts";
-import { switchRequests } from "../refresh/switch-requests.ts";
-import { settlePublicFiles } from "../refresh/write-public-files.ts";
+import { readSecretFiles } from "../service/read-secret-files.ts";
+import { withPublisher } from "./refresh/connect-publisher.ts";
+import { RefreshIsRunning } from "./refresh/lock-publication.ts";
+import { openPublicStore } from "./refresh/public-store.ts";
+import { formatHistory, readHistory } from "./refresh/read-history.ts";
+import { type RefreshConfig, readRefreshConfig } from "./refresh/refresh-config.ts";
+import { refreshDataSet } from "./refresh/refresh-data-set.ts";
+import { rollBack } from "./refresh/roll-back.ts";
+import { showLoadProgress } from "./refresh/show-progress.ts";
+import { switchRequests } from "./refresh/switch-requests.ts";
+import { settlePublicFiles } from "./refresh/write-public-files.ts";
 
 type Options = {
   from?: string;
@@ -86,7 +86,7 @@ async function run(config: RefreshConfig, options: Options): Promise<void> {
   if (options.rollback) return await runRollback(config);
   if (options.requests !== undefined) return await runSwitch(config, options.requests === "on");
   if (options.schedule) {
-    const { runSchedule } = await import("../refresh/run-schedule.ts");
+    const { runSchedule } = await import("./refresh/run-schedule.ts");
     return await runSchedule({ ...config, source: from });
   }
   if (from === undefined) command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { writeReportPdfs, writeSample } from "../db/sample/index.ts";
-import { showProgress } from "../db/sample/progress.ts";
+import { writeReportPdfs, writeSample } from "./sample/index.ts";
+import { showProgress } from "./sample/progress.ts";
 
 type Options = { out: string; submissions: number; seed: number; pdf?: true; from?: string; force?: true };
 

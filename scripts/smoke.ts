@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command } from "commander";
-import { readContracts } from "../db/deploy/contract.ts";
-import type { Deployment } from "../smoke/ask.ts";
-import { type Check, listChecks } from "../smoke/checks.ts";
+import { readContracts } from "./deploy/contract.ts";
+import type { Deployment } from "./smoke/ask.ts";
+import { type Check, listChecks } from "./smoke/checks.ts";
 
 const { json, ...deployment } = new Command("npm run smoke --")
   .description(

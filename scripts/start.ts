@@ -2,9 +2,9 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
-import { readStackConfig } from "../stack/config.ts";
-import { refuseSecondStack } from "../stack/lock-directory.ts";
-import { describeFacts } from "../stack/print-facts.ts";
+import { readStackConfig } from "./stack/config.ts";
+import { refuseSecondStack } from "./stack/lock-directory.ts";
+import { describeFacts } from "./stack/print-facts.ts";
 
 const command = new Command("npm start --")
   .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
@@ -67,7 +67,7 @@ try {
     await rm(config.directory, { recursive: true, force: true });
   }
   // Large: whoever only reads the help, or is refused, does not wait for it.
-  const { startStack } = await import("../stack/start-stack.ts");
+  const { startStack } = await import("./stack/start-stack.ts");
   const stack = startStack({
     config,
     dataDirectory: options.data === undefined ? undefined : path.resolve(options.data),

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { kongSettings } from "../../stack/kong.ts";
+import { kongSettings } from "../../scripts/stack/kong.ts";
 import schema from "./compose.schema.json" with { type: "json" };
 
 const project = path.resolve(import.meta.dirname, "../..");

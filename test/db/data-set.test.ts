@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
-import { findFiles } from "../../refresh/find-files.ts";
-import { loadDataSet } from "../../refresh/load-data-set.ts";
+import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { findFiles } from "../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
 import { columnNames, tables } from "../support/columns.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
 

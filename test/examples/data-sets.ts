@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { connect } from "../../db/connect.ts";
-import { findFiles } from "../../refresh/find-files.ts";
-import { loadDataSet } from "../../refresh/load-data-set.ts";
-import { rollBack } from "../../refresh/roll-back.ts";
+import { findFiles } from "../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
+import { rollBack } from "../../scripts/refresh/roll-back.ts";
+import { connect } from "../../service/connect.ts";
 import { runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
 

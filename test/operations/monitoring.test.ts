@@ -7,9 +7,9 @@ import { z } from "zod";
 import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
 import { serveSyncState } from "../../gateway/serve-sync-state.ts";
 import { startSync } from "../../gateway/start-sync.ts";
-import { readRefreshConfig } from "../../refresh/refresh-config.ts";
-import { startSchedule } from "../../refresh/start-schedule.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
+import { readRefreshConfig } from "../../scripts/refresh/refresh-config.ts";
+import { startSchedule } from "../../scripts/refresh/start-schedule.ts";
 import { send, target } from "../support/target.ts";
 import { findSelectors, type Selector } from "./promql.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { StackFacts } from "../../stack/start-stack.ts";
+import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 
 const project = path.resolve(import.meta.dirname, "../..");
 

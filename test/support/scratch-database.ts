@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client, escapeIdentifier } from "pg";
-import { connect } from "../../db/connect.ts";
-import { deployDatabase } from "../../db/deploy/deploy-database.ts";
+import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { connect } from "../../service/connect.ts";
 import { target } from "./target.ts";
 
 /** A new, empty database on the server under test, as its superuser. */

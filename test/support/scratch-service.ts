@@ -1,7 +1,7 @@
 import { signGatewayToken } from "../../gateway/start-sync.ts";
-import type { ChildProcess } from "../../stack/child-process.ts";
-import { readStackConfig, settlePorts } from "../../stack/config.ts";
-import { startPostgrest } from "../../stack/postgrest.ts";
+import type { ChildProcess } from "../../scripts/stack/child-process.ts";
+import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
+import { startPostgrest } from "../../scripts/stack/postgrest.ts";
 import { freePorts } from "./run-stack.ts";
 import { type Answer, type Request, send } from "./target.ts";
 

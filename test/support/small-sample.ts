@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { writeSample } from "../../db/sample/write-sample.ts";
+import { writeSample } from "../../scripts/sample/write-sample.ts";
 
 /** Source files with public and suppressed submissions, few enough that a stack publishes them in a moment. */
 export async function makeSmallSample(): Promise<{ directory: string; remove: () => Promise<void> }> {

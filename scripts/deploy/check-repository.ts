@@ -1,0 +1,135 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { $ } from "zx";
+import { connect } from "../../service/connect.ts";
+import { applyApiSchemas } from "./apply-api-schemas.ts";
+import { checkRules, describeRuleFinding } from "./check-rules.ts";
+import { compareCatalogues, describeChanges } from "./compare-catalogues.ts";
+import { compareContracts } from "./compare-contracts.ts";
+import { readContracts, readServedContracts } from "./contract.ts";
+import { deployDatabase } from "./deploy-database.ts";
+import { describeError } from "./find-database.ts";
+import { describeFinding, lintSql } from "./lint-sql.ts";
+import { readApiFiles } from "./read-api-files.ts";
+import { allSchemasPattern, readCatalogue } from "./read-catalogue.ts";
+import { readMigrations, runMigrations } from "./run-migrations.ts";
+import type { ScratchServer } from "./scratch-database.ts";
+import { describeTypes, typesFile } from "./write-types.ts";
+
+/** What one check found. It passes without errors; warnings are for a person to weigh. */
+export interface CheckResult {
+  name: string;
+  errors: string[];
+  warnings: string[];
+}
+
+/** Everything about a `db` directory that can be known without deploying it. */
+export async function checkRepository(directory: string, server: ScratchServer): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  const check = async (name: string, work: (warnings: string[]) => Promise<string[]>) => {
+    const warnings: string[] = [];
+    const errors = await work(warnings).catch((error: unknown) => [describeError(error)]);
+    results.push({ name, errors, warnings });
+    return errors.length === 0;
+  };
+  await check("every migration states its lock level", () => checkLockLevels(directory));
+  const databaseUrl = await server.create();
+  const isDeployed = await check("db deploys on an empty database", async () => {
+    await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
+    const client = await connect(databaseUrl, "db-check");
+    try {
+      // Contracts and rules are checked below, one by one.
+      const files = await readApiFiles(path.join(directory, "api"));
+      await applyApiSchemas(client, { files, contracts: [], isTrial: true });
+    } finally {
+      await client.end();
+    }
+    return [];
+  });
+  await check(isDeployed ? "lint and type check" : "lint", async (warnings) => {
+    const findings = await lintSql(directory, isDeployed ? databaseUrl : undefined);
+    warnings.push(...findings.filter(({ isError }) => !isError).map(describeFinding));
+    return findings.filter(({ isError }) => isError).map(describeFinding);
+  });
+  if (isDeployed) {
+    const client = await connect(databaseUrl, "db-check");
+    try {
+      await check("security and cost rules", async (warnings) => {
+        warnings.push(...(await findReordered(client)));
+        return (await checkRules(client)).map(describeRuleFinding);
+      });
+      await check("contracts agree with what is served", async () => {
+        const contracts = await readContracts(path.join(directory, "contracts"));
+        return compareContracts(contracts, await readServedContracts(client)).map(
+          ({ schema, what, breaks }) =>
+            `${schema}: ${what}. ${breaks ?? "Write it down: npm run db:contract -- --write"}`,
+        );
+      });
+    } finally {
+      await client.end();
+    }
+  }
+  await check("types for clients are up to date", async () => {
+    const written = await readFile(typesFile(directory), "utf8").catch(() => "");
+    return written === (await describeTypes(directory)) ? [] : ["Run npm run db:types."];
+  });
+  await check("migrations from the previous release end where those from nothing do", (warnings) =>
+    checkUpgrade(directory, server, warnings),
+  );
+  return results;
+}
+
+async function checkLockLevels(directory: string): Promise<string[]> {
+  const migrations = await readMigrations(path.join(directory, "migrations"));
+  return migrations
+    .filter(({ sql }) => !/^(--.*\n)*-- Lock level: \S/.test(sql))
+    .map(({ path: file }) => `db/${file}: say in the comment at its top what it locks: -- Lock level: …`);
+}
+
+/** Views that do not have the columns of their table in its order: each skipped row of a page is rebuilt. */
+async function findReordered(client: Awaited<ReturnType<typeof connect>>): Promise<string[]> {
+  const columns = (relation: string) =>
+    `array(select attname::text from pg_attribute where attrelid = ${relation} and attnum > 0 and not attisdropped order by attnum)`;
+  const { rows } = await client.query<{ line: string }>(
+    `select format('%s: its columns are not those of %s, in order, so deep pages are slow.', c.oid::regclass, d.oid::regclass) as line
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     join pg_rewrite r on r.ev_class = c.oid
+     join pg_depend p on p.classid = 'pg_rewrite'::regclass and p.objid = r.oid and p.refclassid = 'pg_class'::regclass and p.refobjid <> c.oid
+     join pg_class d on d.oid = p.refobjid
+     where c.relkind = 'v' and n.nspname ~ '^api_v' group by c.oid, d.oid
+     having ${columns("c.oid")} <> ${columns("d.oid")} order by 1`,
+  );
+  return rows.map(({ line }) => line);
+}
+
+async function checkUpgrade(directory: string, server: ScratchServer, warnings: string[]): Promise<string[]> {
+  const git = $({ cwd: directory, nothrow: true, quiet: true });
+  const tag = (await git`git describe --tags --abbrev=0 --match v[0-9]*`).stdout.trim();
+  if (tag === "") {
+    warnings.push("There is no earlier release (no git tag v…) to start from: not checked.");
+    return [];
+  }
+  const earlier = await mkdtemp(path.join(tmpdir(), "single-audit-release-"));
+  try {
+    const archive = path.join(earlier, "migrations.tar");
+    await $({ cwd: directory, quiet: true })`git archive --output=${archive} ${tag} migrations`;
+    await $({ quiet: true })`tar -xf ${archive} -C ${earlier}`;
+    const current = path.join(directory, "migrations");
+    const upgraded = await migrate(await server.create(), [path.join(earlier, "migrations"), current]);
+    const fresh = await migrate(await server.create(), [current]);
+    return describeChanges(compareCatalogues(fresh, upgraded)).map((line) => `from ${tag}: ${line}`);
+  } finally {
+    await rm(earlier, { recursive: true, force: true });
+  }
+}
+
+async function migrate(databaseUrl: string, directories: string[]) {
+  const client = await connect(databaseUrl, "db-check");
+  try {
+    for (const directory of directories) await runMigrations(client, directory);
+    return await readCatalogue(client, allSchemasPattern);
+  } finally {
+    await client.end();
+  }
+}

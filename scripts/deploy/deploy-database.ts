@@ -1,0 +1,93 @@
+import path from "node:path";
+import type { Client } from "pg";
+import { connect } from "../../service/connect.ts";
+import { loadDataSet } from "../refresh/load-data-set.ts";
+import { applyApiSchemas } from "./apply-api-schemas.ts";
+import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
+import { readContracts } from "./contract.ts";
+import { readApiFiles } from "./read-api-files.ts";
+import { apiSchemaPattern, readCatalogue } from "./read-catalogue.ts";
+import { runMigrations } from "./run-migrations.ts";
+import { type LoginRole, setRolePasswords } from "./set-role-passwords.ts";
+
+export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
+
+/** What a deployment did. */
+export interface Deployment {
+  migrations: string[];
+  apiSchemasChanged: boolean;
+  /** Objects of the API that differ from before, if asked for. */
+  changes?: ObjectChange[];
+}
+
+export interface DeploymentOptions {
+  /** Another directory than this repository's `db`. */
+  directory?: string;
+  /**
+   * Where `api` and `contracts` are taken from in place of `directory`. Then no migration is run, and versions
+   * that are not there stay as they are.
+   */
+  apiDirectory?: string;
+  /** Whether to leave the API schemas alone. */
+  withoutApi?: boolean;
+  /** Whether to return what changed in the API. */
+  compare?: boolean;
+  /** Is told of what takes long. */
+  report?: (line: string) => void;
+}
+
+/**
+ * Brings a database to the state of `db`: migrations, an empty data set where there is none, passwords of the
+ * login roles that are given, then the API schemas. Changes nothing where nothing is to be done. A second
+ * deployment at the same time waits for the first.
+ */
+export async function deployDatabase(
+  databaseUrl: string,
+  passwords: Partial<Record<LoginRole, string>> = {},
+  options: DeploymentOptions = {},
+): Promise<Deployment> {
+  const { directory = repositoryDirectory, apiDirectory = directory, report = () => {} } = options;
+  const client = await connect(databaseUrl, "db-deploy");
+  try {
+    await lockDeployment(client, report);
+    const migrations =
+      apiDirectory === directory
+        ? await runMigrations(client, path.join(directory, "migrations"), report)
+        : [];
+    await setRolePasswords(client, passwords);
+    await publishEmptyDataSet(client);
+    if (options.withoutApi) return { migrations, apiSchemasChanged: false };
+    const before = options.compare ? await readCatalogue(client, apiSchemaPattern) : [];
+    const api = { ...(await readApi(apiDirectory)), keepsOthers: apiDirectory !== directory };
+    const apiSchemasChanged = await applyApiSchemas(client, api, report);
+    if (!options.compare) return { migrations, apiSchemasChanged };
+    const changes = compareCatalogues(before, await readCatalogue(client, apiSchemaPattern));
+    return { migrations, apiSchemasChanged, changes };
+  } finally {
+    await client.end();
+  }
+}
+
+/** The API as the files of a directory have it. */
+export async function readApi(directory: string) {
+  return {
+    files: await readApiFiles(path.join(directory, "api")),
+    contracts: await readContracts(path.join(directory, "contracts")),
+  };
+}
+
+/** One deployment at a time, until the connection ends. */
+export async function lockDeployment(client: Client, report: (line: string) => void): Promise<void> {
+  const { rows } = await client.query("select pg_try_advisory_lock(hashtext('db-deploy')) as locked");
+  if (rows[0].locked) return;
+  report("Another deployment is running. Waiting for it to end ...");
+  await client.query("select pg_advisory_lock(hashtext('db-deploy'))");
+}
+
+async function publishEmptyDataSet(client: Client): Promise<void> {
+  const { rows } = await client.query("select to_regclass('dissemination.data_set') as view");
+  if (rows[0].view !== null) return;
+  await client.query("set role publisher");
+  await loadDataSet(client, { source: "empty", files: [] });
+  await client.query("reset role");
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { escapeIdentifier } from "pg";
+import { connect } from "../../service/connect.ts";
+import type { ChildProcess } from "../stack/child-process.ts";
+import { startPostgres } from "../stack/postgres.ts";
+
+/** Makes empty databases, to try things on. */
+export interface ScratchServer {
+  create: () => Promise<string>;
+  /** Removes all that was made. */
+  close: () => Promise<void>;
+}
+
+/**
+ * A server for databases that are thrown away: the one at `serverUrl` (as superuser), or else a PostgreSQL of its
+ * own in a temporary directory.
+ */
+export async function startScratchServer(serverUrl?: string): Promise<ScratchServer> {
+  const closes: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const step of closes.splice(0).reverse()) await step();
+  };
+  try {
+    const url = serverUrl ?? (await startServer(closes));
+    const create = async () => {
+      const name = `scratch_${randomUUID().replaceAll("-", "")}`;
+      await runOn(url, `create database ${escapeIdentifier(name)} template template0`);
+      closes.push(() => runOn(url, `drop database ${escapeIdentifier(name)} with (force)`));
+      const address = new URL(url);
+      address.pathname = `/${name}`;
+      return address.href;
+    };
+    return { create, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startServer(closes: (() => Promise<unknown>)[]): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), "single-audit-scratch-"));
+  closes.push(() => rm(directory, { recursive: true, force: true }));
+  // PostgreSQL's unprivileged user passes through.
+  await chmod(directory, 0o711);
+  return await startPostgres(directory, await findFreePort(), randomUUID(), (child: ChildProcess) => {
+    closes.push(() => child.stop(2000));
+  });
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+async function runOn(url: string, sql: string): Promise<void> {
+  const client = await connect(url, "db-check");
+  await client.query(sql).finally(() => client.end());
+}

@@ -1,0 +1,74 @@
+import type { ClientConfig } from "pg";
+import { z } from "zod";
+import { describeDatabase } from "../../service/describe-database.ts";
+import { findRunningStack } from "../../service/find-running-stack.ts";
+import { readSecretFiles } from "../../service/read-secret-files.ts";
+import { type EnvironmentName, environments } from "../../service/timetable.ts";
+
+/** How a refresh finds its database, its source and the place for the bulk files. */
+export interface RefreshConfig {
+  database: ClientConfig;
+  /** Directory or s3:// address that is published when none is named. */
+  source: string | undefined;
+  /** Directory or s3:// address of the bulk files; without it none are written. */
+  publicData: string | undefined;
+  environment: EnvironmentName;
+  /** Where the schedule's service listens. */
+  host: string;
+  port: number;
+}
+
+const secrets = ["PUBLISHER_DATABASE_URL", "PUBLISHER_DATABASE_PASSWORD", "DATABASE_URL"];
+const databaseUrl = z
+  .url({
+    protocol: /^postgres(ql)?$/,
+    error: "should be an address such as postgres://publisher:password@host:5432/database",
+  })
+  .optional();
+const port = "should be a port number, or 0 for any free port";
+const schema = z.object({
+  PUBLISHER_DATABASE_URL: databaseUrl,
+  DATABASE_URL: databaseUrl,
+  PUBLISHER_DATABASE_PASSWORD: z.string().optional(),
+  PGHOST: z.string().optional(),
+  PGDATABASE: z.string().optional(),
+  REFRESH_SOURCE: z.string().optional(),
+  PUBLIC_DATA: z.string().optional(),
+  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).default("development"),
+  REFRESH_HOST: z.string().default("127.0.0.1"),
+  REFRESH_PORT: z.coerce.number(port).int(port).min(0, port).max(65_535, port).default(8007),
+});
+
+/**
+ * Reads the configuration from environment variables. An empty value counts as unset; secrets may also stand in
+ * files that `<NAME>_FILE` names. Where no database is named, it is that of the stack that runs on this machine.
+ *
+ * @throws Error with one line for each missing or malformed variable
+ */
+export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig {
+  const variables = readSecretFiles(environment, secrets);
+  const { data, error } = schema.safeParse(variables);
+  if (data === undefined) {
+    // Never the value: it may be a secret.
+    const lines = error.issues.map(
+      ({ path: [name], message }) => `${String(name)} ${message}. Set it in the environment or in .env.`,
+    );
+    throw new Error(lines.join("\n"));
+  }
+  const named = data.PUBLISHER_DATABASE_URL ?? data.DATABASE_URL;
+  const isNamed = named !== undefined || data.PGHOST !== undefined || data.PGDATABASE !== undefined;
+  const stack = isNamed ? undefined : findRunningStack(variables);
+  if (!isNamed && stack === undefined) {
+    throw new Error(
+      "No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST. (Nor does a stack run here.)",
+    );
+  }
+  return {
+    database: describeDatabase(named ?? stack?.databaseUrl, data.PUBLISHER_DATABASE_PASSWORD),
+    source: data.REFRESH_SOURCE,
+    publicData: data.PUBLIC_DATA ?? stack?.publicData,
+    environment: data.ENVIRONMENT,
+    host: data.REFRESH_HOST,
+    port: data.REFRESH_PORT,
+  };
+}

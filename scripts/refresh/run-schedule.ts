@@ -1,0 +1,22 @@
+import { pino } from "pino";
+import { timetable, timeZone } from "../../service/timetable.ts";
+import type { RefreshConfig } from "./refresh-config.ts";
+import { startSchedule } from "./start-schedule.ts";
+
+/** Runs the schedule's service as this process's one job, until SIGINT or SIGTERM. */
+export async function runSchedule(config: RefreshConfig): Promise<void> {
+  const logger = pino({ name: "refresh" });
+  const schedule = await startSchedule(config, logger);
+  const { environment } = config;
+  const timer = timetable[environment];
+  logger.info(
+    { url: schedule.url, environment, timer, timeZone },
+    timer === undefined
+      ? `${environment} has no timer: npm run refresh -- --from <place> refreshes it`
+      : "waiting for the next refresh",
+  );
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // A refresh under way is given up: its transaction is rolled back, and the live data set stays.
+    process.once(signal, () => void schedule.close().then(() => process.exit(0)));
+  }
+}

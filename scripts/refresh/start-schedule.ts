@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
+import { findLongestAge, startTimer } from "../../service/timetable.ts";
+import { checkStorage } from "./check-storage.ts";
+import { withPublisher } from "./connect-publisher.ts";
+import type { RefreshConfig } from "./refresh-config.ts";
+import { refreshDataSet } from "./refresh-data-set.ts";
+import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
+import { runWithRetries } from "./run-with-retries.ts";
+import { closeUnlessDecided } from "./switch-requests.ts";
+
+export interface Schedule {
+  url: string;
+  /** Does now what the timer does. */
+  refreshNow: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+const upkeepMilliseconds = 3_600_000;
+const lookMilliseconds = 15_000;
+
+/**
+ * Starts the service that refreshes by the environment's timetable: one refresh at a time, `/healthz`, `/readyz`,
+ * `/metrics`, and once an hour the removal of tokens that are spent or expired. It outlives the database.
+ *
+ * @throws Error if the port is taken, or a timetable has no source to refresh from
+ */
+export async function startSchedule(
+  config: RefreshConfig,
+  logger: Logger,
+  { minute = 60_000 }: { minute?: number } = {},
+): Promise<Schedule> {
+  const { environment, source, database, publicData } = config;
+  const stop = new AbortController();
+  const state: ScheduleState = {
+    publishedAt: undefined,
+    isRunning: false,
+    isDatabaseThere: false,
+    nextRun: undefined,
+    longestAge: findLongestAge(environment),
+  };
+  const metrics = createRefreshMetrics(() => ({ ...state, nextRun: timer?.nextRun() ?? undefined }));
+
+  const refreshNow = async () => {
+    if (source === undefined) return;
+    if (state.isRunning) {
+      metrics.runs.inc({ outcome: "busy" });
+      logger.warn("the last refresh is still running: this one is left out");
+      return;
+    }
+    state.isRunning = true;
+    // What ties the lines of one run and its further attempts together.
+    const run = logger.child({ run_id: randomUUID() });
+    try {
+      await runWithRetries({
+        signal: stop.signal,
+        minute,
+        refresh: async () => {
+          const start = performance.now();
+          const report = (line: string) => run.info(line);
+          const done = await withPublisher(database, (client) =>
+            refreshDataSet(client, { from: source, publicData, report }),
+          );
+          if (done.outcome === "published") metrics.lastDuration.set((performance.now() - start) / 1000);
+          return done;
+        },
+        note: (outcome, err) => {
+          metrics.runs.inc({ outcome });
+          if (outcome === "published" || outcome === "skipped") metrics.lastSuccess.set(Date.now() / 1000);
+          run[outcome === "failed" ? "error" : "info"]({ err }, `refresh: ${outcome}`);
+        },
+      });
+    } finally {
+      state.isRunning = false;
+      await look();
+    }
+  };
+
+  const look = async () => {
+    try {
+      state.publishedAt = await withPublisher(database, async (client) => {
+        const { rows } = await client.query<{ published_at: Date }>(
+          "select published_at from publication.data_sets where state = 'live'",
+        );
+        return rows[0]?.published_at;
+      });
+      state.isDatabaseThere = true;
+    } catch (err) {
+      state.isDatabaseThere = false;
+      logger.warn({ err }, "the database cannot be asked");
+    }
+  };
+  const pruneTokens = async () => {
+    try {
+      await withPublisher(database, async (client) => {
+        const { rows } = await client.query("select access.prune_access_tokens() as pruned");
+        metrics.prunedTokens.inc(Number(rows[0].pruned));
+      });
+    } catch (err) {
+      logger.warn({ err }, "tokens could not be pruned");
+    }
+  };
+
+  const timer = startTimer(environment, () => void refreshNow());
+  if (timer !== undefined && source === undefined) {
+    timer.stop();
+    throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
+  }
+  if (environment === "preview") await withPublisher(database, closeUnlessDecided);
+  const describeState = () => ({
+    database: state.isDatabaseThere ? "ok" : "unavailable",
+    environment,
+    refreshing: state.isRunning,
+    next_run: timer?.nextRun()?.toISOString() ?? null,
+    published_at: state.publishedAt?.toISOString() ?? null,
+  });
+  await Promise.all([look(), pruneTokens()]);
+  const server = await serveState({
+    host: config.host,
+    port: config.port,
+    portVariable: "REFRESH_PORT",
+    answers: {
+      "/healthz": async () => asJson(true, describeState()),
+      "/readyz": async () => {
+        // A directory of bulk files is made by the first refresh.
+        const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
+        const storage = await checkStorage(places, logger);
+        return asJson(state.isDatabaseThere && storage === "ok", { ...describeState(), storage });
+      },
+      "/metrics": () => asMetrics(metrics.registry),
+    },
+  }).catch((error: Error) => {
+    timer?.stop();
+    throw error;
+  });
+  const clocks = [
+    setInterval(() => void look(), lookMilliseconds),
+    setInterval(() => void pruneTokens(), upkeepMilliseconds),
+  ];
+  return {
+    url: server.url,
+    refreshNow,
+    close: async () => {
+      stop.abort();
+      timer?.stop();
+      for (const clock of clocks) clearInterval(clock);
+      await server.close();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { createServer } from "node:net";
+import path from "node:path";
+import { z } from "zod";
+import type { RedisCounters } from "../../gateway/render-document.ts";
+import { readRedis } from "../../gateway/sync-config.ts";
+import { contact } from "../../report-service/config.ts";
+import { environments } from "../../service/timetable.ts";
+
+const anyPort = z.coerce
+  .number("should be a port number, or 0 for any free port")
+  .int("should be a port number, or 0 for any free port")
+  .min(0, "should be a port number, or 0 for any free port")
+  .max(65535, "should be a port number, or 0 for any free port");
+const port = (fallback: number) => anyPort.default(fallback);
+
+const environment = z.object({
+  GATEWAY_PORT: port(8000),
+  APP_PORT: port(8001),
+  STORAGE_PORT: port(8002),
+  DATABASE_PORT: port(8003),
+  POSTGREST_PORT: port(8004),
+  POSTGREST_ADMIN_PORT: port(8005),
+  GATEWAY_ADMIN_PORT: port(8006),
+  GATEWAY_SYNC_PORT: anyPort.optional(),
+  APP_METRICS_PORT: anyPort.optional(),
+  GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
+  KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
+  DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      error: "should be an address such as postgres://user:password@host:5432/database",
+    })
+    .optional(),
+  DATABASE_MEMORY: z.coerce
+    .number("should be megabytes, 256 or more")
+    .int("should be megabytes, 256 or more")
+    .min(256, "should be megabytes, 256 or more")
+    .default(1024),
+  POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
+  TRUSTED_IPS: z
+    .string()
+    .default("")
+    .transform((list) =>
+      list
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== ""),
+    ),
+  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
+  CONTACT: contact.optional(),
+  SECURITY_CONTACT: contact.optional(),
+  STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
+});
+
+type Environment = z.infer<typeof environment>;
+export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
+
+/** How the one-machine stack is to run. */
+export type StackConfig = Environment & { directory: string; redis: RedisCounters | undefined };
+
+/**
+ * Reads the stack's configuration from environment variables. An empty value counts as unset.
+ *
+ * @throws Error with one line for each malformed variable
+ */
+export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
+  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
+  const { data, error } = environment.safeParse(set);
+  if (data === undefined) {
+    // The value is shown where it cannot be a secret.
+    const lines = error.issues.map(({ path: [name], message }) => {
+      const shown = name === "DATABASE_URL" ? "" : `=${set[String(name)]}`;
+      return `${String(name)}${shown} ${message}. Set it in the environment or in .env.`;
+    });
+    throw new Error(lines.join("\n"));
+  }
+  return { ...data, directory: path.resolve(data.STACK_DIRECTORY), redis: readRedis(set) };
+}
+
+/**
+ * Settles every port: 0 becomes a free one.
+ *
+ * @throws Error that names a taken port and the variable that moves it
+ */
+export async function settlePorts(config: StackConfig): Promise<StackConfig> {
+  const settled = { ...config };
+  const held = [];
+  try {
+    for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
+      const wanted = config[name];
+      if (wanted === undefined) continue;
+      const listener = await listen(name, wanted);
+      held.push(listener);
+      settled[name] = listener.port;
+    }
+  } finally {
+    await Promise.all(held.map(({ close }) => close()));
+  }
+  return settled;
+}
+
+function isPortVariable(name: string): name is PortVariable {
+  return name.endsWith("_PORT");
+}
+
+async function listen(
+  name: PortVariable,
+  wanted: number,
+): Promise<{ port: number; close: () => Promise<void> }> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const reason =
+        cause.code === "EADDRINUSE"
+          ? `Port ${wanted} is taken`
+          : `Port ${wanted} cannot be used (${cause.code})`;
+      reject(new Error(`${reason}. Set ${name} to another port, or to 0 for any free one.`, { cause }));
+    });
+    server.listen(wanted, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error(`${name}: no TCP address.`);
+  return {
+    port: address.port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

@@ -1,0 +1,41 @@
+import { randomBytes } from "node:crypto";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { LoginRole } from "../deploy/set-role-passwords.ts";
+import { loginRoles } from "../deploy/set-role-passwords.ts";
+
+/** What the stack's parts share and nobody else may know. */
+export interface Secrets {
+  superuserPassword: string;
+  rolePasswords: Record<LoginRole, string>;
+  jwtSecret: string;
+  storageSigningSecret: string;
+  /** Keys that were made for trying the service out on this machine. */
+  sampleKeys: { individual?: string; tribal?: string };
+}
+
+/** Reads the stack's secrets, or makes them on the first start. Kept in a file of mode 0600. */
+export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
+  try {
+    return JSON.parse(await readFile(path.join(directory, "secrets.json"), "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const makeSecret = () => randomBytes(32).toString("hex");
+  const rolePasswords = Object.fromEntries(loginRoles.map((role) => [role, makeSecret()]));
+  const secrets: Secrets = {
+    superuserPassword: makeSecret(),
+    rolePasswords: rolePasswords as Record<LoginRole, string>,
+    jwtSecret: makeSecret(),
+    storageSigningSecret: makeSecret(),
+    sampleKeys: {},
+  };
+  await writePrivateJson(path.join(directory, "secrets.json"), secrets);
+  return secrets;
+}
+
+/** Writes a file that only its owner may read; never half of it. */
+export async function writePrivateJson(file: string, value: unknown): Promise<void> {
+  await writeFile(`${file}.part`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.part`, file);
+}

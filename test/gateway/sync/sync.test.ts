@@ -1,0 +1,334 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { serveSyncState } from "../../../gateway/serve-sync-state.ts";
+import { query } from "../../support/target.ts";
+import { createDatabase, startLoggedSync, startNode, startUpstream, waitFor } from "./support.ts";
+
+/** A change of a row is in force on every node within this time. */
+const reactionMilliseconds = 2_000;
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let upstream: Awaited<ReturnType<typeof startUpstream>>;
+let nodes: [Awaited<ReturnType<typeof startNode>>, Awaited<ReturnType<typeof startNode>>];
+/** What a test opened, closed in reverse order after it. */
+const opened: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  upstream = await startUpstream();
+});
+afterAll(async () => {
+  upstream.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  nodes = [await startNode(), await startNode()];
+  opened.push(nodes[0].stop, nodes[1].stop);
+});
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+async function start(adminUrls = nodes.map(({ adminUrl }) => adminUrl)) {
+  const sync = await startLoggedSync({
+    database: { connectionString: database.syncUrl },
+    adminUrls,
+    postgrestUrl: upstream.url,
+  });
+  opened.push(sync.close);
+  return sync;
+}
+
+/** How long it takes until every given node answers the key with the status. */
+async function waitForStatus(
+  key: string,
+  status: number,
+  asked = nodes as { ask: (typeof nodes)[0]["ask"] }[],
+) {
+  return waitFor(`the nodes answer ${status}`, async () => {
+    const answers = await Promise.all(asked.map((node) => node.ask(key)));
+    return answers.every((answer) => answer === status);
+  });
+}
+
+describe("a change of a row", () => {
+  test("reaches two nodes within two seconds, in both directions", async () => {
+    await (await start()).firstDelivery;
+    const { key, id } = await database.issueKey();
+    expect(await waitForStatus(key, 200)).toBeLessThan(reactionMilliseconds);
+    await database.client.query("update access.api_keys set revoked_at = now() where id = $1", [id]);
+    expect(await waitForStatus(key, 401)).toBeLessThan(reactionMilliseconds);
+  });
+
+  test("of a tier's limits reaches the nodes", async () => {
+    await (await start()).firstDelivery;
+    const { key } = await database.issueKey();
+    await waitForStatus(key, 200);
+    await database.client.query("update access.tiers set requests_per_hour = 2 where name = 'individual'");
+    opened.push(() =>
+      database.client.query("update access.tiers set requests_per_hour = 1000 where name = 'individual'"),
+    );
+    expect(await waitForStatus(key, 429)).toBeLessThan(reactionMilliseconds);
+  });
+
+  test("that comes with a hundred others is delivered at once with them, not one by one", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    const keys = [];
+    for (let index = 0; index < 100; index += 1) keys.push(await database.issueKey());
+    const last = keys.at(-1)?.key ?? "";
+    expect(await waitForStatus(last, 200)).toBeLessThan(reactionMilliseconds);
+    const { values } = await sync.metrics.lag.get();
+    const posts = values.find(({ metricName }) => metricName?.endsWith("_count"))?.value ?? 0;
+    expect(posts).toBeGreaterThan(0);
+    expect(posts).toBeLessThan(30);
+  });
+});
+
+test("a key that expires leaves the nodes when it does, without a change of any row", async () => {
+  await (await start()).firstDelivery;
+  const { key } = await database.issueKey("3 seconds");
+  expect(await waitForStatus(key, 200)).toBeLessThan(reactionMilliseconds);
+  const untilRefused = await waitForStatus(key, 401);
+  expect(untilRefused).toBeLessThan(3_000 + reactionMilliseconds);
+});
+
+describe("a node that is away", () => {
+  test("holds up neither the start nor the other node, and gets everything when it comes", async () => {
+    const [present, absent] = nodes;
+    await absent.stop();
+    const sync = await start();
+    const { key } = await database.issueKey();
+    expect(await waitForStatus(key, 200, [present])).toBeLessThan(reactionMilliseconds);
+    expect(sync.state().nodes).toEqual({ [present.adminUrl]: "current", [absent.adminUrl]: "away" });
+    expect(sync.log()).toContain("a gateway node is away");
+
+    await absent.start();
+    expect(await waitForStatus(key, 200)).toBeLessThan(4_000);
+    expect(sync.state().nodes[absent.adminUrl]).toBe("current");
+  });
+
+  test("and accepts connections without ever answering holds up nobody either", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    opened.push(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    await start([`http://127.0.0.1:${(silent.address() as AddressInfo).port}`, nodes[0].adminUrl]);
+    const { key } = await database.issueKey();
+    expect(await waitForStatus(key, 200, [nodes[0]])).toBeLessThan(reactionMilliseconds);
+  });
+
+  test("fails the first delivery for who waits for it", async () => {
+    await nodes[1].stop();
+    const sync = await start();
+    await expect(sync.firstDelivery).rejects.toThrow(`The gateway on ${nodes[1].adminUrl} cannot be reached`);
+  });
+});
+
+test("a restarted node, which is empty, is filled within seconds", async () => {
+  await (await start()).firstDelivery;
+  const { key } = await database.issueKey();
+  await waitForStatus(key, 200);
+  await nodes[0].stop();
+  await nodes[0].start();
+  expect(await waitForStatus(key, 200)).toBeLessThan(4_000);
+});
+
+describe("a node that refuses the configuration", () => {
+  test("keeps the old one, is reported, and takes the next good one", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    const { key } = await database.issueKey();
+    await waitForStatus(key, 200);
+    // Kong refuses a day's limit below the hour's.
+    await database.client.query("update access.tiers set requests_per_day = 5 where name = 'individual'");
+    opened.push(() =>
+      database.client.query("update access.tiers set requests_per_day = null where name = 'individual'"),
+    );
+    await waitFor("both nodes refuse", () =>
+      Object.values(sync.state().nodes).every((state) => state === "refusing"),
+    );
+    expect(sync.log()).toContain("cannot be lower than the limit for a");
+    expect(await nodes[0].ask(key)).toBe(200);
+
+    const { key: later } = await database.issueKey();
+    await sleep(500);
+    expect(await nodes[0].ask(later)).toBe(401);
+    await database.client.query("update access.tiers set requests_per_day = null where name = 'individual'");
+    expect(await waitForStatus(later, 200)).toBeLessThan(reactionMilliseconds);
+    expect(Object.values(sync.state().nodes)).toEqual(["current", "current"]);
+  });
+
+  test("with a body like Kong's is quoted without the entity, key hashes and the token", async () => {
+    const hash = "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8";
+    let posts = 0;
+    const refusing = createServer((request, response) => {
+      request.resume();
+      if (request.method === "GET") return response.end(`{"configuration_hash":"${"0".repeat(32)}"}`);
+      expect(request.url).toBe("/config?check_hash=1&flatten_errors=1");
+      posts += 1;
+      response.writeHead(400, { "content-type": "application/json" }).end(
+        JSON.stringify({
+          name: "invalid declarative configuration",
+          fields: {},
+          flattened_errors: [
+            {
+              entity_type: "consumer",
+              entity_name: "a-key",
+              entity: { keyauth_credentials: [{ key: hash }] },
+              errors: [
+                { type: "field", field: "keyauth_credentials.1.key", message: `${hash} is already declared` },
+              ],
+            },
+          ],
+        }),
+      );
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, "127.0.0.1", resolve));
+    opened.push(() => {
+      refusing.closeAllConnections();
+      refusing.close();
+    });
+    const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+    const sync = await start([url, nodes[0].adminUrl]);
+    await expect(sync.firstDelivery).rejects.toThrow(
+      `The gateway on ${url} refused the configuration: consumer a-key keyauth_credentials.1.key: <key hash> is already declared`,
+    );
+    const { key } = await database.issueKey();
+    await waitForStatus(key, 200, [nodes[0]]);
+    expect(sync.state().nodes[url]).toBe("refusing");
+    expect(sync.log()).toContain("<key hash> is already declared");
+    expect(sync.log()).not.toContain(hash);
+    // It is asked for its state every second, but not offered again what it has refused.
+    const postsBefore = posts;
+    await sleep(2_500);
+    expect(posts).toBe(postsBefore);
+  });
+});
+
+describe("the database", () => {
+  const terminate = () =>
+    database.client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'gateway-sync' and datname = current_database()`,
+    );
+
+  test("that ends the connection is connected to again, and what was missed is delivered", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    const { rowCount } = await terminate();
+    expect(rowCount).toBe(1);
+    // Nobody listens at this moment.
+    const { key } = await database.issueKey();
+    expect(await waitForStatus(key, 200)).toBeLessThan(reactionMilliseconds);
+    const { key: later } = await database.issueKey();
+    expect(await waitForStatus(later, 200)).toBeLessThan(reactionMilliseconds);
+    expect(sync.state().database).toBe("connected");
+  });
+
+  test("that lets nobody in for a while leaves the nodes serving, and is tried again", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    const { key } = await database.issueKey();
+    await waitForStatus(key, 200);
+    const { rows } = await database.client.query("select current_database() as name");
+    const allow = (allowed: boolean) =>
+      query(`alter database ${rows[0].name} with allow_connections ${allowed}`);
+    await allow(false);
+    opened.push(() => allow(true));
+    await terminate();
+    await waitFor("the sync has noticed", () => sync.state().database === "away");
+    expect(await nodes[0].ask(key)).toBe(200);
+    const { key: later } = await database.issueKey();
+    await allow(true);
+    expect(await waitForStatus(later, 200)).toBeLessThan(6_000);
+  });
+
+  test("is told which keys were used, once a second", async () => {
+    await (await start()).firstDelivery;
+    const { id } = await database.issueKey();
+    for (let index = 0; index < 5; index += 1) {
+      await database.client.query("select pg_notify('api_key_used', $1)", [id]);
+    }
+    await database.client.query("select pg_notify('api_key_used', 'no key at all')");
+    const took = await waitFor("the use is recorded", async () => {
+      const { rows } = await database.client.query("select last_used_on from access.api_keys where id = $1", [
+        id,
+      ]);
+      return rows[0].last_used_on !== null;
+    });
+    expect(took).toBeLessThan(reactionMilliseconds);
+  });
+
+  test("lets the role read nothing but the keys' view", async () => {
+    const { rows } = await database.client.query(
+      `select table_schema || '.' || table_name as name from information_schema.table_privileges
+       where grantee = 'gateway_sync'`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(["access.active_keys"]);
+  });
+});
+
+describe("what the sync says of itself", () => {
+  const serve = async (sync: Awaited<ReturnType<typeof start>>, postgrestReadyUrl?: string) => {
+    const server = await serveSyncState(sync, { host: "127.0.0.1", port: 0, postgrestReadyUrl });
+    opened.push(server.close);
+    return async (path: string) => {
+      const response = await fetch(server.url + path);
+      return { status: response.status, text: await response.text() };
+    };
+  };
+
+  test("is in /metrics", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    await database.issueKey();
+    const [node] = nodes;
+    const read = await serve(sync);
+    const { rows } = await database.client.query("select count(*)::int as count from access.active_keys");
+    await waitFor("the new key is counted", async () =>
+      (await read("/metrics")).text.includes(`gateway_sync_active_keys ${rows[0].count}\n`),
+    );
+    const { text } = await read("/metrics");
+    const lastSuccess = new RegExp(
+      `gateway_sync_last_success_timestamp_seconds\\{node="${node.adminUrl}"\\} ([0-9.]+)`,
+    ).exec(text)?.[1];
+    expect(Date.now() / 1000 - Number(lastSuccess)).toBeLessThan(10);
+    expect(text).toContain(`gateway_sync_node_is_current{node="${node.adminUrl}"} 1`);
+    expect(text).toMatch(new RegExp(`gateway_sync_lag_seconds_count\\{node="${node.adminUrl}"\\} [1-9]`));
+    expect(text).toContain("gateway_sync_database_connected 1");
+    await nodes[0].stop();
+    await waitFor("the node is missed", async () =>
+      (await read("/metrics")).text.includes(`gateway_sync_node_is_current{node="${node.adminUrl}"} 0`),
+    );
+    expect((await read("/metrics")).text).toMatch(
+      new RegExp(`gateway_sync_failures_total\\{source="${node.adminUrl}"\\} [1-9]`),
+    );
+  });
+
+  test("is in /readyz while a node is away, and /healthz stays well", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    const read = await serve(sync);
+    expect(await read("/readyz")).toMatchObject({ status: 200 });
+    await nodes[1].stop();
+    await waitFor("it is not ready", async () => (await read("/readyz")).status === 503);
+    const { status, text } = await read("/healthz");
+    expect({ status, ...JSON.parse(text) }).toEqual({
+      status: 200,
+      database: "connected",
+      nodes: { [nodes[0].adminUrl]: "current", [nodes[1].adminUrl]: "away" },
+    });
+  });
+
+  test("is not ready while PostgREST is not", async () => {
+    const sync = await start();
+    await sync.firstDelivery;
+    const read = await serve(sync, "http://127.0.0.1:9/ready");
+    expect(await read("/readyz")).toMatchObject({ status: 503, text: expect.stringContaining('"away"') });
+  });
+});

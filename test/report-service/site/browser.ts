@@ -1,0 +1,70 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+/** Where the screenshots go. Git does not see it. */
+export const artefacts = path.resolve(import.meta.dirname, "../../artefacts");
+
+/**
+ * Starts the Chromium that is inside the npm package, with the libraries and fonts that it brings for machines that have
+ * none.
+ */
+export async function startBrowser(): Promise<{ browser: Browser; stop: () => Promise<void> }> {
+  const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
+  // What the package reads, and what it changes.
+  const names = ["TMPDIR", "AWS_LAMBDA_JS_RUNTIME", "FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"];
+  const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
+  const restore = () => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  };
+  // The package unpacks itself into TMPDIR, and its libraries only where it takes the machine for AWS Lambda.
+  Object.assign(process.env, { TMPDIR: directory, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" });
+  try {
+    const { default: packaged } = await import("@sparticuz/chromium");
+    packaged.setGraphicsMode = false;
+    const executablePath = await packaged.executablePath();
+    // The package's own configuration looks for its fonts in /tmp/fonts; without any font Chromium ends.
+    await writeFile(
+      path.join(directory, "fonts.conf"),
+      `<?xml version="1.0"?><fontconfig><dir>${directory}/fonts</dir><cachedir>${directory}/font-cache</cachedir></fontconfig>`,
+    );
+    const browser = await chromium.launch({
+      executablePath,
+      // Not the package's: those switch the same-origin policy off.
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-domain-reliability",
+        "--disable-sync",
+        "--no-first-run",
+        "--no-pings",
+        "--font-render-hinting=none",
+      ],
+      env: {
+        ...(process.env as Record<string, string>),
+        HOME: directory,
+        FONTCONFIG_FILE: path.join(directory, "fonts.conf"),
+        LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
+      },
+    });
+    await mkdir(artefacts, { recursive: true });
+    return {
+      browser,
+      stop: async () => {
+        await browser.close();
+        await rm(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  } finally {
+    restore();
+  }
+}

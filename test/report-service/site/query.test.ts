@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import {
+  listOperators,
+  type Operator,
+  operators,
+  type Query,
+  readTarget,
+  writeTarget,
+} from "../../../report-service/site/query.ts";
+import {
+  type ApiRequest,
+  type Language,
+  languages,
+  writeSnippet,
+} from "../../../report-service/site/request-snippets.ts";
+import { query, request, target } from "../../support/target.ts";
+import { runnable, runSnippets } from "./run-snippet.ts";
+
+// Requests as the explorer writes them, asked for real, with values that are also syntax somewhere.
+
+const hostile = [
+  "O'Brien, Inc.",
+  'the "best" (county)',
+  "a\\b\\",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is meant as it is
+  "$(touch pwned) `touch pwned` $HOME ${HOME}",
+  "%_*.,:;&=#?+/",
+  "line\nbreak",
+  "'; drop table general; --",
+  "{a} [b] !c ~d |e <f> ^g",
+  "ñ 日本 🏛 \u2028 x",
+  "\ud800",
+];
+const base: Query = { table: "general", columns: [], filters: [], order: [], limit: 20, offset: 0 };
+const filter = (operator: Operator, value: string, column = "auditee_name"): Query => ({
+  ...base,
+  columns: ["report_id"],
+  filters: [{ column, operator, value }],
+  order: [{ column: "report_id", direction: "asc" }],
+});
+
+describe("a query", () => {
+  it.each(hostile)("with the value %j is read again as it was written", (value) => {
+    const written = value.replace(/\p{Surrogate}/gu, "\ufffd");
+    for (const operator of Object.keys(operators) as Operator[]) {
+      const asked = filter(operator, operator.includes("is.") ? "" : value);
+      const { query: read, unknown } = readTarget(writeTarget(asked));
+      expect(unknown).toEqual([]);
+      const [first] = asked.filters;
+      expect(read).toEqual({ ...asked, filters: [{ ...first, value: first?.value && written }] });
+    }
+  });
+
+  it("leaves a key and what it does not know out", () => {
+    const { query: read, unknown } = readTarget(
+      "/general?api_key=secret&and=(a.eq.1,b.eq.2)&limit=-1&select=*,x(*)&a=fts.b",
+    );
+    expect(read).toEqual(base);
+    expect(unknown).toEqual(["and=(a.eq.1,b.eq.2)", "limit=-1", "select=*,x(*)", "a=fts.b"]);
+  });
+
+  it.each(["report_id\nreport_id", "/general", "/", "", "/%zz?x"])(
+    "is read of %j without an error",
+    (text) => {
+      expect(() => readTarget(text)).not.toThrow();
+    },
+  );
+});
+
+describe("the API takes", () => {
+  it.each(hostile)("the value %j for what it is", async (value) => {
+    const listed = value.replace("\n", " ").replace(/\p{Surrogate}/gu, "\ufffd");
+    const names = await query<{ report_id: string; auditee_name: string }>(
+      "select report_id, auditee_name from disclosed.general order by report_id limit 2",
+    );
+    const [first, second] = names;
+    for (const operator of ["eq", "like", "ilike"] as const) {
+      const answer = await request(writeTarget(filter(operator, value)), { key: "individual" });
+      expect([answer.status, answer.json], operator).toEqual([200, []]);
+    }
+    const listing = filter("in", [first?.report_id, listed, second?.report_id].join("\n"), "report_id");
+    const answer = await request(writeTarget(listing), { key: "individual" });
+    expect(answer.json).toEqual(names.map(({ report_id }) => ({ report_id })));
+  });
+
+  it("* in like as any text, and % and _ as themselves", async () => {
+    const [row] = await query<{ auditee_name: string; rows: number }>(
+      `select split_part(auditee_name, ' ', 2) as auditee_name from disclosed.general
+       where auditee_name ~ '^\\w+ \\w+ \\w+' order by report_id limit 1`,
+    );
+    const found = await query<{ report_id: string }>(
+      "select report_id from disclosed.general where strpos(lower(auditee_name), lower($1)) > 0 order by report_id limit 20",
+      [row?.auditee_name],
+    );
+    const ask = async (value: string) =>
+      (await request(writeTarget(filter("ilike", value)), { key: "individual" })).json;
+    expect(found.length).toBeGreaterThan(0);
+    expect(await ask(`*${row?.auditee_name}*`)).toEqual(found);
+    expect(await ask(`%${row?.auditee_name}%`)).toEqual([]);
+    expect(await ask("____*")).toEqual([]);
+  });
+
+  it.each([
+    ["audit_year", "text", "2023"],
+    ["total_amount_expended", "bigint", "1000000"],
+    ["fac_accepted_date", "date", "2023-06-30"],
+    ["is_public", "boolean", ""],
+  ])("every operator for %s, a column of type %s", async (column, type, value) => {
+    expect(listOperators(type).length).toBeGreaterThan(3);
+    for (const operator of listOperators(type)) {
+      const answer = await request(writeTarget(filter(operator, value, column)), { key: "individual" });
+      expect(answer.status, `${operator}: ${answer.text.slice(0, 200)}`).toBe(200);
+    }
+  });
+});
+
+describe("a snippet", () => {
+  it.each(Object.keys(languages) as Language[])("in %s never holds one's own key", (language) => {
+    const text = writeSnippet(language, { url: "http://localhost/general", headers: {}, key: "own" });
+    expect(text).toContain("API_KEY");
+    expect(text).not.toContain("DEMO_KEY");
+  });
+
+  it.each(runnable)(
+    "in %s asks for hostile values and nothing else",
+    { timeout: 60_000 },
+    async (language) => {
+      const requests = hostile.map(
+        (value): ApiRequest => ({
+          url: target.baseUrl + writeTarget(filter("neq", value)),
+          headers: { "accept-profile": "api_v1_1_0", prefer: `x=${value.replace(/[^ -~]/g, "")}` },
+          key: "own",
+        }),
+      );
+      const rows = (await request(writeTarget(filter("neq", "x")), { key: "individual" })).json;
+      const env = { API_KEY: target.keys.individual };
+      const printed = await runSnippets(
+        language,
+        requests.map((each) => writeSnippet(language, each)),
+        env,
+      );
+      for (const text of printed.slice(0, hostile.length)) {
+        if (language === "r") expect(text).toContain(rows[0].report_id);
+        else expect(JSON.parse(text)).toEqual(rows);
+      }
+    },
+  );
+});

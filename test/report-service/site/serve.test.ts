@@ -1,0 +1,219 @@
+import { gunzipSync } from "node:zlib";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readReportServiceConfig } from "../../../report-service/config.ts";
+import type { RunningServer } from "../../../report-service/listen.ts";
+import { writeSecurityTxt } from "../../../report-service/site/security-txt.ts";
+import { startReportService } from "../../../report-service/start-report-service.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { createScratchDatabase } from "../../support/scratch-database.ts";
+import { target } from "../../support/target.ts";
+import { send } from "../http.ts";
+
+// What the app serves, seen as HTTP.
+
+const pages = ["/", "/reference", "/explorer"];
+const csp = (api: string) =>
+  `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  send(target.appUrl, path, { method, headers });
+
+async function listAssets(): Promise<string[]> {
+  const bodies = await Promise.all(pages.map((page) => get(page)));
+  return [...new Set(bodies.flatMap(({ body }) => body.match(/\/assets\/[^"]+/g) ?? []))];
+}
+
+describe.each(pages)("the page %s", (page) => {
+  it("may load from this app and ask the API, and nothing else", async () => {
+    const { status, headers, body } = await get(page);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": csp(target.baseUrl),
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "public, no-cache",
+    });
+    expect(body).not.toMatch(/<script(?![^>]*src="\/assets\/)|<style|\sstyle=|\son\w+=/);
+  });
+
+  it("is 304 for who has it, shorter for who takes gzip, and answers HEAD", async () => {
+    const { headers, body } = await get(page);
+    const etag = String(headers.etag);
+    expect(await get(page, { "if-none-match": etag })).toMatchObject({ status: 304, body: "" });
+    expect(await get(page, { "if-none-match": '"another"' })).toMatchObject({ status: 200 });
+    const zipped = await get(page, { "accept-encoding": "br, gzip" });
+    expect(zipped.headers["content-encoding"]).toBe("gzip");
+    expect(gunzipSync(Buffer.from(zipped.body, "latin1")).toString("latin1")).toBe(body);
+    expect(zipped.body.length).toBeLessThan(body.length);
+    expect(await get(page, { "if-none-match": String(zipped.headers.etag) })).toMatchObject({ status: 304 });
+    const head = await get(page, {}, "HEAD");
+    expect(head).toMatchObject({ status: 200, body: "" });
+    expect(head.headers["content-length"]).toBe(String(body.length));
+  });
+
+  it("is not written to", async () => {
+    expect(await get(page, {}, "POST")).toMatchObject({ status: 405, headers: { allow: "GET" } });
+  });
+});
+
+describe("an asset", () => {
+  it("has its content's hash in its name, and is kept for a year", async () => {
+    const assets = await listAssets();
+    expect(assets.length).toBeGreaterThanOrEqual(4);
+    for (const asset of assets) {
+      const { status, headers } = await get(asset);
+      expect(asset).toMatch(/-[0-9A-Z]{8}\.(js|css)$/);
+      expect({ status, ...headers }).toMatchObject({
+        status: 200,
+        "cache-control": "public, max-age=31536000, immutable",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      });
+    }
+  });
+
+  it("is little: all of them and a page are less than 40 KB, as they are sent", async () => {
+    const sizes = await Promise.all(
+      [...(await listAssets()), "/explorer"].map(
+        async (each) => (await get(each, { "accept-encoding": "gzip" })).body.length,
+      ),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000);
+  });
+
+  it("that is not there is answered like any other path", async () => {
+    const unknown = await get("/nothing");
+    expect(unknown.status).toBe(404);
+    for (const path of ["/assets/site.css", "/assets/..%2fsite.css", "/assets/", "/reference/x"]) {
+      expect(await get(path)).toEqual(unknown);
+    }
+  });
+});
+
+describe("security.txt", () => {
+  it("names the contact, and ends within a year", async () => {
+    const { status, headers, body } = await get("/.well-known/security.txt");
+    expect({ status, type: headers["content-type"] }).toEqual({
+      status: 200,
+      type: "text/plain; charset=utf-8",
+    });
+    expect(body).toMatch(/^Contact: (mailto|https):/m);
+    const expires = Date.parse(/^Expires: (.*)$/m.exec(body)?.[1] ?? "");
+    expect(expires).toBeGreaterThan(Date.now() + 86_400_000);
+    expect(expires).toBeLessThan(Date.now() + 365 * 86_400_000);
+  });
+
+  it("says what it is given, line by line", () => {
+    expect(writeSecurityTxt("https://example.gov/report", new Date("2026-11-21T13:00:00Z"))).toBe(
+      "Contact: https://example.gov/report\nExpires: 2027-05-20T00:00:00Z\nPreferred-Languages: en\n",
+    );
+  });
+});
+
+/** The app on a database, with an API that nobody asks. */
+async function startApp(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<RunningServer> {
+  const config = readReportServiceConfig({
+    APP_PORT: "0",
+    REPORT_SERVICE_DATABASE_URL: databaseUrl,
+    STORAGE_URL: "http://127.0.0.1:1",
+    STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
+    API_URL: "https://api.example.gov/",
+    ...environment,
+  });
+  return startReportService({ ...config, logger: pino({ level: "silent" }) });
+}
+
+it.each([
+  ["no due time", undefined, /^(?!.*Next refresh due)/s],
+  ["a time", "staging", /Next refresh due<\/dt><dd><time/],
+  ["what a refresh follows", "development", /Next refresh due<\/dt><dd>after each change to the code/],
+])("the landing page tells %s where ENVIRONMENT is %s", async (_what, environment, expected) => {
+  const service = await startApp(
+    target.databaseUrl,
+    environment === undefined ? {} : { ENVIRONMENT: environment },
+  );
+  const { body } = await send(service.url, "/");
+  await service.close();
+  expect(body).toContain("Published</dt>");
+  expect(body).toMatch(expected);
+});
+
+it("the landing page says that nothing has been published, where that is so", async () => {
+  const database = await createScratchDatabase();
+  try {
+    await deployDatabase(database.url);
+    const service = await startApp(database.url);
+    const { body } = await send(service.url, "/");
+    await service.close();
+    expect(body).toContain("No data has been published yet.");
+  } finally {
+    await database.drop();
+  }
+});
+
+describe("without a database", () => {
+  let service: RunningServer;
+  beforeAll(async () => {
+    service = await startApp("postgres://report_service@127.0.0.1:1/none");
+  });
+  afterAll(() => service.close());
+
+  it.each(pages)("%s answers all the same", async (page) => {
+    const { status, headers, body } = await send(service.url, page);
+    expect(status).toBe(200);
+    expect(headers["content-security-policy"]).toBe(csp("https://api.example.gov"));
+    if (page === "/") expect(body).toContain("The live figures are not available now");
+  });
+
+  it("names commands by the host it was asked for, and the API's scheme", async () => {
+    const { body } = await send(service.url, "/", { headers: { host: "app.example.gov" } });
+    expect(body).toContain("https://app.example.gov/dissemination/report/pdf/ota/$ACCESS_UUID");
+    expect(body).toContain("https://api.example.gov/general?");
+    const { body: odd } = await send(service.url, "/", { headers: { host: "$(reboot)" } });
+    expect(odd).not.toContain("reboot");
+  });
+
+  it("says of a security contact what RFC 2142 does", async () => {
+    const { body } = await send(service.url, "/.well-known/security.txt");
+    expect(body).toContain("Contact: mailto:security@api.example.gov\n");
+  });
+});
+
+describe("the configuration", () => {
+  const needed = {
+    REPORT_SERVICE_DATABASE_URL: "postgres://report_service@db/x",
+    STORAGE_URL: "http://127.0.0.1:8002",
+    STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
+  };
+  it("has no pages without API_URL", () => {
+    expect(readReportServiceConfig({ ...needed, ENVIRONMENT: "staging" }).site).toBeUndefined();
+  });
+
+  it("takes contacts and the environment", () => {
+    const site = {
+      API_URL: "https://api.example.gov",
+      ENVIRONMENT: "staging",
+      CONTACT: "mailto:keys@example.gov",
+      SECURITY_CONTACT: "https://example.gov/security",
+    };
+    expect(readReportServiceConfig({ ...needed, ...site }).site).toEqual({
+      apiUrl: "https://api.example.gov",
+      environment: "staging",
+      contact: "mailto:keys@example.gov",
+      securityContact: "https://example.gov/security",
+    });
+  });
+
+  it.each([
+    ["API_URL", "api.example.gov", "API_URL should be the API as clients reach it"],
+    ["ENVIRONMENT", "live", "ENVIRONMENT should be production, staging, development, preview"],
+    ["CONTACT", "javascript:alert(1)", "CONTACT should be a mailto: or https: address"],
+    ["SECURITY_CONTACT", "security@example.gov", "SECURITY_CONTACT should be a mailto: or https: address"],
+  ])("refuses %s=%s", (name, value, line) => {
+    expect(() => readReportServiceConfig({ ...needed, [name]: value })).toThrow(line);
+  });
+});

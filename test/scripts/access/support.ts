@@ -1,0 +1,123 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import { Client, type DatabaseError } from "pg";
+import { query, target } from "../../support/target.ts";
+
+const project = path.resolve(import.meta.dirname, "../../..");
+
+/** An address that no other test uses: nothing that is made here can be removed. */
+export const makeOwner = () => `${randomUUID()}@example.gov`;
+
+/** Runs statements as a role, in a transaction that is rolled back. Returns the rows of the last one. */
+export async function tryAs<Row extends Record<string, unknown>>(
+  role: string,
+  ...statements: (string | [string, unknown[]])[]
+): Promise<Row[]> {
+  const client = new Client({ connectionString: target.databaseUrl });
+  await client.connect();
+  try {
+    await client.query("begin");
+    await client.query(`set local role ${role}`);
+    let rows: Row[] = [];
+    for (const statement of statements) {
+      const [sql, values] = typeof statement === "string" ? [statement, []] : statement;
+      rows = (await client.query<Row>(sql, values)).rows;
+    }
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs statements as the owner and rolls them back. Returns what the database says against them. */
+export async function refusal(...statements: (string | [string, unknown[]])[]): Promise<string> {
+  return await tryAs("postgres", ...statements).then(
+    () => "nothing: it was allowed",
+    (error: DatabaseError) => error.message,
+  );
+}
+
+/** The one value of a query, as the owner. */
+export async function ask<Value>(sql: string, values: unknown[] = []): Promise<Value> {
+  const [row] = await query<Record<string, Value>>(sql, values);
+  return Object.values(row ?? {})[0] as Value;
+}
+
+export const requestAgreement = () =>
+  ask<string>("select access.request_agreement('Test Nation', 'office@example.gov')");
+
+export async function approveAgreement(): Promise<string> {
+  const id = await requestAgreement();
+  await query("select access.decide_agreement($1, 'approved', 'Ada', 'Agency', 'ada@example.gov')", [id]);
+  return id;
+}
+
+export interface IssuedKey {
+  id: string;
+  key: string;
+}
+
+export async function issueKey(tier = "individual", agreementId?: string): Promise<IssuedKey> {
+  const [row] = await query<{ api_key_id: string; api_key: string }>(
+    "select * from access.issue_key($1, $2, 'test', key_agreement_id => $3)",
+    [tier, makeOwner(), agreementId ?? null],
+  );
+  return { id: row?.api_key_id ?? "", key: row?.api_key ?? "" };
+}
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  stdin?: string;
+  env?: Record<string, string>;
+}
+
+/** Runs a shell command in the project. Its environment names the database under test, unless `env` is given. */
+export async function shell(command: string, { stdin = "", env }: RunOptions = {}): Promise<Run> {
+  const child = spawn("sh", ["-c", command], {
+    cwd: project,
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: "/nonexistent",
+      ...(env ?? { DATABASE_URL: target.databaseUrl }),
+    },
+  });
+  const run: Run = { code: null, stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    run.stdout += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    run.stderr += chunk.toString();
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(stdin);
+  run.code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return run;
+}
+
+export const keys = (args: string, options?: RunOptions) =>
+  shell(`node --import tsx scripts/keys.ts ${args}`, options);
+export const agreements = (args: string, options?: RunOptions) =>
+  shell(`node --import tsx scripts/agreements.ts ${args}`, options);
+
+/** Waits for notifications of the database under test. */
+export async function listen(...channels: string[]) {
+  const client = new Client({ connectionString: target.databaseUrl });
+  await client.connect();
+  const heard: string[] = [];
+  client.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload ?? ""}`.trim()));
+  for (const channel of channels) await client.query(`listen ${channel}`);
+  return {
+    /** What was heard until now. A notification reaches a session before the answer to its next query. */
+    heard: async () => {
+      await client.query("select");
+      return heard;
+    },
+    close: () => client.end(),
+  };
+}

@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { $ } from "zx";
+import { type CheckResult, checkRepository } from "../../../scripts/deploy/check-repository.ts";
+import { lintSql } from "../../../scripts/deploy/lint-sql.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/deploy/scratch-database.ts";
+import { target } from "../../support/target.ts";
+import { type Copy, copyRepository, describeView, run, viewColumns, viewFile } from "./support.ts";
+
+let server: ScratchServer;
+let copy: Copy;
+beforeAll(async () => {
+  server = await startScratchServer(target.databaseUrl);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  copy = await copyRepository();
+});
+afterEach(() => copy.dispose());
+
+const failures = (results: CheckResult[]) =>
+  results
+    .filter(({ errors }) => errors.length > 0)
+    .map(({ name, errors }) => `${name}: ${errors.join("\n")}`);
+
+describe("db:check", () => {
+  it("passes on this repository, on a PostgreSQL of its own", { timeout: 60_000 }, async () => {
+    const { code, output } = await run("db-check", []);
+    expect(output.match(/^(ok|FAIL)/gm)).toEqual(Array.from({ length: 7 }, () => "ok"));
+    expect(code).toBe(0);
+  });
+
+  it("names everything that is wrong, each under its check", async () => {
+    await copy.write(
+      viewFile,
+      describeView([...viewColumns, "report_id as other_id"], { tail: " order by report_id" }),
+    );
+    await copy.write("migrations/20991231000000000_x.sql", "create table deployment.x ();\n");
+    await copy.edit("contracts/types.ts", (text) => text.replace("audit_year", "audit_yeer"));
+    const found = failures(await checkRepository(copy.directory, server)).join("\n");
+    expect(found).toContain(
+      "db/migrations/20991231000000000_x.sql: say in the comment at its top what it locks",
+    );
+    expect(found).toContain("api_v1_1_0: additional_eins.other_id was added at the end. Write it down");
+    expect(found).toContain("types for clients are up to date: Run npm run db:types.");
+    expect(found).toContain("It sorts");
+  });
+
+  it("finds a migration that was changed after its release", async () => {
+    const git = $({ cwd: copy.directory, quiet: true });
+    await git`git init -q`;
+    await git`git add -A`;
+    await git`git -c user.name=test -c user.email=test@example.gov commit -qm release`;
+    await git`git tag v0.1.0`;
+    expect(failures(await checkRepository(copy.directory, server))).toEqual([]);
+    await copy.edit("migrations/20261121000500000_create_retired_versions.sql", (text) =>
+      text.replace("  link text not null,", "  link text not null,\n  reason text,"),
+    );
+    const found = failures(await checkRepository(copy.directory, server));
+    expect(found).toEqual([expect.stringContaining("from v0.1.0: ~ table deployment.retired_versions")]);
+    expect(found[0]).toContain("- column reason text");
+  });
+});
+
+describe("the lint of SQL", () => {
+  it("finds errors of syntax, in PL/pgSQL bodies too, and what a migration would block", async () => {
+    await copy.edit(viewFile, (text) =>
+      text.replace("additional_eins.report_id,", "additional_eins.report_id,,"),
+    );
+    await copy.edit("api/request/decide.sql", (text) =>
+      text.replace("if not found then", "if not found thn"),
+    );
+    await copy.write(
+      "migrations/20991231000000000_x.sql",
+      "-- Lock level: all of them.\nalter table access.tiers alter column name type varchar(9);\ncreate index x on access.api_keys (label);\n",
+    );
+    const findings = await lintSql(copy.directory);
+    const seen = findings.map(({ file, rule, isError }) => [file.split("/").at(-1), rule, isError]);
+    expect(seen).toContainEqual(["additional_eins.sql", "syntax", true]);
+    expect(seen).toContainEqual(["decide.sql", "syntax", true]);
+    expect(seen).toContainEqual(["20991231000000000_x.sql", "lint/safety/changingColumnType", false]);
+    expect(seen).toContainEqual([
+      "20991231000000000_x.sql",
+      "lint/safety/requireConcurrentIndexCreation",
+      false,
+    ]);
+  });
+
+  it("finds nothing wrong in this repository", async () => {
+    const { code } = await run("lint-sql", []);
+    expect(code).toBe(0);
+  });
+});

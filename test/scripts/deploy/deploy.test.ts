@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { $ } from "zx";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
+import {
+  addedColumn,
+  type Copy,
+  copyRepository,
+  describeView,
+  findKeyId,
+  queryOn,
+  readApiCatalogue,
+  run,
+  viewColumns,
+  viewFile,
+} from "./support.ts";
+
+let database: ScratchDatabase;
+let service: ScratchService;
+let key: string;
+let copy: Copy;
+const copies: Copy[] = [];
+const makeCopy = async () => {
+  copy = await copyRepository();
+  copies.push(copy);
+  return copy;
+};
+const deploy = (...args: string[]) => run("db-deploy", args, { DATABASE_URL: database.url });
+const read = (path: string, headers = {}) => service.request(path, key, { headers });
+const hasColumn = async (name: string) =>
+  (await read(`/additional_eins?select=${name}&limit=1`)).status === 200;
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  await deployDatabase(database.url);
+  service = await startScratchService(database.url);
+  key = await findKeyId(database.url);
+});
+afterAll(async () => {
+  await service.stop();
+  await database.drop();
+});
+afterEach(async () => {
+  await deployDatabase(database.url);
+  for (const one of copies.splice(0)) await one.dispose();
+});
+
+describe("db:deploy", () => {
+  it("changes nothing when run again, and says so", async () => {
+    const before = await readApiCatalogue(database.url);
+    const { code, output } = await deploy();
+    expect([code, output]).toEqual([0, "The API schemas are up to date.\nNothing to do.\n"]);
+    expect(await readApiCatalogue(database.url)).toBe(before);
+  });
+
+  it("deploys on an empty database that does not answer yet", async () => {
+    const empty = await createScratchDatabase();
+    try {
+      const url = new URL(empty.url);
+      const env = {
+        PGHOST: url.hostname,
+        PGPORT: url.port,
+        PGUSER: url.username,
+        PGDATABASE: url.pathname.slice(1),
+      };
+      const plan = await run("db-deploy", ["--plan"], { ...env, PGPASSWORD: url.password });
+      expect(plan.code).toBe(3);
+      expect(plan.output).toContain("Migration 20261121000100000_create_roles would run:");
+      const { code, output } = await run("db-deploy", ["--json"], { ...env, PGPASSWORD: url.password });
+      expect(code).toBe(0);
+      expect(JSON.parse(output)).toMatchObject({ apiSchemasChanged: true });
+      expect(JSON.parse(output).migrations.length).toBeGreaterThan(4);
+    } finally {
+      await empty.drop();
+    }
+    const start = Date.now();
+    const away = await run("db-deploy", ["--wait", "2s"], {
+      DATABASE_URL: "postgres://postgres@127.0.0.1:1/x",
+    });
+    expect([away.code, Date.now() - start > 2000]).toEqual([1, true]);
+    expect(away.output).toContain("ECONNREFUSED");
+  });
+
+  it("leaves the old API served when a file has an error, and says where", async () => {
+    await makeCopy();
+    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    await copy.edit("api/api_v1_1_0/resubmission.sql", (text) =>
+      text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
+    );
+    const before = await readApiCatalogue(database.url);
+    const { code, output } = await deploy("--directory", copy.directory);
+    expect(code).toBe(1);
+    expect(output).toContain(
+      "db/api/api_v1_1_0/resubmission.sql:8:3: column resubmission.audit_yeer does not exist",
+    );
+    expect(output).toContain("    8 |   resubmission.audit_yeer,");
+    expect(output).toContain('hint: Perhaps you meant to reference the column "resubmission.audit_year".');
+    expect(await readApiCatalogue(database.url)).toBe(before);
+    expect(await hasColumn("additional_ein")).toBe(true);
+    expect(await hasColumn("other_id")).toBe(false);
+  });
+
+  it("says where a migration fails, and leaves nothing of it", async () => {
+    await makeCopy();
+    await copy.write(
+      "migrations/20991231000000000_fail.sql",
+      "-- Lock level: none.\ncreate table deployment.half ();\nselect 1 from deployment.no_such_table;\n",
+    );
+    const { code, output } = await deploy("--directory", copy.directory);
+    expect(code).toBe(1);
+    expect(output).toContain(
+      'db/migrations/20991231000000000_fail.sql:3:15: relation "deployment.no_such_table" does not exist',
+    );
+    expect(await queryOn(database.url, "select to_regclass('deployment.half') as half")).toEqual([
+      { half: null },
+    ]);
+  });
+
+  it("waits for another deployment, and then finds nothing to do", async () => {
+    await makeCopy();
+    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    const all = await Promise.all([1, 2, 3].map(() => deploy("--directory", copy.directory, "--json")));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const changed = all.map(({ output }) => JSON.parse(output.slice(output.indexOf("{"))).apiSchemasChanged);
+    expect(changed.sort()).toEqual([false, false, true]);
+    expect(await hasColumn("other_id")).toBe(true);
+  });
+
+  it("puts the API of an earlier commit back with --api-from", async () => {
+    await makeCopy();
+    const git = $({ cwd: copy.directory, quiet: true });
+    const commit = async () => {
+      await git`git add -A`;
+      await git`git -c user.name=test -c user.email=test@example.gov commit -qm test`;
+    };
+    await git`git init -q`;
+    await commit();
+    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    await commit();
+    expect((await deploy("--directory", copy.directory)).code).toBe(0);
+    expect(await hasColumn("other_id")).toBe(true);
+    const plan = await deploy("--directory", copy.directory, "--api-from", "HEAD~1", "--plan");
+    expect([plan.code, plan.output.includes("- column other_id text -- A column.")]).toEqual([3, true]);
+    const { code } = await deploy("--directory", copy.directory, "--api-from", "HEAD~1");
+    expect(code).toBe(0);
+    await expect.poll(() => hasColumn("other_id")).toBe(false);
+    const wrong = await deploy("--directory", copy.directory, "--api-from", "no-such-commit");
+    expect([wrong.code, wrong.output.includes('git has no API of "no-such-commit"')]).toEqual([1, true]);
+  });
+});
+
+describe("db:deploy --plan", () => {
+  it("exits 0 when there is nothing to do", async () => {
+    const { code, output } = await deploy("--plan");
+    expect([code, output]).toEqual([0, "Nothing to do: the database is in the state of db/.\n"]);
+  });
+
+  it("exits 3, prints what would change and changes nothing", async () => {
+    await makeCopy();
+    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    await copy.write(
+      "migrations/20991231000000000_add.sql",
+      "-- Lock level: none.\ncreate table deployment.more ();\n",
+    );
+    const before = await readApiCatalogue(database.url);
+    const { code, output } = await deploy("--plan", "--directory", copy.directory);
+    expect(code).toBe(3);
+    expect(output).toContain("Migration 20991231000000000_add would run:");
+    expect(output).toContain("    create table deployment.more ();");
+    expect(output).toContain("~ view api_v1_1_0.additional_eins");
+    expect(output).toContain("api_v1_1_0: additional_eins.other_id was added at the end");
+    const json = await deploy("--plan", "--json", "--directory", copy.directory);
+    expect(JSON.parse(json.output)).toMatchObject({
+      migrations: [{ name: "20991231000000000_add" }],
+      additions: [{ schema: "api_v1_1_0", what: "additional_eins.other_id was added at the end" }],
+    });
+    expect(await readApiCatalogue(database.url)).toBe(before);
+    expect(await queryOn(database.url, "select to_regclass('deployment.more') as more")).toEqual([
+      { more: null },
+    ]);
+  });
+
+  it("exits 1 when the deployment would be refused", async () => {
+    await makeCopy();
+    await copy.write(viewFile, describeView(viewColumns.filter((name) => name !== "audit_year")));
+    const { code, output } = await deploy("--plan", "--directory", copy.directory);
+    expect(code).toBe(1);
+    expect(output).toContain("additional_eins.audit_year was removed");
+    expect(output).toContain("npm run db:new-version -- v1_2_0 --from v1_1_0");
+  });
+});

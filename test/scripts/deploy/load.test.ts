@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { connect } from "../../../service/connect.ts";
+import { request, target } from "../../support/target.ts";
+import {
+  addedColumn,
+  type Copy,
+  copyRepository,
+  describeView,
+  queryOn,
+  viewColumns,
+  viewFile,
+} from "./support.ts";
+
+// Readers do not notice a deployment: through the gateway of the shared stack, whose API is put back at the end.
+
+let copy: Copy;
+const keys: string[] = [];
+
+beforeAll(async () => {
+  copy = await copyRepository();
+  await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+  // Several keys, so that no limit is met.
+  for (let count = 0; count < 8; count += 1) {
+    const [row] = await queryOn<{ api_key: string }>(
+      target.databaseUrl,
+      "select api_key from access.issue_key('individual', 'load@example.gov', 'load test')",
+    );
+    keys.push(row?.api_key ?? "");
+  }
+  for (const value of keys)
+    await vi.waitUntil(
+      async () => (await request("/general?limit=1", { key: { value } })).status === 200,
+      5000,
+    );
+});
+afterAll(async () => {
+  await deployDatabase(target.databaseUrl);
+  await copy.dispose();
+  await queryOn(
+    target.databaseUrl,
+    "select access.revoke_key(id) from access.api_keys where owner_email = 'load@example.gov'",
+  );
+});
+
+/** The longest that a request has waited for a deployment's lock, as PostgreSQL sees it. */
+async function watchWaits(signal: AbortSignal): Promise<number> {
+  const client = await connect(target.databaseUrl, "test");
+  let longest = 0;
+  while (!signal.aborted) {
+    const { rows } = await client.query(
+      `select coalesce(max(extract(epoch from clock_timestamp() - state_change)), 0)::float * 1000 as wait from pg_stat_activity
+       where wait_event_type = 'Lock' and application_name not in ('db-deploy', 'test') and datname = current_database()`,
+    );
+    longest = Math.max(longest, rows[0].wait);
+    await sleep(3);
+  }
+  await client.end();
+  return longest;
+}
+
+it("no request fails or waits for longer than 250 ms more than without, and no ETag names two shapes of a view", {
+  timeout: 120_000,
+}, async () => {
+  const stop = new AbortController();
+  const failures: string[] = [];
+  const shapes = new Map<string, Set<string>>();
+  let requests = 0;
+  let slowest = 0;
+  const paths = [
+    "/additional_eins?limit=5",
+    "/general?limit=5",
+    "/additional_eins?limit=5",
+    "/findings?limit=5&select=*,general(auditee_name)",
+    "/",
+  ];
+  const read = async (worker: number) => {
+    for (let turn = worker; !stop.signal.aborted; turn += 1) {
+      const path = paths[turn % paths.length] ?? "/";
+      const start = performance.now();
+      const answer = await request(path, { key: { value: keys[turn % keys.length] ?? "" } });
+      slowest = Math.max(slowest, performance.now() - start);
+      requests += 1;
+      if (answer.status !== 200) failures.push(`${path} ${answer.status} ${answer.text}`);
+      else if (path.startsWith("/additional_eins")) {
+        const etag = String(answer.headers.etag);
+        shapes.set(etag, (shapes.get(etag) ?? new Set()).add(Object.keys(answer.json[0]).join()));
+      }
+      await sleep(5);
+    }
+  };
+  const workers = [0, 1, 2, 3].map(read);
+  // The machine itself makes readers wait: what a deployment adds is what counts.
+  await sleep(1500);
+  const slowestWithout = slowest;
+  const waits = watchWaits(stop.signal);
+  for (let round = 0; round < 12; round += 1) {
+    const options = round % 2 === 0 ? { directory: copy.directory } : {};
+    expect((await deployDatabase(target.databaseUrl, {}, options)).apiSchemasChanged).toBe(true);
+    await sleep(250);
+  }
+  stop.abort();
+  await Promise.all(workers);
+  const longest = await waits;
+  process.stdout.write(
+    `12 deployments under load: ${requests} requests, slowest ${Math.round(slowest)} ms (${Math.round(slowestWithout)} ms without), longest wait for a lock ${Math.round(longest)} ms\n`,
+  );
+  expect(failures).toEqual([]);
+  expect(requests).toBeGreaterThan(200);
+  expect(longest).toBeLessThan(slowestWithout + 250);
+  // One ETag for each shape of the view.
+  expect([...shapes.values()].map((set) => set.size)).toEqual([1, 1]);
+});

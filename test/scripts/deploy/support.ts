@@ -1,0 +1,100 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { apiSchemaPattern, readCatalogue } from "../../../scripts/deploy/read-catalogue.ts";
+import { connect } from "../../../service/connect.ts";
+import { runScript } from "../../support/run-stack.ts";
+
+/** A copy of what `db` deploys, to edit. */
+export interface Copy {
+  directory: string;
+  edit: (file: string, change: (text: string) => string) => Promise<void>;
+  write: (file: string, text: string) => Promise<void>;
+  remove: (file: string) => Promise<void>;
+  dispose: () => Promise<void>;
+}
+
+export async function copyRepository(from = repositoryDirectory): Promise<Copy> {
+  const parent = await mkdtemp(path.join(tmpdir(), "single-audit-db-"));
+  const directory = path.join(parent, "db");
+  for (const part of ["api", "contracts", "migrations"]) {
+    await cp(path.join(from, part), path.join(directory, part), { recursive: true });
+  }
+  const write = (file: string, text: string) => writeFile(path.join(directory, file), text);
+  return {
+    directory,
+    write,
+    edit: async (file, change) => {
+      const text = await readFile(path.join(directory, file), "utf8");
+      const changed = change(text);
+      if (changed === text) throw new Error(`The edit of ${file} changed nothing.`);
+      await write(file, changed);
+    },
+    remove: (file) => rm(path.join(directory, file), { recursive: true }),
+    dispose: () => rm(parent, { recursive: true, force: true }),
+  };
+}
+
+export const viewFile = "api/api_v1_1_0/additional_eins.sql";
+export const viewColumns = ["report_id", "auditee_uei", "audit_year", "fac_accepted_date", "additional_ein"];
+
+/** The file of the view additional_eins with other columns, given as SQL with or without `as name`. */
+export function describeView(columns: string[], more: { grant?: string; tail?: string } = {}): string {
+  const names = columns.map((column) => column.split(" as ").at(-1)?.trim());
+  return [
+    "create view api_v1_1_0.additional_eins",
+    "with (security_invoker = true) as",
+    "select",
+    columns.map((column) => `  ${column}`).join(",\n"),
+    `from dissemination.additional_eins${more.tail ?? ""};`,
+    "comment on view api_v1_1_0.additional_eins is 'Additional EINs';",
+    ...names.map((name) => `comment on column api_v1_1_0.additional_eins.${name} is 'A column.';`),
+    `grant select on api_v1_1_0.additional_eins to ${more.grant ?? "api_public, api_tribal"};`,
+    "",
+  ].join("\n");
+}
+
+export const addedColumn = "report_id as other_id";
+
+/** Runs a script of the project to its end. */
+export async function run(
+  script: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; output: string }> {
+  const { output, exited } = runScript(`${script}.ts`, args, { HOME: tmpdir(), ...env });
+  const code = await exited;
+  return { code, output: output() };
+}
+
+/** The API of a database, as its catalogue has it. */
+export async function readApiCatalogue(databaseUrl: string): Promise<string> {
+  const client = await connect(databaseUrl, "test");
+  try {
+    return JSON.stringify(await readCatalogue(client, apiSchemaPattern));
+  } finally {
+    await client.end();
+  }
+}
+
+export async function queryOn<Row extends Record<string, unknown>>(
+  databaseUrl: string,
+  sql: string,
+): Promise<Row[]> {
+  const client = await connect(databaseUrl, "test");
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The demonstration key's ID, by which PostgREST knows it. */
+export async function findKeyId(databaseUrl: string, tier = "demo"): Promise<string> {
+  const [row] = await queryOn<{ id: string }>(
+    databaseUrl,
+    `select id from access.api_keys where tier = '${tier}'`,
+  );
+  return row?.id ?? "";
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { writeSample } from "../../../scripts/sample/index.ts";
+import { connect } from "../../../service/connect.ts";
+import { runScript } from "../../support/run-stack.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
+import {
+  addedColumn,
+  type Copy,
+  copyRepository,
+  describeView,
+  findKeyId,
+  viewColumns,
+  viewFile,
+} from "./support.ts";
+
+let database: ScratchDatabase;
+let service: ScratchService;
+let copy: Copy;
+let directory: string;
+let key: string;
+
+beforeAll(async () => {
+  database = await createScratchDatabase();
+  await deployDatabase(database.url);
+  directory = await mkdtemp(path.join(tmpdir(), "single-audit-watch-"));
+  await writeSample({ directory: path.join(directory, "csv") });
+  const client = await connect(database.url, "test");
+  await client.query("set role publisher");
+  await loadDataSet(client, { source: "test", files: await findFiles(path.join(directory, "csv")) });
+  await client.end();
+  service = await startScratchService(database.url);
+  key = await findKeyId(database.url);
+  copy = await copyRepository();
+  const facts = {
+    database_url: database.url,
+    base_url: "http://127.0.0.1:8000",
+    keys: { individual: "the-key" },
+  };
+  await writeFile(path.join(directory, "stack.json"), JSON.stringify(facts));
+});
+afterAll(async () => {
+  await service.stop();
+  await database.drop();
+  await copy.dispose();
+  await rm(directory, { recursive: true });
+});
+
+const statusOf = async (column: string) =>
+  (await service.request(`/additional_eins?select=${column}&limit=1`, key)).status;
+
+it("db:watch serves a saved view within a second, says what changed, and goes on after an error", async () => {
+  const { child, output, exited } = runScript("db-watch.ts", ["--directory", copy.directory], {
+    STACK_DIRECTORY: directory,
+  });
+  await expect.poll(output, { timeout: 10_000 }).toContain("Watching");
+  const file = path.join(copy.directory, viewFile);
+  const old = await readFile(file, "utf8");
+  const times: number[] = [];
+  for (const [columns, wanted] of [
+    [[...viewColumns, addedColumn], 200],
+    [viewColumns, 400],
+    [[...viewColumns, addedColumn], 200],
+  ] as const) {
+    const start = performance.now();
+    await copy.write(viewFile, describeView([...columns]));
+    while ((await statusOf("other_id")) !== wanted) await sleep(10);
+    times.push(performance.now() - start);
+    await sleep(300);
+  }
+  process.stdout.write(`from save to served: ${times.map((time) => `${Math.round(time)} ms`).join(", ")}\n`);
+  expect(Math.max(...times)).toBeLessThan(1000);
+  expect(output()).toContain("+ column other_id text -- A column.");
+  expect(output()).toContain(
+    "curl -H 'x-api-key: the-key' -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'",
+  );
+  await copy.write(viewFile, describeView([...viewColumns, "no_such_column"]));
+  await expect.poll(output).toContain("not applied");
+  expect(output()).toContain(
+    'db/api/api_v1_1_0/additional_eins.sql:9:3: column "no_such_column" does not exist',
+  );
+  expect(await statusOf("other_id")).toBe(200);
+  await copy.write(viewFile, old);
+  await expect.poll(() => statusOf("other_id")).toBe(400);
+  child.kill("SIGINT");
+  expect(await exited).toBe(0);
+});

@@ -1,0 +1,66 @@
+import type { Client } from "pg";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { rollBack } from "../../../scripts/refresh/roll-back.ts";
+import { connect } from "../../../service/connect.ts";
+import { request, target } from "../../support/target.ts";
+
+// Swaps the live and the previous data set of the deployment under test, an even number of times.
+const swaps = 6;
+let client: Client;
+let key: { value: string };
+
+beforeAll(async () => {
+  client = await connect(target.databaseUrl, "test");
+  const { rows } = await client.query(
+    "select api_key from access.issue_key('individual', 'test@example.org', 'publication under load')",
+  );
+  key = { value: rows[0].api_key };
+  await client.query("set role publisher");
+});
+afterAll(async () => {
+  await client.query("reset role");
+  await client.query(
+    `select access.revoke_key(id) from access.api_keys
+     where owner_email = 'test@example.org' and label = 'publication under load' and revoked_at is null`,
+  );
+  await client.end();
+});
+
+it("no reader behind the gateway notices a publication: no failure, no long wait, no mixed walk", {
+  timeout: 60_000,
+}, async () => {
+  await expect
+    .poll(async () => (await request("/general?limit=1", { key })).status, { timeout: 10_000 })
+    .toBe(200);
+  let isSwapping = false;
+  // The machine itself makes readers wait: what a swap adds is what counts.
+  const longest = { swapping: 0, otherwise: 0 };
+  const seen = new Map<string, Set<string>>();
+  let stopped = false;
+  const read = async () => {
+    while (!stopped) {
+      const start = performance.now();
+      const wasSwapping = isSwapping;
+      const answer = await request("/general?select=report_id&limit=50", { key });
+      const moment = wasSwapping || isSwapping ? "swapping" : "otherwise";
+      longest[moment] = Math.max(longest[moment], performance.now() - start);
+      expect(answer.status, answer.text).toBe(200);
+      const dataSet = String(answer.headers["data-set"]).split(";")[0] ?? "";
+      seen.set(dataSet, (seen.get(dataSet) ?? new Set()).add(answer.text));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const readers = Promise.all([read(), read(), read()]);
+  for (let count = 0; count < swaps; count += 1) {
+    isSwapping = true;
+    await rollBack(client);
+    isSwapping = false;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  stopped = true;
+  await readers;
+  expect(seen.size).toBe(2);
+  for (const bodies of seen.values()) expect(bodies.size).toBe(1);
+  expect(longest.swapping).toBeGreaterThan(0);
+  expect(longest.swapping).toBeLessThan(longest.otherwise + 150);
+});

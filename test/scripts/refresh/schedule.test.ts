@@ -1,0 +1,192 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Client } from "pg";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
+import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
+import { connect } from "../../../service/connect.ts";
+import { listNextRuns } from "../../../service/timetable.ts";
+import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
+
+const runs = (environment: "production" | "staging", after: string, count: number) =>
+  listNextRuns(environment, count, new Date(after)).map((time) => time.toISOString());
+
+describe("the timetable", () => {
+  it("is daily at 5 a.m. Eastern in staging, when summer time begins", () => {
+    expect(runs("staging", "2027-03-12T12:00:00Z", 3)).toEqual([
+      "2027-03-13T10:00:00.000Z",
+      "2027-03-14T09:00:00.000Z",
+      "2027-03-15T09:00:00.000Z",
+    ]);
+  });
+  it("and when it ends", () => {
+    expect(runs("staging", "2026-10-30T12:00:00Z", 3)).toEqual([
+      "2026-10-31T09:00:00.000Z",
+      "2026-11-01T10:00:00.000Z",
+      "2026-11-02T10:00:00.000Z",
+    ]);
+  });
+  it("is once a day in staging all year", () => {
+    const days = runs("staging", "2026-12-31T23:00:00Z", 365).map((time) => time.slice(0, 10));
+    expect(new Set(days).size).toBe(365);
+    expect(days.at(-1)).toBe("2027-12-31");
+  });
+  it("is Wednesdays at 5 a.m. Eastern in production, around both changes", () => {
+    expect(runs("production", "2026-10-25T00:00:00Z", 2)).toEqual([
+      "2026-10-28T09:00:00.000Z",
+      "2026-11-04T10:00:00.000Z",
+    ]);
+    expect(runs("production", "2027-03-07T00:00:00Z", 2)).toEqual([
+      "2027-03-10T10:00:00.000Z",
+      "2027-03-17T09:00:00.000Z",
+    ]);
+  });
+  it("is empty in development and previews", () => {
+    expect(listNextRuns("development", 3)).toEqual([]);
+    expect(listNextRuns("preview", 3)).toEqual([]);
+  });
+});
+
+describe("the schedule's service", () => {
+  let database: DeployedDatabase;
+  let client: Client;
+  let directory: string;
+  let removeDirectory: () => Promise<void>;
+  const logger = pino({ level: "silent" });
+
+  beforeAll(async () => {
+    database = await createDeployedDatabase();
+    ({ client } = database);
+    ({ directory, remove: removeDirectory } = await makeDirectory());
+  });
+  afterAll(async () => {
+    await database.drop();
+    await removeDirectory();
+  });
+  beforeEach(async () => {
+    await rm(path.join(directory, "general.csv"), { force: true });
+    await writeCsv(directory, "general", [submission(1)]);
+  });
+
+  async function withService(
+    environment: string,
+    work: (schedule: Schedule, ask: (path: string) => Promise<string>) => Promise<void>,
+    more: Record<string, string> = {},
+  ): Promise<void> {
+    const config = readRefreshConfig({
+      DATABASE_URL: database.url,
+      ENVIRONMENT: environment,
+      REFRESH_SOURCE: directory,
+      REFRESH_PORT: "0",
+      ...more,
+    });
+    const schedule = await startSchedule(config, logger, { minute: 50 });
+    try {
+      await work(schedule, async (target) => (await fetch(`${schedule.url}${target}`)).text());
+    } finally {
+      await schedule.close();
+    }
+  }
+  const outcomes = (metrics: string) =>
+    Object.fromEntries(
+      [...metrics.matchAll(/^refresh_runs_total\{outcome="(\w+)"\} ([1-9]\d*)$/gm)].map(([, name, value]) => [
+        name,
+        Number(value),
+      ]),
+    );
+
+  it("publishes, skips what has not changed, and tells the age of the data set", async () => {
+    await withService("staging", async (schedule, ask) => {
+      await schedule.refreshNow();
+      await schedule.refreshNow();
+      const metrics = await ask("/metrics");
+      expect(outcomes(metrics)).toEqual({ published: 1, skipped: 1 });
+      const age = Number(/^refresh_data_set_age_seconds ([\d.e-]+)$/m.exec(metrics)?.[1]);
+      expect(age).toBeGreaterThan(0);
+      expect(age).toBeLessThan(20);
+      expect(metrics).toMatch(/^refresh_next_run_timestamp_seconds \d/m);
+      expect(metrics).toMatch(/^refresh_last_success_timestamp_seconds \d/m);
+      // A day, and a day for what may go wrong; an hour more or less where summer time begins or ends.
+      const limit = Number(/^refresh_data_set_age_limit_seconds (\d+)$/m.exec(metrics)?.[1]);
+      expect(Math.abs(limit - 2 * 86_400)).toBeLessThanOrEqual(3600);
+      const health = JSON.parse(await ask("/healthz"));
+      expect(health).toMatchObject({ database: "ok", environment: "staging", refreshing: false });
+      expect(health.next_run).toMatch(/T(09|10):00:00\.000Z$/);
+    });
+  });
+
+  it("tries again, later each time, until it succeeds", async () => {
+    await writeFile(path.join(directory, "general.csv"), "<html>\n");
+    await withService("staging", async (schedule, ask) => {
+      const run = schedule.refreshNow();
+      await expect.poll(async () => outcomes(await ask("/metrics")).failed).toBe(2);
+      await writeCsv(directory, "general", [submission(1), submission(2)]);
+      await run;
+      expect(outcomes(await ask("/metrics"))).toMatchObject({ published: 1 });
+    });
+  });
+
+  it("leaves a run out while another refresh is running", async () => {
+    const other = await connect(database.url, "test");
+    await other.query("select pg_advisory_lock(hashtext('publication'))");
+    await writeCsv(directory, "general", [submission(1), submission(3)]);
+    await withService("staging", async (schedule, ask) => {
+      await schedule.refreshNow();
+      expect(outcomes(await ask("/metrics"))).toEqual({ busy: 1 });
+    });
+    await other.end();
+  });
+
+  it("removes one-time tokens that expired long ago", async () => {
+    await client.query(
+      `insert into access.access_tokens (token_sha256, report_id, api_key_id, requested_at, expires_at)
+       select sha256('old'), '2023-06-GSAFAC-0000000001', id, now() - interval '1 year', now() - interval '1 year'
+       from access.api_keys limit 1`,
+    );
+    await withService("staging", async (_schedule, ask) => {
+      expect(await ask("/metrics")).toMatch(/^refresh_pruned_access_tokens_total 1$/m);
+    });
+  });
+
+  it("is ready while it reaches the database and its source, and alive without", async () => {
+    await withService("staging", async (schedule, ask) => {
+      expect(JSON.parse(await ask("/readyz"))).toMatchObject({ database: "ok", storage: "ok" });
+      await rename(directory, `${directory}.away`);
+      try {
+        const response = await fetch(`${schedule.url}/readyz`);
+        expect(response.status).toBe(503);
+        expect(await response.json()).toMatchObject({ database: "ok", storage: "unavailable" });
+        expect((await fetch(`${schedule.url}/healthz`)).status).toBe(200);
+      } finally {
+        await rename(`${directory}.away`, directory);
+      }
+    });
+  });
+
+  it("has no timer in development", async () => {
+    await withService("development", async (_schedule, ask) => {
+      expect(JSON.parse(await ask("/healthz")).next_run).toBeNull();
+      expect(await ask("/metrics")).not.toMatch(
+        /^refresh_(next_run_timestamp|data_set_age_limit|last_success_timestamp)_seconds \d/m,
+      );
+    });
+  });
+
+  it("switches a preview off until someone has switched it on", async () => {
+    const isOpen = async () =>
+      (await client.query("select is_open from publication.settings")).rows[0].is_open;
+    await withService("preview", async () => expect(await isOpen()).toBe(false));
+    await client.query(
+      "update publication.settings set is_open = true, changed_at = now(), changed_by = 'x'",
+    );
+    await withService("preview", async () => expect(await isOpen()).toBe(true));
+  });
+
+  it("does not start in staging without a source", async () => {
+    await expect(withService("staging", async () => {}, { REFRESH_SOURCE: "" })).rejects.toThrow(
+      /^REFRESH_SOURCE is missing/,
+    );
+  });
+});

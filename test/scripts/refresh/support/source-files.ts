@@ -1,0 +1,35 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { columnNames } from "../../../support/columns.ts";
+
+export type Row = Record<string, string>;
+
+/** Writes a CSV file: a value as it stands there, null where a row has none. Returns its text. */
+export async function writeCsv(
+  directory: string,
+  table: string,
+  rows: Row[],
+  { columns = columnNames(table), name = `${table}.csv` } = {},
+): Promise<string> {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ""))];
+  const text = `${lines.map((line) => line.join(",")).join("\n")}\n`;
+  await writeFile(path.join(directory, name), text);
+  return text;
+}
+
+export const submission = (number: number, more: Row = {}): Row => ({
+  report_id: `2023-06-GSAFAC-${String(number).padStart(10, "0")}`,
+  auditee_uei: `UEI${number}`,
+  audit_year: "2023",
+  fac_accepted_date: "2024-01-31",
+  is_public: "t",
+  ...more,
+});
+export const id = (number: number) => submission(number).report_id ?? "";
+export const range = (count: number, first = 1) => Array.from({ length: count }, (_, index) => first + index);
+
+export async function makeDirectory(): Promise<{ directory: string; remove: () => Promise<void> }> {
+  const directory = await mkdtemp(path.join(tmpdir(), "single-audit-csv-"));
+  return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
+}

@@ -1,0 +1,82 @@
+import { access, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { tables } from "../../../scripts/refresh/find-files.ts";
+import { writeSample } from "../../../scripts/sample/index.ts";
+import { hashFiles, withDirectory } from "./read-sample.ts";
+
+const { views }: { views: Record<string, { columns: { name: string }[] }> } = JSON.parse(
+  await readFile(new URL("../../../db/contracts/api_v1_1_0.json", import.meta.url), "utf8"),
+);
+
+const hash = (submissions: number, seed: number) =>
+  withDirectory(async (directory) => {
+    await writeSample({ directory, submissions, seed });
+    return hashFiles(directory);
+  });
+
+describe("writing a sample", () => {
+  it("writes the bytes that this seed has always given", async () => {
+    expect(await hash(60, 1)).toBe("3d05543aeb468212ed7a159d746ffa34cd8faec7915a331e04b2bba3e678ef5c");
+  });
+
+  it("writes the same bytes twice, and others for another seed", async () => {
+    const [first, second, other] = [await hash(40, 7), await hash(40, 7), await hash(40, 8)];
+    expect(second).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
+  it("makes a smaller sample the beginning of a larger one", () =>
+    withDirectory(async (directory) => {
+      const [small, large] = [path.join(directory, "small"), path.join(directory, "large")];
+      await writeSample({ directory: small, submissions: 50 });
+      await writeSample({ directory: large, submissions: 55 });
+      for (const table of tables) {
+        const beginning = await readFile(path.join(small, `${table}.csv`), "utf8");
+        const whole = await readFile(path.join(large, `${table}.csv`), "utf8");
+        expect(whole.startsWith(beginning), table).toBe(true);
+      }
+    }));
+
+  it("gives each file the columns of the contract, in their order", () =>
+    withDirectory(async (directory) => {
+      await writeSample({ directory, submissions: 1 });
+      expect(Object.keys(views).sort()).toEqual([...tables].sort());
+      for (const table of tables) {
+        const [header] = (await readFile(path.join(directory, `${table}.csv`), "utf8")).split("\n");
+        expect(header, table).toBe(views[table]?.columns.map(({ name }) => name).join(","));
+      }
+    }));
+
+  it("writes null as nothing, an empty string as quotes and booleans as t and f", () =>
+    withDirectory(async (directory) => {
+      await writeSample({ directory, submissions: 110 });
+      const awards = await readFile(path.join(directory, "federal_awards.csv"), "utf8");
+      expect(awards).toMatch(/^\S+,AWARD-0+\d+,\d\d,\w+,,/m);
+      expect(awards).toMatch(/,N,$/m);
+      expect(awards).toContain(',"",');
+      const general = await readFile(path.join(directory, "general.csv"), "utf8");
+      expect(general).toMatch(/,UG,t,/);
+      expect(general).toMatch(/,UG,f,/);
+    }));
+
+  it("leaves nothing behind when it is aborted, and keeps what was there", () =>
+    withDirectory(async (directory) => {
+      await writeFile(path.join(directory, "general.csv"), "kept");
+      const controller = new AbortController();
+      const onProgress = (done: number) => done === 5 && controller.abort();
+      await expect(writeSample({ directory, signal: controller.signal, onProgress })).rejects.toThrow(
+        /abort/i,
+      );
+      expect(await readdir(directory)).toEqual(["general.csv"]);
+      expect(await readFile(path.join(directory, "general.csv"), "utf8")).toBe("kept");
+    }));
+
+  it("makes the directory and those above it", () =>
+    withDirectory(async (directory) => {
+      const deep = path.join(directory, "a", "b");
+      const { rows } = await writeSample({ directory: deep, submissions: 2 });
+      await access(path.join(deep, "resubmission.csv"));
+      expect(rows).toMatchObject({ general: 3, resubmission: 2 });
+    }));
+});
