@@ -68,7 +68,7 @@ describe("a program that uses them", () => {
     );
     await writeFile(
       path.join(directory, "tsconfig.json"),
-      JSON.stringify({ extends: "../../../tsconfig.json", include: ["program.ts"] }),
+      JSON.stringify({ extends: "../../tsconfig.json", include: ["program.ts"] }),
     );
     const { exitCode, stdout } = await $({
       cwd: project,
