@@ -53,7 +53,7 @@ function describeSaved({ files, changes, milliseconds, failure }: Saved, facts: 
   if (failure !== undefined) return `${head}: not applied\n${failure.message}`;
   const curls = files
     .map((file) => path.parse(file))
-    .filter(({ dir, name }) => dir.startsWith("api_") && !["schema", "relationships"].includes(name))
+    .filter(({ dir, name }) => dir.startsWith("api_") && name !== "schema")
     .map(
       ({ dir, name }) =>
         `  curl -H 'x-api-key: ${facts.keys.individual}' -H 'accept-profile: ${dir}' '${facts.base_url}/${name}?limit=1'`,

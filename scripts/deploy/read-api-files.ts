@@ -16,7 +16,8 @@ export interface ApiFiles {
 
 /**
  * Reads the SQL files of `db/api`: `request` first, then a folder a schema by name. In a folder `schema.sql`
- * comes first and `relationships.sql`, which needs all views, last.
+ * comes first, then `general.sql`, then the others by name. A relationship names two views, so it stands in the file
+ * of the later one; each table has one with `general`.
  */
 export async function readApiFiles(directory: string): Promise<ApiFiles> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -34,7 +35,7 @@ export async function readApiFiles(directory: string): Promise<ApiFiles> {
 
 function orderOf(file: string): string[] {
   const { dir, name } = path.parse(file);
-  const rank = name === "schema" ? "0" : name === "relationships" ? "2" : "1";
+  const rank = name === "schema" ? "0" : name === "general" ? "1" : "2";
   return [dir === "request" ? "0" : "1", dir, rank, name];
 }
 

@@ -40,3 +40,18 @@ comment on column api_v1_1_0.additional_ueis.additional_uei is
   'Further UEI that the audit covers, 12 characters as text.';
 
 grant select on api_v1_1_0.additional_ueis to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form.
+
+create function api_v1_1_0.general(api_v1_1_0.additional_ueis) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.additional_ueis) is 'Report that covers an additional UEI.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.additional_ueis) to api_public, api_tribal;
+
+create function api_v1_1_0.additional_ueis(api_v1_1_0.general) returns setof api_v1_1_0.additional_ueis
+language sql stable as $$
+  select additional_ueis.* from api_v1_1_0.additional_ueis
+  where additional_ueis.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.additional_ueis(api_v1_1_0.general) is 'Additional UEIs of a report.';
+grant execute on function api_v1_1_0.additional_ueis(api_v1_1_0.general) to api_public, api_tribal;

@@ -52,3 +52,22 @@ comment on column api_v1_1_0.corrective_action_plans.planned_action is
   'go on in the next row of the same finding.';
 
 grant select on api_v1_1_0.corrective_action_plans to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form. findings.sql has the pair of findings and
+-- corrective_action_plans.
+
+create function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) is
+  'Report that a corrective action plan belongs to.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;
+
+create function api_v1_1_0.corrective_action_plans(api_v1_1_0.general)
+returns setof api_v1_1_0.corrective_action_plans
+language sql stable as $$
+  select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
+  where corrective_action_plans.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.general) is
+  'Corrective action plans of a report.';
+grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.general) to api_public, api_tribal;

@@ -115,3 +115,19 @@ comment on column api_v1_1_0.federal_awards.passthrough_amount is
   'is_passthrough_award is "N".';
 
 grant select on api_v1_1_0.federal_awards to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form. findings.sql and passthrough.sql have theirs
+-- with federal_awards.
+
+create function api_v1_1_0.general(api_v1_1_0.federal_awards) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.federal_awards) is 'Report that lists an award.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.federal_awards) to api_public, api_tribal;
+
+create function api_v1_1_0.federal_awards(api_v1_1_0.general) returns setof api_v1_1_0.federal_awards
+language sql stable as $$
+  select federal_awards.* from api_v1_1_0.federal_awards
+  where federal_awards.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.federal_awards(api_v1_1_0.general) is 'Awards of a report.';
+grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.general) to api_public, api_tribal;

@@ -86,3 +86,58 @@ comment on column api_v1_1_0.findings.type_requirement is
   'other. like.*B* finds every row with B.';
 
 grant select on api_v1_1_0.findings to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form. A finding has a row for each award, and a
+-- narrative or plan may be split over rows: these embed each other as arrays. findings_text.sql has
+-- the pair of findings and findings_text.
+
+create function api_v1_1_0.general(api_v1_1_0.findings) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'Report that has a finding.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.findings) to api_public, api_tribal;
+
+create function api_v1_1_0.findings(api_v1_1_0.general) returns setof api_v1_1_0.findings
+language sql stable as $$
+  select findings.* from api_v1_1_0.findings
+  where findings.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.findings(api_v1_1_0.general) is
+  'Findings of a report, one row for each award concerned.';
+grant execute on function api_v1_1_0.findings(api_v1_1_0.general) to api_public, api_tribal;
+
+create function api_v1_1_0.findings(api_v1_1_0.federal_awards) returns setof api_v1_1_0.findings
+language sql stable as $$
+  select findings.* from api_v1_1_0.findings
+  where findings.report_id = $1.report_id and findings.award_reference = $1.award_reference
+$$;
+comment on function api_v1_1_0.findings(api_v1_1_0.federal_awards) is 'Findings on an award.';
+grant execute on function api_v1_1_0.findings(api_v1_1_0.federal_awards) to api_public, api_tribal;
+
+create function api_v1_1_0.federal_awards(api_v1_1_0.findings) returns setof api_v1_1_0.federal_awards rows 1
+language sql stable as $$
+  select federal_awards.* from api_v1_1_0.federal_awards
+  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference
+$$;
+comment on function api_v1_1_0.federal_awards(api_v1_1_0.findings) is
+  'Award that a finding concerns; null where older reports write award_reference differently.';
+grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.findings) to api_public, api_tribal;
+
+create function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings)
+returns setof api_v1_1_0.corrective_action_plans
+language sql stable as $$
+  select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
+  where corrective_action_plans.report_id = $1.report_id
+    and corrective_action_plans.finding_ref_number = $1.reference_number
+$$;
+comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) is
+  'Corrective action plan for a finding, in one row or several.';
+grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) to api_public, api_tribal;
+
+create function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.findings
+language sql stable as $$
+  select findings.* from api_v1_1_0.findings
+  where findings.report_id = $1.report_id and findings.reference_number = $1.finding_ref_number
+$$;
+comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
+  'Rows of the finding a plan answers, one for each award concerned.';
+grant execute on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;

@@ -53,3 +53,38 @@ comment on column api_v1_1_0.findings_text.finding_text is
   'characters and may go on in the next row of the same finding.';
 
 grant select on api_v1_1_0.findings_text to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form. With findings always arrays: a finding has a
+-- row for each award, and a narrative may be split over rows.
+
+create function api_v1_1_0.general(api_v1_1_0.findings_text) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.findings_text) is
+  'Report that a finding narrative belongs to.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.findings_text) to api_public, api_tribal;
+
+create function api_v1_1_0.findings_text(api_v1_1_0.general) returns setof api_v1_1_0.findings_text
+language sql stable as $$
+  select findings_text.* from api_v1_1_0.findings_text
+  where findings_text.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.findings_text(api_v1_1_0.general) is 'Finding narratives of a report.';
+grant execute on function api_v1_1_0.findings_text(api_v1_1_0.general) to api_public, api_tribal;
+
+create function api_v1_1_0.findings_text(api_v1_1_0.findings) returns setof api_v1_1_0.findings_text
+language sql stable as $$
+  select findings_text.* from api_v1_1_0.findings_text
+  where findings_text.report_id = $1.report_id and findings_text.finding_ref_number = $1.reference_number
+$$;
+comment on function api_v1_1_0.findings_text(api_v1_1_0.findings) is
+  'Narrative of a finding, in one row or several.';
+grant execute on function api_v1_1_0.findings_text(api_v1_1_0.findings) to api_public, api_tribal;
+
+create function api_v1_1_0.findings(api_v1_1_0.findings_text) returns setof api_v1_1_0.findings
+language sql stable as $$
+  select findings.* from api_v1_1_0.findings
+  where findings.report_id = $1.report_id and findings.reference_number = $1.finding_ref_number
+$$;
+comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
+  'Rows of the finding a narrative describes, one for each award concerned.';
+grant execute on function api_v1_1_0.findings(api_v1_1_0.findings_text) to api_public, api_tribal;

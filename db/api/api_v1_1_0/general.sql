@@ -265,3 +265,5 @@ comment on column api_v1_1_0.general.is_secondary_auditors is
   'else "No".';
 
 grant select on api_v1_1_0.general to api_public, api_tribal;
+
+-- Embedding: each relationship with general stands in the file of the other view.

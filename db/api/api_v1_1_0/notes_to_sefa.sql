@@ -58,3 +58,19 @@ comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 
 grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form.
+
+create function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) is
+  'Report that a note to the SEFA belongs to.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) to api_public, api_tribal;
+
+create function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) returns setof api_v1_1_0.notes_to_sefa
+language sql stable as $$
+  select notes_to_sefa.* from api_v1_1_0.notes_to_sefa
+  where notes_to_sefa.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) is 'Notes to the SEFA of a report.';
+grant execute on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) to api_public, api_tribal;

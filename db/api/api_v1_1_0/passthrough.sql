@@ -48,3 +48,38 @@ comment on column api_v1_1_0.passthrough.passthrough_name is
   'and lower case.';
 
 grant select on api_v1_1_0.passthrough to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form.
+
+create function api_v1_1_0.general(api_v1_1_0.passthrough) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.passthrough) is
+  'Report in which a pass-through entity is named.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.passthrough) to api_public, api_tribal;
+
+create function api_v1_1_0.passthrough(api_v1_1_0.general) returns setof api_v1_1_0.passthrough
+language sql stable as $$
+  select passthrough.* from api_v1_1_0.passthrough
+  where passthrough.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.passthrough(api_v1_1_0.general) is
+  'Pass-through entities of all awards of a report.';
+grant execute on function api_v1_1_0.passthrough(api_v1_1_0.general) to api_public, api_tribal;
+
+create function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) returns setof api_v1_1_0.passthrough
+language sql stable as $$
+  select passthrough.* from api_v1_1_0.passthrough
+  where passthrough.report_id = $1.report_id and passthrough.award_reference = $1.award_reference
+$$;
+comment on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) is 'Pass-through entities of an award.';
+grant execute on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) to api_public, api_tribal;
+
+create function api_v1_1_0.federal_awards(api_v1_1_0.passthrough)
+returns setof api_v1_1_0.federal_awards rows 1
+language sql stable as $$
+  select federal_awards.* from api_v1_1_0.federal_awards
+  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference
+$$;
+comment on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) is
+  'Award that came through a pass-through entity.';
+grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) to api_public, api_tribal;

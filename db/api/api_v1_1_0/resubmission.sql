@@ -52,3 +52,20 @@ comment on column api_v1_1_0.resubmission.original_submission_date is
   'where that report is suppressed and this one is public.';
 
 grant select on api_v1_1_0.resubmission to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form.
+
+create function api_v1_1_0.general(api_v1_1_0.resubmission) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.resubmission) is
+  'Report in general; null where it is superseded.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.resubmission) to api_public, api_tribal;
+
+create function api_v1_1_0.resubmission(api_v1_1_0.general) returns setof api_v1_1_0.resubmission
+language sql stable as $$
+  select resubmission.* from api_v1_1_0.resubmission
+  where resubmission.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
+  'Place of a report in its chain of resubmissions: one row or none, as an array.';
+grant execute on function api_v1_1_0.resubmission(api_v1_1_0.general) to api_public, api_tribal;

@@ -61,3 +61,19 @@ comment on column api_v1_1_0.secondary_auditors.address_zipcode is
   'ZIP code of the firm: five or nine digits without a dash, as text.';
 
 grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;
+
+-- Embedding, both ways; schema.sql explains the form.
+
+create function api_v1_1_0.general(api_v1_1_0.secondary_auditors) returns setof api_v1_1_0.general rows 1
+language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+comment on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) is
+  'Report that a secondary auditor worked on.';
+grant execute on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) to api_public, api_tribal;
+
+create function api_v1_1_0.secondary_auditors(api_v1_1_0.general) returns setof api_v1_1_0.secondary_auditors
+language sql stable as $$
+  select secondary_auditors.* from api_v1_1_0.secondary_auditors
+  where secondary_auditors.report_id = $1.report_id
+$$;
+comment on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) is 'Secondary auditors of a report.';
+grant execute on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) to api_public, api_tribal;

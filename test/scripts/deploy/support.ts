@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -39,8 +40,21 @@ export async function copyRepository(from = repositoryDirectory): Promise<Copy> 
 export const viewFile = "api/api_v1_1_0/additional_eins.sql";
 export const viewColumns = ["report_id", "auditee_uei", "audit_year", "fac_accepted_date", "additional_ein"];
 
-/** The file of the view additional_eins with other columns, given as SQL with or without `as name`. */
-export function describeView(columns: string[], more: { grant?: string; tail?: string } = {}): string {
+// All that follows the grants on the view.
+const relationships = readFileSync(path.join(repositoryDirectory, viewFile), "utf8").replace(
+  /^.*?^grant [^;]*;/ms,
+  "",
+);
+
+/**
+ * The file of the view additional_eins with other columns, given as SQL with or without `as name`.
+ *
+ * @param more.isAlone whether to leave out its relationships
+ */
+export function describeView(
+  columns: string[],
+  more: { grant?: string; tail?: string; isAlone?: boolean } = {},
+): string {
   const names = columns.map((column) => column.split(" as ").at(-1)?.trim());
   return [
     "create view api_v1_1_0.additional_eins",
@@ -51,7 +65,7 @@ export function describeView(columns: string[], more: { grant?: string; tail?: s
     "comment on view api_v1_1_0.additional_eins is 'Additional EINs';",
     ...names.map((name) => `comment on column api_v1_1_0.additional_eins.${name} is 'A column.';`),
     `grant select on api_v1_1_0.additional_eins to ${more.grant ?? "api_public, api_tribal"};`,
-    "",
+    more.isAlone ? "" : relationships,
   ].join("\n");
 }
 
