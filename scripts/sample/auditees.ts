@@ -2,16 +2,7 @@ import type { Auditee, EntityType } from "./model.ts";
 import { composeEin, composePerson, composeUei, composeZip } from "./people.ts";
 import { findPin, findPinnedGroup, PINNED_COUNT } from "./pinned.ts";
 import { createRandom, type Random, spreadEvenly } from "./random.ts";
-import {
-  AUDITEE_NAMES,
-  AUDITEE_TITLES,
-  NEUTRAL_WORDS,
-  PUERTO_RICO_NAMES,
-  STATE_NAMES,
-  STATE_WEIGHTS,
-  STATES,
-  STREETS,
-} from "./vocabulary.ts";
+import { nameState, ORGANISATIONS, PEOPLE, PLACES } from "./vocabulary.ts";
 
 export const YEARS_PER_AUDITEE = 3;
 
@@ -28,7 +19,7 @@ const ENTITY_TYPES: readonly (readonly [number, EntityType])[] = [
   [1, "unknown"],
 ];
 
-const STATE_CHOICES = STATES.map((state) => [state, STATE_WEIGHTS[state[0]] ?? 1] as const);
+const PLACE_CHOICES = PLACES.map((place) => [place, place.weight] as const);
 
 /**
  * Who submission `index` is about, and in which of their years it stands (0, 1, 2). After the pinned
@@ -56,15 +47,15 @@ function chooseEntityType(u: number): EntityType {
 }
 
 function inventAuditee(random: Random, entityType: EntityType, size: number, fixedName?: string): Auditee {
-  const [state, zip, places, counties] = random.weigh(STATE_CHOICES);
-  const city = random.pick(places);
+  const { state, zip, cities, counties } = random.weigh(PLACE_CHOICES);
+  const city = random.pick(cities);
   const isMunicipality = state === "PR" && (entityType === "local" || entityType === "non-profit");
   const name = random
-    .pick(isMunicipality ? PUERTO_RICO_NAMES : AUDITEE_NAMES[entityType])
+    .pick(isMunicipality ? ORGANISATIONS.puertoRico : ORGANISATIONS.auditees[entityType])
     .replace("{place}", city)
     .replace("{county}", random.pick(counties))
-    .replace("{word}", random.pick(NEUTRAL_WORDS))
-    .replace("{state}", STATE_NAMES[state] ?? state);
+    .replace("{word}", random.pick(ORGANISATIONS.words))
+    .replace("{state}", nameState(state));
   const words = name.split(" ");
   const shouted = words[0] === words[0]?.toUpperCase() && words.length > 1 ? name.toUpperCase() : name;
   return {
@@ -72,12 +63,12 @@ function inventAuditee(random: Random, entityType: EntityType, size: number, fix
     name: shouted,
     uei: composeUei(random),
     ein: composeEin(random),
-    address: `${random.integer(1, 9900)} ${random.pick(STREETS)}`,
+    address: `${random.integer(1, 9900)} ${random.pick(ORGANISATIONS.streets)}`,
     city,
     state,
     zip: composeZip(random, zip),
-    contact: composePerson(random, fixedName ?? name, AUDITEE_TITLES),
-    certifier: composePerson(random, fixedName ?? name, AUDITEE_TITLES),
+    contact: composePerson(random, fixedName ?? name, PEOPLE.auditeeTitles),
+    certifier: composePerson(random, fixedName ?? name, PEOPLE.auditeeTitles),
     size,
     fiscalYearEndMonth: random.weigh([
       [6, 77],

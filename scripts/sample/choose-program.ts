@@ -11,7 +11,7 @@ import {
   STATE_CLUSTER,
 } from "./programs.ts";
 import { at, type Random } from "./random.ts";
-import { STATE_NAMES } from "./vocabulary.ts";
+import { nameState } from "./vocabulary.ts";
 
 const FIRST_OF_A_COLLEGE = ["84.063", "84.268", "84.033", "84.007"] as const;
 
@@ -41,7 +41,7 @@ function chooseResearch(random: Random): Program {
 export function chooseCluster(random: Random, { auditee, isMigrated }: Filing, name: string) {
   if (isMigrated && random.chance(0.01)) return { name: "GSA_MIGRATION", other: "GSA_MIGRATION", state: "" };
   if (name === NO_CLUSTER && random.chance(0.01)) {
-    const state = (STATE_NAMES[auditee.state] ?? auditee.state).toUpperCase();
+    const state = nameState(auditee.state).toUpperCase();
     return { name: STATE_CLUSTER, other: "", state: `${state} BLOCK GRANT CLUSTER` };
   }
   if (name !== NO_CLUSTER && random.chance(0.02)) {

@@ -73,7 +73,7 @@ function describePerson(side: "auditee" | "auditor", person: Person, isMigrated:
 }
 
 function describeAuditor(random: Random, filing: Filing): Row {
-  const isExample = findPin(filing.index)?.auditorEin !== undefined || random.chance(EXAMPLE_FIRM_SHARE);
+  const isExample = findPin(filing.index)?.hasExampleAuditor === true || random.chance(EXAMPLE_FIRM_SHARE);
   const auditor = composeAuditor(filing.seed, isExample ? 0 : random.integer(1, FIRM_COUNT - 1));
   const isForeign = random.chance(0.002);
   return {

@@ -8,7 +8,9 @@ export type Row = Record<string, Value>;
 /** The rows of one submission: what they all begin with, and the rest of each. */
 export type Submission = { key: Key; tables: Record<Table, Row[]> };
 
-export type EntityType = "local" | "non-profit" | "higher-ed" | "state" | "tribal" | "unknown";
+export const entityTypes = ["local", "non-profit", "higher-ed", "state", "tribal", "unknown"] as const;
+
+export type EntityType = (typeof entityTypes)[number];
 
 /** Who is audited: the same over the years. */
 export type Auditee = {

@@ -1,7 +1,7 @@
 import type { Award, Filing } from "./model.ts";
-import { AREAS, FINDING_SECTIONS, PLAN_PHRASES, SHORT_NAMES, TRIBAL_PLAN_PHRASES } from "./phrases.ts";
+import { PHRASES } from "./phrases.ts";
 import { at, invertQuantiles, type Quantiles, type Random } from "./random.ts";
-import { AUDITEE_TITLES } from "./vocabulary.ts";
+import { ORGANISATIONS, PEOPLE } from "./vocabulary.ts";
 
 /** What a text is about. `requirement` is the letters of type_requirement. */
 export type Subject = { filing: Filing; award: Award; requirement: string };
@@ -25,24 +25,26 @@ const PLAN_LENGTHS: Quantiles = [
 
 // Sections whose sentences exclude each other.
 const ONE_SENTENCE: ReadonlySet<string> = new Set(["Questioned costs", "Views of responsible officials"]);
-const MANY_SENTENCES = FINDING_SECTIONS.length - ONE_SENTENCE.size;
+const MANY_SENTENCES = PHRASES.finding.length - ONE_SENTENCE.size;
 
 /** A finding: sections from criteria to views of officials, each as long as its share of the whole. */
 export function composeFindingText(random: Random, subject: Subject): string {
   const length = invertQuantiles(FINDING_LENGTHS, random.next());
   const separator = random.pick(["\n", "\n\n", " ", "\r\n"]);
-  return FINDING_SECTIONS.map(([title, phrases]) => {
-    const share = ONE_SENTENCE.has(title) ? 0 : length / MANY_SENTENCES - title.length;
-    return `${title}: ${composeText(random, phrases, subject, share)}`;
-  }).join(separator);
+  return PHRASES.finding
+    .map(({ title, phrases }) => {
+      const share = ONE_SENTENCE.has(title) ? 0 : length / MANY_SENTENCES - title.length;
+      return `${title}: ${composeText(random, phrases, subject, share)}`;
+    })
+    .join(separator);
 }
 
 /** A corrective action plan. A tribal auditee's first sentence is about its enterprises. */
 export function composePlan(random: Random, subject: Subject): string {
   const length = invertQuantiles(PLAN_LENGTHS, random.next());
   const isTribal = subject.filing.auditee.entityType === "tribal";
-  const opening = isTribal ? `${fillIn(random, random.pick(TRIBAL_PLAN_PHRASES), subject)} ` : "";
-  return opening + composeText(random, PLAN_PHRASES, subject, length - opening.length);
+  const opening = isTribal ? `${fillIn(random, random.pick(PHRASES.tribalPlan), subject)} ` : "";
+  return opening + composeText(random, PHRASES.plan, subject, length - opening.length);
 }
 
 /** Sentences in the order of the phrases, from a random one on, until the length is reached. At least one. */
@@ -83,8 +85,8 @@ function fillIn(random: Random, phrase: string, { filing, award, requirement }: 
     if (slot === "dollars") return formatDollars(random.integer(1_100, 2_400_000));
     if (slot === "year") return String(filing.auditYear);
     if (slot === "prior") return String(filing.auditYear - random.integer(2, 9));
-    if (slot === "title") return random.pick(AUDITEE_TITLES);
-    return AREAS[random.pick([...requirement])] ?? "compliance";
+    if (slot === "title") return random.pick(PEOPLE.auditeeTitles);
+    return PHRASES.requirements[random.pick([...requirement])] ?? "compliance";
   });
 }
 
@@ -96,6 +98,6 @@ export function formatDollars(amount: number): string {
 
 /** "the County": one word throughout a submission. */
 function nameShortly({ auditee, index }: Filing): string {
-  const names = SHORT_NAMES[auditee.entityType];
+  const names = ORGANISATIONS.shortNames[auditee.entityType];
   return at(names, index % names.length);
 }

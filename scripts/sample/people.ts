@@ -1,11 +1,11 @@
 import type { Person } from "./model.ts";
 import type { Random } from "./random.ts";
-import { FIRST_NAMES, LAST_NAMES } from "./vocabulary.ts";
+import { PEOPLE } from "./vocabulary.ts";
 
 /** Someone who does not exist: their mail goes to a reserved domain, their number is one of the fictional 555-01xx. */
 export function composePerson(random: Random, organisation: string, titles: readonly string[]): Person {
-  const first = random.pick(FIRST_NAMES);
-  const last = random.pick(LAST_NAMES);
+  const first = random.pick(PEOPLE.firstNames);
+  const last = random.pick(PEOPLE.lastNames);
   return {
     name: `${first} ${last}`,
     title: random.pick(titles),

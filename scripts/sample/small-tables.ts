@@ -3,7 +3,7 @@ import type { Award, Filing, Row } from "./model.ts";
 import { composeEin, composeUei } from "./people.ts";
 import { findPin } from "./pinned.ts";
 import { createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
-import { NEUTRAL_WORDS, PASSTHROUGH_IDS, PASSTHROUGH_NAMES, STATE_NAMES } from "./vocabulary.ts";
+import { nameState, ORGANISATIONS } from "./vocabulary.ts";
 
 // UEIs or EINs beyond the first, of those that have any.
 const EXTRA_COUNTS: Quantiles = [
@@ -17,7 +17,7 @@ const EXTRA_COUNTS: Quantiles = [
 /** Who passed each indirect award down: one row an award, two for a few. */
 export function listPassthroughRows(filing: Filing, awards: readonly Award[]): Row[] {
   const random = createRandom(filing.seed, filing.index, "passthrough");
-  const state = STATE_NAMES[filing.auditee.state] ?? filing.auditee.state;
+  const state = nameState(filing.auditee.state);
   return awards
     .filter((award) => award.is_direct === "N")
     .flatMap((award) =>
@@ -25,10 +25,10 @@ export function listPassthroughRows(filing: Filing, awards: readonly Award[]): R
         award_reference: award.award_reference,
         passthrough_id: choosePassthroughId(random, filing),
         passthrough_name: random
-          .pick(PASSTHROUGH_NAMES)
+          .pick(ORGANISATIONS.passthroughEntities)
           .replace("{STATE}", state.toUpperCase())
           .replace("{state}", state)
-          .replace("{word}", random.pick(NEUTRAL_WORDS)),
+          .replace("{word}", random.pick(ORGANISATIONS.words)),
       })),
     );
 }
@@ -94,7 +94,7 @@ function countExtras(random: Random, filing: Filing, share: number): number {
 
 function choosePassthroughId(random: Random, filing: Filing): string {
   if (filing.isMigrated && random.chance(0.02)) return "GSA_MIGRATION";
-  if (random.chance(0.15)) return random.pick(PASSTHROUGH_IDS);
+  if (random.chance(0.15)) return random.pick(ORGANISATIONS.passthroughIds);
   if (random.chance(0.2)) return `${random.digits(2)}AA / ${random.digits(3)}B / ARP ${filing.auditYear}`;
   return `${random.pick(["AA-", "E", "G-", "SLFRP", "CFDA ", ""])}${random.digits(6)}`;
 }

@@ -1,6 +1,6 @@
 import type { Award, Filing, Finding, Row } from "./model.ts";
 import { composeFindingText, composePlan, composeText, type Subject, splitText } from "./narratives.ts";
-import { NOTES, POLICY_PHRASES } from "./phrases.ts";
+import { NOTES, PHRASES } from "./phrases.ts";
 import { at, createRandom, invertQuantiles, type Quantiles } from "./random.ts";
 
 // Characters.
@@ -46,7 +46,7 @@ export function listNoteRows(filing: Filing, awards: readonly Award[]): Row[] {
   if (isTerse && random.chance(0.2)) return [];
   const policies = composeText(
     random,
-    POLICY_PHRASES,
+    PHRASES.policies,
     subject,
     invertQuantiles(POLICY_LENGTHS, random.next()),
   );
@@ -66,7 +66,7 @@ export function listNoteRows(filing: Filing, awards: readonly Award[]): Row[] {
       ]);
   const first = random.integer(0, NOTES.length - 1);
   return Array.from({ length: count }, (_, i) => {
-    const [title, phrases] = at(NOTES, (first + i) % NOTES.length);
+    const { title, phrases } = at(NOTES, (first + i) % NOTES.length);
     return {
       title: isTerse ? "" : title,
       accounting_policies: policies,
