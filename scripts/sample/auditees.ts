@@ -1,23 +1,14 @@
 import type { Auditee, EntityType } from "./model.ts";
 import { composeEin, composePerson, composeUei, composeZip } from "./people.ts";
 import { findPin, findPinnedGroup, PINNED_COUNT } from "./pinned.ts";
+import { ENTITY_TYPES, FISCAL_YEAR_ENDS, TRIBAL_EVERY } from "./proportions.ts";
 import { createRandom, type Random, spreadEvenly } from "./random.ts";
 import { nameState, ORGANISATIONS, PEOPLE, PLACES } from "./vocabulary.ts";
 
 export const YEARS_PER_AUDITEE = 3;
 
-/** One group of submissions in so many is tribal: 1.6 % (4,728 of 6,774 of theirs are suppressed). */
-const TRIBAL_EVERY = 61;
+/** The first such group. */
 const FIRST_TRIBAL = 2;
-
-// Upper ends of the shares of the other kinds.
-const ENTITY_TYPES: readonly (readonly [number, EntityType])[] = [
-  [0.447, "local"],
-  [0.833, "non-profit"],
-  [0.965, "higher-ed"],
-  [0.996, "state"],
-  [1, "unknown"],
-];
 
 const PLACE_CHOICES = PLACES.map((place) => [place, place.weight] as const);
 
@@ -70,14 +61,6 @@ function inventAuditee(random: Random, entityType: EntityType, size: number, fix
     contact: composePerson(random, fixedName ?? name, PEOPLE.auditeeTitles),
     certifier: composePerson(random, fixedName ?? name, PEOPLE.auditeeTitles),
     size,
-    fiscalYearEndMonth: random.weigh([
-      [6, 77],
-      [12, 11],
-      [9, 6],
-      [3, 2],
-      [8, 2],
-      [4, 1],
-      [5, 1],
-    ]),
+    fiscalYearEndMonth: random.weigh(FISCAL_YEAR_ENDS),
   };
 }

@@ -1,51 +1,10 @@
 import { completeAwards } from "./award-totals.ts";
 import { chooseCluster, chooseProgram } from "./choose-program.ts";
-import type { Award, EntityType, Filing } from "./model.ts";
+import type { Award, Filing } from "./model.ts";
 import { findPin } from "./pinned.ts";
 import { findProgram, type Program, RESEARCH, STUDENT_AID } from "./programs.ts";
-import { at, createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
-
-// Awards a report over all kinds of auditees: median 6, 95th percentile about 51, the longest 16,292.
-const COUNTS: Quantiles = [
-  [0, 1],
-  [0.12, 2],
-  [0.5, 6],
-  [0.75, 13],
-  [0.9, 26],
-  [0.95, 45],
-  [0.99, 140],
-  [0.999, 420],
-  [0.9999, 1_400],
-  [1, 16_293],
-];
-
-// Kinds that have more awards than others are nearer to the largest: what is left of the distance.
-const DISTANCES: Readonly<Record<EntityType, number>> = {
-  local: 1,
-  "non-profit": 1,
-  unknown: 1,
-  tribal: 0.6,
-  "higher-ed": 0.6,
-  state: 0.36,
-};
-
-// Dollars: p10 4,000, median 131,000, p90 5,000,000, p99 197,000,000.
-const AMOUNTS: Quantiles = [
-  [0, 50],
-  [0.1, 4_000],
-  [0.2, 14_000],
-  [0.3, 35_000],
-  [0.4, 70_000],
-  [0.5, 131_000],
-  [0.6, 290_000],
-  [0.7, 700_000],
-  [0.8, 1_700_000],
-  [0.9, 5_000_000],
-  [0.95, 20_000_000],
-  [0.99, 197_000_000],
-  [0.999, 900_000_000],
-  [1, 4_000_000_000],
-];
+import { AWARD_AMOUNTS, AWARD_COUNTS, AWARD_DISTANCES } from "./proportions.ts";
+import { at, createRandom, invertQuantiles, type Random } from "./random.ts";
 
 /** The awards of a submission, with their totals; findings are counted later. */
 export function composeAwards(filing: Filing): Award[] {
@@ -73,8 +32,8 @@ export function composeAwards(filing: Filing): Award[] {
 }
 
 function countAwards(random: Random, { auditee }: Filing): number {
-  const u = 1 - (1 - auditee.size) * DISTANCES[auditee.entityType];
-  const count = invertQuantiles(COUNTS, u);
+  const u = 1 - (1 - auditee.size) * AWARD_DISTANCES[auditee.entityType];
+  const count = invertQuantiles(AWARD_COUNTS, u);
   return Math.max(1, Math.floor(count * (0.85 + 0.3 * random.next())));
 }
 
@@ -85,7 +44,7 @@ function composeAward(random: Random, filing: Filing, program: Program, count: n
   const isNegative = random.chance(0.035);
   // A report with few awards has few large ones.
   const u = random.next();
-  const amount = invertQuantiles(AMOUNTS, count < 20 && u > 0.9 ? u - 0.35 : u);
+  const amount = invertQuantiles(AWARD_AMOUNTS, count < 20 && u > 0.9 ? u - 0.35 : u);
   const passesDown = !isNegative && random.chance(0.12);
   const cluster = chooseCluster(random, filing, program.cluster);
   const covid = random.chance(0.05);

@@ -1,15 +1,14 @@
 import type { EntityType, Filing } from "./model.ts";
 import {
-  AGENCY_WEIGHTS,
   findProgram,
   listPrograms,
   NO_CLUSTER,
   OTHER_CLUSTER,
   type Program,
   RESEARCH,
-  RESEARCH_WEIGHTS,
   STATE_CLUSTER,
 } from "./programs.ts";
+import { AGENCY_WEIGHTS, RESEARCH_WEIGHTS } from "./proportions.ts";
 import { at, type Random } from "./random.ts";
 import { nameState } from "./vocabulary.ts";
 

@@ -2,20 +2,11 @@ import { composeAuditee, YEARS_PER_AUDITEE } from "./auditees.ts";
 import { addDays, findMonthEnd, findPeriodStart } from "./dates.ts";
 import type { Auditee, Filing, Resubmission } from "./model.ts";
 import { findPin, findPinnedGroup, PINNED_COUNT } from "./pinned.ts";
-import { createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
+import { DAYS_TO_ACCEPTANCE, LAST_YEARS, SUPERSEDED_COUNTS } from "./proportions.ts";
+import { createRandom, invertQuantiles, type Random } from "./random.ts";
 
 /** The day from which submissions were made to GSA; what the Census Bureau had before is migrated. */
 const TRANSITION = "2023-10-01";
-
-// Days from the end of the fiscal year to acceptance. Nine months are allowed.
-const DAYS_TO_ACCEPTANCE: Quantiles = [
-  [0, 75],
-  [0.1, 150],
-  [0.5, 262],
-  [0.9, 290],
-  [0.97, 400],
-  [1, 640],
-];
 
 /** Submission `index` and those that it superseded, oldest first. */
 export function composeFilings(seed: number, index: number): Filing[] {
@@ -29,11 +20,7 @@ export function composeFilings(seed: number, index: number): Filing[] {
   const isMigrated = accepted < TRANSITION;
   const isPublic = group < 0 || !choosesSuppression(random, auditee, year);
   const uei = isMigrated && auditYear < 2022 && random.chance(0.5) ? "GSA_MIGRATION" : auditee.uei;
-  const drawn = random.weigh([
-    [0, 0.965],
-    [1, 0.025],
-    [2, 0.01],
-  ] as const);
+  const drawn = random.weigh(SUPERSEDED_COUNTS);
   const history = pin?.history ?? (isMigrated ? 0 : drawn);
   const isUnknown = history === 0 && group >= 0 && !isMigrated && random.chance(0.01);
 
@@ -86,16 +73,7 @@ function describeResubmission(ids: string[], i: number, original: string, isUnkn
 
 function chooseLastYear(seed: number, group: number): number {
   const random = createRandom(seed, "last year", group);
-  const years = [
-    [2018, 1],
-    [2019, 1],
-    [2020, 1],
-    [2021, 1],
-    [2022, 1.2],
-    [2023, 1.6],
-    [2024, 4],
-  ] as const;
-  return findPinnedGroup(group)?.lastYear ?? random.weigh(years);
+  return findPinnedGroup(group)?.lastYear ?? random.weigh(LAST_YEARS);
 }
 
 /** Most tribal auditees suppress, one year at least; hardly anyone else may or does. */

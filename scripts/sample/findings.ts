@@ -1,65 +1,14 @@
-import type { Award, EntityType, Filing, Finding, Row } from "./model.ts";
+import type { Award, Filing, Finding, Row } from "./model.ts";
 import { findPin } from "./pinned.ts";
-import { at, createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
-
-const SHARES_WITH_FINDINGS: Readonly<Record<EntityType, number>> = {
-  local: 0.2,
-  "non-profit": 0.16,
-  "higher-ed": 0.24,
-  state: 0.7,
-  tribal: 0.45,
-  unknown: 0.2,
-};
-
-// Distinct findings of a report that has some: median 1, mean 2.2, p95 5, the most 93.
-const COUNTS: Quantiles = [
-  [0, 1],
-  [0.58, 2],
-  [0.78, 3],
-  [0.95, 6],
-  [0.99, 14],
-  [0.999, 40],
-  [1, 94],
-];
-
-// Awards that a finding concerns; rows are findings times awards.
-const AWARDS: Quantiles = [
-  [0, 1],
-  [0.5, 2],
-  [0.72, 4],
-  [0.88, 8],
-  [0.97, 24],
-  [0.995, 120],
-  [1, 900],
-];
-
-const REQUIREMENTS = [
-  ["F", 25],
-  ["AB", 18],
-  ["P", 12],
-  ["B", 9],
-  ["L", 12],
-  ["C", 8],
-  ["N", 8],
-  ["E", 8],
-  ["I", 6],
-  ["M", 5],
-  ["H", 3],
-  ["G", 3],
-  ["J", 2],
-  ["BE", 3],
-  ["IL", 3],
-  ["ABC", 2],
-  ["ABCEFGHIJLMNP", 0.4],
-  ["ABEGLMN", 1],
-] as const;
+import { AWARDS_PER_FINDING, FINDING_COUNTS, REQUIREMENTS, SHARES_WITH_FINDINGS } from "./proportions.ts";
+import { at, createRandom, invertQuantiles, type Random } from "./random.ts";
 
 /** The findings of a submission on its awards; none for most. */
 export function composeFindings(filing: Filing, awards: readonly Award[]): Finding[] {
   const random = createRandom(filing.seed, filing.index, "findings");
   const pinned = findPin(filing.index)?.findings;
   const has = random.chance(SHARES_WITH_FINDINGS[filing.auditee.entityType]);
-  const drawn = invertQuantiles(COUNTS, random.next());
+  const drawn = invertQuantiles(FINDING_COUNTS, random.next());
   const count = pinned ?? (has ? drawn : 0);
   const first = pinned === undefined ? random.integer(1, 3) : 1;
   return Array.from({ length: count }, (_, i) => {
@@ -104,7 +53,7 @@ export function listFindingRows(filing: Filing, findings: readonly Finding[]): R
 
 /** Neighbouring awards: a pinned finding n concerns the awards n and n + 1, others a run from anywhere. */
 function chooseAwards(random: Random, awards: readonly Award[], pinned: number | undefined): Award[] {
-  const wanted = pinned === undefined ? invertQuantiles(AWARDS, random.next()) : 2;
+  const wanted = pinned === undefined ? invertQuantiles(AWARDS_PER_FINDING, random.next()) : 2;
   const count = Math.min(wanted, awards.length);
   const start = pinned ?? random.integer(0, awards.length - 1);
   return Array.from({ length: count }, (_, i) => at(awards, (start + i) % awards.length));

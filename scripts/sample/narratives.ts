@@ -1,27 +1,11 @@
 import type { Award, Filing } from "./model.ts";
 import { PHRASES } from "./phrases.ts";
-import { at, invertQuantiles, type Quantiles, type Random } from "./random.ts";
+import { FINDING_LENGTHS, PLAN_LENGTHS } from "./proportions.ts";
+import { at, invertQuantiles, type Random } from "./random.ts";
 import { ORGANISATIONS, PEOPLE } from "./vocabulary.ts";
 
 /** What a text is about. `requirement` is the letters of type_requirement. */
 export type Subject = { filing: Filing; award: Award; requirement: string };
-
-// Characters.
-const FINDING_LENGTHS: Quantiles = [
-  [0, 500],
-  [0.5, 1_900],
-  [0.75, 3_600],
-  [0.95, 8_300],
-  [0.995, 20_000],
-  [1, 31_500],
-];
-const PLAN_LENGTHS: Quantiles = [
-  [0, 60],
-  [0.5, 420],
-  [0.9, 1_200],
-  [0.99, 4_000],
-  [1, 21_500],
-];
 
 // Sections whose sentences exclude each other.
 const ONE_SENTENCE: ReadonlySet<string> = new Set(["Questioned costs", "Views of responsible officials"]);

@@ -2,17 +2,9 @@ import { composeAuditor, FIRM_COUNT } from "./auditors.ts";
 import type { Award, Filing, Row } from "./model.ts";
 import { composeEin, composeUei } from "./people.ts";
 import { findPin } from "./pinned.ts";
-import { createRandom, invertQuantiles, type Quantiles, type Random } from "./random.ts";
+import { EXTRA_COUNTS } from "./proportions.ts";
+import { createRandom, invertQuantiles, type Random } from "./random.ts";
 import { nameState, ORGANISATIONS } from "./vocabulary.ts";
-
-// UEIs or EINs beyond the first, of those that have any.
-const EXTRA_COUNTS: Quantiles = [
-  [0, 1],
-  [0.5, 2],
-  [0.9, 8],
-  [0.99, 40],
-  [1, 120],
-];
 
 /** Who passed each indirect award down: one row an award, two for a few. */
 export function listPassthroughRows(filing: Filing, awards: readonly Award[]): Row[] {

@@ -1,23 +1,8 @@
 import type { Award, Filing, Finding, Row } from "./model.ts";
 import { composeFindingText, composePlan, composeText, type Subject, splitText } from "./narratives.ts";
 import { NOTES, PHRASES } from "./phrases.ts";
-import { at, createRandom, invertQuantiles, type Quantiles } from "./random.ts";
-
-// Characters.
-const POLICY_LENGTHS: Quantiles = [
-  [0, 120],
-  [0.5, 500],
-  [0.95, 1_600],
-  [0.999, 4_000],
-  [1, 30_000],
-];
-const NOTE_LENGTHS: Quantiles = [
-  [0, 60],
-  [0.5, 360],
-  [0.95, 1_100],
-  [0.999, 4_000],
-  [1, 18_500],
-];
+import { NOTE_LENGTHS, POLICY_LENGTHS } from "./proportions.ts";
+import { at, createRandom, invertQuantiles } from "./random.ts";
 
 /** Rows of findings_text and corrective_action_plans, in the order of the findings. */
 export function listTextRows(filing: Filing, findings: readonly Finding[]) {
