@@ -80,7 +80,7 @@ export async function rebuildApiSchemas(
       throw describeSqlError(`db/api/${path}`, sql, error);
     });
   }
-  await client.query(describeDataSet);
+  await client.query("select publication.describe_data_set()");
   if (!isTrial) await refuseBreaks(client, contracts);
   await client.query("insert into deployment.api_schemas (sha256) values ($1)", [files.sha256]);
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
@@ -100,16 +100,6 @@ async function refuseBreaks(client: Client, contracts: Contract[]): Promise<void
     );
   }
 }
-
-// A database whose migrations are of an earlier day has no such function.
-const describeDataSet = `
-  do $$
-  begin
-    if to_regprocedure('publication.describe_data_set()') is not null then
-      perform publication.describe_data_set();
-    end if;
-  end
-  $$`;
 
 // All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and
 // lose the rights that their files do not give them again.

@@ -52,7 +52,7 @@ describe("db:check", () => {
     await git`git -c user.name=test -c user.email=test@example.gov commit -qm release`;
     await git`git tag v0.1.0`;
     expect(failures(await checkRepository(copy.directory, server))).toEqual([]);
-    await copy.edit("migrations/20261121000500000_create_retired_versions.sql", (text) =>
+    await copy.edit("migrations/20261121201500000_create_retired_versions.sql", (text) =>
       text.replace("  link text not null,", "  link text not null,\n  reason text,"),
     );
     const found = failures(await checkRepository(copy.directory, server));

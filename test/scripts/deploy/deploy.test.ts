@@ -66,7 +66,7 @@ describe("db:deploy", () => {
       };
       const plan = await run("db-deploy", ["--plan"], { ...env, PGPASSWORD: url.password });
       expect(plan.code).toBe(3);
-      expect(plan.output).toContain("Migration 20261121000100000_create_roles would run:");
+      expect(plan.output).toContain("Migration 20261121200100000_create_roles would run:");
       const { code, output } = await run("db-deploy", ["--json"], { ...env, PGPASSWORD: url.password });
       expect(code).toBe(0);
       expect(JSON.parse(output)).toMatchObject({ apiSchemasChanged: true });

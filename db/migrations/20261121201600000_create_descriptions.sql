@@ -1,12 +1,40 @@
--- What the app's pages tell: which data set is live, how many submissions by audit year and state, the tiers' limits,
--- which versions of the API are served. Only what the public may see anyway.
--- Lock level: a short exclusive lock on publication.data_sets.
+-- How the service describes itself: the live data set in what PostgREST serves at /, and what the app's pages tell. Only
+-- what the public may see anyway.
+-- Lock level: none.
 
--- pgls-ignore lint/safety/addingFieldWithDefault: a row a data set; a few hundred at most
-alter table publication.data_sets
-  add column submission_counts jsonb not null default '[]';
-comment on column publication.data_sets.submission_counts is
-  'Public submissions, as [{"audit_year": "2023", "state": "CA", "submissions": n}, …]; state is null where there is none.';
+create function publication.describe_data_set()
+returns void
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  schema_name text;
+  description text;
+  data_set text;
+begin
+  select format(
+    E'\n\nData set %s, published %s.',
+    data_sets.id, to_char(data_sets.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+  )
+  into data_set
+  from publication.data_sets
+  where data_sets.state = 'live';
+
+  for schema_name, description in
+    select pg_namespace.nspname, obj_description(pg_namespace.oid, 'pg_namespace')
+    from pg_catalog.pg_namespace
+    where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
+      and pg_namespace.nspowner = current_user::regrole
+  loop
+    execute format(
+      'comment on schema %I is %L', schema_name,
+      regexp_replace(description, '\n\nData set [0-9a-f-]{36}, published \S+$', '') || coalesce(data_set, '')
+    );
+  end loop;
+end
+$$;
+comment on function publication.describe_data_set is
+  'Writes the live data set into the comment of each version schema, which PostgREST serves at / as its description.';
+grant execute on function publication.describe_data_set to publisher;
 
 create function publication.describe_service()
 returns jsonb

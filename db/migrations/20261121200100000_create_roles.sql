@@ -43,10 +43,3 @@ alter role gateway set enable_indexonlyscan = off;
 
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;
-
-create schema extensions;
-comment on schema extensions is 'PostgreSQL extensions, out of the way of the served schemas.';
-create extension pg_trgm with schema extensions;
--- The publisher builds the trigram index; readers use it through the operators of pg_catalog.
-grant usage on schema extensions to publisher;
-grant execute on all functions in schema extensions to publisher;

@@ -1,0 +1,54 @@
+-- The record of every change of who may see what.
+-- Lock level: new tables only.
+
+create table access.events (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  database_role text not null,
+  operator text,
+  subject text not null,
+  subject_id text not null,
+  action text not null,
+  before jsonb,
+  after jsonb,
+  constraint events_action_is_known check (action in ('insert', 'update', 'delete'))
+);
+
+-- The history of one key or agreement.
+create index events_subject on access.events (subject, subject_id, id);
+
+comment on table access.events is
+  'Every change of tiers, agreements and keys, the newest last. Holds no key, no hash and no first characters of a key.';
+comment on column access.events.database_role is 'The role that had logged in to the database (session_user).';
+comment on column access.events.operator is
+  'The person, as the setting access.operator names them; null where it was not set. Declared, not proved.';
+comment on column access.events.subject is 'The table: tiers, tribal_access_agreements or api_keys.';
+comment on column access.events.subject_id is 'The row''s ID; of a tier, its name.';
+
+-- No grant: rows come from access.record_event(), and only the owner of this schema reads them.
+
+create trigger events_refuse_removal
+before update or delete or truncate on access.events
+for each statement execute function access.refuse_removal();
+
+create function access.record_event()
+returns trigger
+language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+  -- The public demonstration key is no longer than its first characters, so these stay out as well.
+  hidden constant text[] := array['key_sha256', 'key_prefix'];
+  before constant jsonb := to_jsonb(old) - hidden;
+  after constant jsonb := to_jsonb(new) - hidden;
+  row_now constant jsonb := coalesce(after, before);
+begin
+  insert into access.events (database_role, operator, subject, subject_id, action, before, after)
+  values (
+    session_user, nullif(current_setting('access.operator', true), ''),
+    tg_table_name, coalesce(row_now ->> 'id', row_now ->> 'name'), lower(tg_op), before, after
+  );
+  return null;
+end
+$$;
+comment on function access.record_event is
+  'Writes a change down in access.events. Security definer, so that who may change a key needs no right to write there.';

@@ -1,0 +1,142 @@
+-- API keys, as hashes: which there are, which work, and what may still change of one.
+-- Lock level: new tables only.
+
+create table access.api_keys (
+  id uuid primary key default gen_random_uuid(),
+  tier text not null references access.tiers (name),
+  owner_email access.email_address not null,
+  label text not null default '',
+  key_sha256 bytea not null,
+  key_prefix text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_on date,
+  agreement_id uuid references access.tribal_access_agreements (id),
+  replaces_id uuid references access.api_keys (id),
+  constraint api_keys_key_is_unique unique (key_sha256),
+  constraint api_keys_key_is_a_sha256 check (octet_length(key_sha256) = 32),
+  constraint api_keys_prefix_is_short check (length(key_prefix) between 6 and 8),
+  constraint api_keys_tribal_has_an_agreement check ((tier = 'tribal') = (agreement_id is not null)),
+  constraint api_keys_tribal_expires check (tier <> 'tribal' or expires_at is not null)
+);
+
+-- An agreement's keys are counted when it is shown.
+create index api_keys_agreement_id on access.api_keys (agreement_id) where agreement_id is not null;
+-- Rotation looks for the key that has replaced this one.
+create index api_keys_replaces_id on access.api_keys (replaces_id) where replaces_id is not null;
+
+comment on table access.api_keys is 'API keys. The key itself is stored nowhere.';
+comment on column access.api_keys.id is 'What the gateway tells PostgREST: X-Consumer-Custom-ID.';
+comment on column access.api_keys.key_sha256 is 'SHA-256 of the key.';
+comment on column access.api_keys.key_prefix is 'The key''s first characters, for recognition.';
+comment on column access.api_keys.expires_at is
+  'When it stops working; null is never. May be brought forward, not put off: a key is renewed by rotation.';
+comment on column access.api_keys.last_used_on is
+  'The last day (UTC) on which it was given data; the sync of the gateway writes it. Answers without data (304, 4xx) do not count.';
+comment on column access.api_keys.replaces_id is 'The key that this one was made from by rotation.';
+
+-- No grant: others read the views below, or use functions of its owner.
+
+create function access.keep_key()
+returns trigger
+language plpgsql volatile security invoker set search_path = ''
+as $$
+declare
+  may_change constant text[] := array['label', 'expires_at', 'revoked_at', 'last_used_on'];
+begin
+  if tg_op = 'INSERT' then
+    -- The lock keeps a revocation of the agreement waiting until this key is there.
+    perform from access.tribal_access_agreements as agreement
+    where agreement.id = new.agreement_id and agreement.decision = 'approved' and agreement.revoked_at is null
+    for share;
+    if not found and new.agreement_id is not null then
+      raise exception 'The agreement % is not approved, or revoked: no key can be issued under it.', new.agreement_id;
+    end if;
+  elsif to_jsonb(new) - may_change <> to_jsonb(old) - may_change then
+    raise exception 'Only the label, the end and the last use of a key may change.';
+  elsif old.revoked_at is not null and to_jsonb(new) - 'last_used_on' <> to_jsonb(old) - 'last_used_on' then
+    raise exception 'The key % is revoked: this cannot be undone, and nothing else of it may change.', old.id;
+  elsif old.expires_at is not null and coalesce(new.expires_at > old.expires_at, true) then
+    raise exception 'The end of a key may be brought forward, not put off.'
+      using hint = 'Rotate the key to renew it.';
+  end if;
+  return new;
+end
+$$;
+comment on function access.keep_key is
+  'Refuses a Tribal key without an approved, unrevoked agreement, and every change of a key but its label, an earlier end, its revocation and its last use.';
+
+create trigger api_keys_keep
+before insert or update on access.api_keys
+for each row execute function access.keep_key();
+create trigger api_keys_refuse_removal
+before delete or truncate on access.api_keys
+for each statement execute function access.refuse_removal();
+create trigger api_keys_record_insert
+after insert on access.api_keys
+for each row execute function access.record_event();
+create trigger api_keys_record_update
+after update on access.api_keys
+for each row
+when (to_jsonb(new) - 'last_used_on' <> to_jsonb(old) - 'last_used_on')
+execute function access.record_event();
+-- Not on updates of last_used_on: the gateway has no use for it.
+create trigger api_keys_notify_change
+after insert or update of expires_at, revoked_at or delete or truncate on access.api_keys
+for each statement execute function access.notify_change();
+
+create view access.active_keys as
+select
+  api_keys.id,
+  api_keys.tier,
+  encode(api_keys.key_sha256, 'hex') as key_sha256,
+  tiers.database_role,
+  tiers.requests_per_hour,
+  tiers.requests_per_day,
+  tiers.limited_by,
+  tiers.statement_timeout,
+  api_keys.expires_at
+from access.api_keys
+join access.tiers on tiers.name = api_keys.tier
+left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id
+where api_keys.revoked_at is null
+  and (api_keys.expires_at is null or api_keys.expires_at > now())
+  and (api_keys.agreement_id is null or (agreement.decision = 'approved' and agreement.revoked_at is null));
+
+comment on view access.active_keys is
+  'Keys that open the service now: not revoked, not expired, and of a standing agreement where one is needed.';
+
+-- The gateway's projection reads this view and nothing else.
+grant usage on schema access to gateway_sync;
+grant select on access.active_keys to gateway_sync;
+
+create view access.key_overview as
+select
+  api_keys.id,
+  api_keys.key_prefix,
+  api_keys.tier,
+  api_keys.owner_email,
+  api_keys.label,
+  case
+    when api_keys.revoked_at is not null then 'revoked'
+    when api_keys.expires_at <= now() then 'expired'
+    when agreement.revoked_at is not null then 'agreement revoked'
+    else 'active'
+  end as status,
+  api_keys.created_at,
+  api_keys.expires_at,
+  api_keys.revoked_at,
+  api_keys.last_used_on,
+  api_keys.agreement_id,
+  agreement.organisation,
+  api_keys.replaces_id
+from access.api_keys
+left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
+
+comment on view access.key_overview is 'All keys, for people: what each is, whether it works, and never its hash.';
+-- No grant: only the owner of this schema manages keys.
+
+-- The public demonstration key is known to everyone; its limits are its protection.
+insert into access.api_keys (tier, owner_email, label, key_sha256, key_prefix)
+values ('demo', 'public@example.gov', 'public demonstration key', sha256('DEMO_KEY'), 'DEMO_KEY');

@@ -1,0 +1,165 @@
+-- What is done with a key: named, issued, rotated, revoked, verified, seen in use.
+-- Lock level: none.
+
+create function access.resolve_key(reference text)
+returns uuid
+language plpgsql stable security invoker set search_path = ''
+as $$
+declare
+  ids uuid[];
+begin
+  if length(reference) >= 6 then
+    select array_agg(api_keys.id) into ids
+    from access.api_keys
+    where api_keys.key_prefix = reference or starts_with(api_keys.id::text, lower(reference));
+  end if;
+  if ids is null then
+    raise exception 'There is no key "%".', reference
+      using hint = 'Name a key by its ID, or by the first 6 characters of either the key or its ID.';
+  elsif cardinality(ids) > 1 then
+    raise exception '"%" could be any of % keys.', reference, cardinality(ids)
+      using hint = 'Give the full ID.';
+  end if;
+  return ids[1];
+end
+$$;
+comment on function access.resolve_key is
+  'The ID of the one key that is meant by its ID, by its first characters, or by the first 6 or more characters of its ID.';
+
+create function access.issue_key(
+  key_tier text,
+  key_owner_email text,
+  key_label text default '',
+  key_expires_at timestamptz default null,
+  key_agreement_id uuid default null,
+  key_replaces_id uuid default null
+) returns table (api_key_id uuid, api_key text)
+language plpgsql volatile security invoker set search_path = ''
+as $$
+begin
+  perform access.check_email_address(key_owner_email);
+  if not exists (select from access.tiers where tiers.name = key_tier) then
+    raise exception 'There is no tier "%".', key_tier
+      using hint = format('Tiers: %s.', (select string_agg(tiers.name, ', ' order by tiers.name) from access.tiers));
+  elsif key_tier = 'tribal' and key_agreement_id is null then
+    raise exception 'A Tribal key needs an approved agreement, and none was given.';
+  elsif key_tier <> 'tribal' and key_agreement_id is not null then
+    raise exception 'Only a Tribal key is issued under an agreement.';
+  elsif key_agreement_id is not null and not exists (
+    select from access.tribal_access_agreements where tribal_access_agreements.id = key_agreement_id
+  ) then
+    raise exception 'There is no agreement %.', key_agreement_id;
+  elsif key_expires_at <= now() then
+    raise exception 'The key would have expired before it was made.';
+  end if;
+  -- Letters and digits only, so that a key can be passed on and its beginning typed without quotes: 43 of
+  -- them are 256 bits. Three random UUIDs carry 366 bits.
+  api_key := left(translate(encode(
+    sha512(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
+    'base64'), E'+/=\n', ''), 43);
+  insert into access.api_keys
+    (tier, owner_email, label, key_sha256, key_prefix, expires_at, agreement_id, replaces_id)
+  values (
+    key_tier, key_owner_email, key_label, sha256(convert_to(api_key, 'UTF8')), left(api_key, 6),
+    coalesce(key_expires_at, case when key_tier = 'tribal' then now() + interval '6 months' end),
+    key_agreement_id, key_replaces_id
+  )
+  returning id into api_key_id;
+  return next;
+end
+$$;
+comment on function access.issue_key is
+  'Makes a key and returns it, once; only its SHA-256 is kept. A Tribal key lives 6 months unless told otherwise.';
+
+create function access.rotate_key(
+  old_key_id uuid,
+  overlap interval default '7 days',
+  key_expires_at timestamptz default null
+) returns table (api_key_id uuid, api_key text)
+language plpgsql volatile security invoker set search_path = ''
+as $$
+declare
+  old_key access.api_keys;
+  old_status text;
+  successor_id uuid;
+begin
+  select * into old_key from access.api_keys where api_keys.id = old_key_id for no key update;
+  if not found then
+    raise exception 'There is no key %.', old_key_id;
+  end if;
+  select key_overview.status into old_status from access.key_overview where key_overview.id = old_key_id;
+  if old_status <> 'active' then
+    raise exception 'The key % cannot be rotated: it is not active (%).', old_key_id, old_status
+      using hint = 'Issue a new key.';
+  elsif coalesce(overlap < interval '0', true) then
+    raise exception 'The overlap must not be negative.';
+  end if;
+  select key_overview.id into successor_id
+  from access.key_overview
+  where key_overview.replaces_id = old_key_id and key_overview.status = 'active';
+  if found then
+    raise exception 'The key % was rotated already; the key % replaces it.', old_key_id, successor_id
+      using hint = 'If the new key was lost, revoke it and rotate the old one again.';
+  end if;
+  select issued.api_key_id, issued.api_key into api_key_id, api_key
+  from access.issue_key(
+    old_key.tier, old_key.owner_email, old_key.label,
+    -- As long a life as the old key was given; issue_key() knows that of a Tribal key.
+    coalesce(key_expires_at, case when old_key.tier <> 'tribal' then now() + (old_key.expires_at - old_key.created_at) end),
+    old_key.agreement_id, old_key.id
+  ) as issued;
+  update access.api_keys
+  set expires_at = least(expires_at, now() + overlap)
+  where id = old_key_id;
+  return next;
+end
+$$;
+comment on function access.rotate_key is
+  'Makes a key that replaces an active one, with the same tier, owner, label and agreement. The old key works on for the overlap, or until its own end if that is sooner.';
+
+create function access.revoke_key(key_id uuid)
+returns timestamptz
+language plpgsql volatile security invoker set search_path = ''
+as $$
+declare
+  since timestamptz;
+begin
+  update access.api_keys set revoked_at = now() where id = key_id and revoked_at is null;
+  select api_keys.revoked_at into since from access.api_keys where api_keys.id = key_id;
+  if not found then
+    raise exception 'There is no key %.', key_id;
+  end if;
+  return since;
+end
+$$;
+comment on function access.revoke_key is
+  'Revokes a key for good, from the next request. Returns since when it is revoked: of a revoked key, nothing changes.';
+
+create function access.verify_key(sha256_of_key bytea)
+returns setof access.key_overview
+language sql stable security invoker set search_path = ''
+rows 1
+as $$
+  select key_overview.*
+  from access.api_keys
+  join access.key_overview on key_overview.id = api_keys.id
+  where api_keys.key_sha256 = sha256_of_key
+$$;
+comment on function access.verify_key is
+  'The key with this SHA-256, or no row. It opens the service if its status is active. Takes the hash, so that no log holds the key.';
+
+create function access.record_key_use(used_keys uuid[])
+returns integer
+language sql volatile security definer set search_path = ''
+as $$
+  with recorded as (
+    update access.api_keys
+    set last_used_on = (now() at time zone 'UTC')::date
+    where id = any (used_keys) and (last_used_on is null or last_used_on < (now() at time zone 'UTC')::date)
+    returning id
+  )
+  select count(*)::integer from recorded
+$$;
+comment on function access.record_key_use is
+  'Writes down that these keys were used today (UTC). Returns how many of them had not been yet. request.authorize() cannot: reads run in read-only transactions, so it notifies api_key_used with the key''s ID, and who listens calls this.';
+grant execute on function access.record_key_use to gateway_sync;
