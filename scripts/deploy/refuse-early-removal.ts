@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 
-/** What a deployment may not do: a broken contract or a broken rule. Its message is several lines. */
+/** What a deployment may not do: a broken contract or rule, other migrations. Its message is several lines. */
 export class DeploymentRefused extends Error {
   override name = "DeploymentRefused";
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { runner } from "node-pg-migrate";
 import type { Client } from "pg";
 import { describeSqlError } from "./describe-sql-error.ts";
+import { DeploymentRefused } from "./refuse-early-removal.ts";
 import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
 
 /** One file of `db/migrations`. */
@@ -25,12 +26,36 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
   );
 }
 
-/** The migrations that this database has not had, in order. */
+/**
+ * The migrations that this database has not had, in order.
+ *
+ * @throws DeploymentRefused when it was made by others than these
+ */
 export async function findPendingMigrations(client: Client, migrations: Migration[]): Promise<Migration[]> {
   const { rows: tables } = await client.query("select to_regclass('deployment.migrations') as found");
   if (tables[0].found === null) return migrations;
-  const { rows } = await client.query<{ name: string }>("select name from deployment.migrations");
-  return migrations.filter(({ name }) => !rows.some((row) => row.name === name));
+  const { rows } = await client.query<{ name: string }>(
+    "select name from deployment.migrations order by name",
+  );
+  const done = rows.map(({ name }) => name);
+  refuseOtherHistory(done, migrations);
+  return migrations.filter(({ name }) => !done.includes(name));
+}
+
+/** A database may be ahead of the files, as after a step back to an earlier release, but not beside them. */
+function refuseOtherHistory(done: string[], migrations: Migration[]): void {
+  const last = migrations.at(-1)?.name ?? "";
+  const unknown = done.filter((name) => !migrations.some((migration) => migration.name === name));
+  if (!unknown.some((name) => name < last)) return;
+  throw new DeploymentRefused(
+    [
+      "This database was made by migrations that db/migrations does not have:",
+      ...unknown.map((name) => `  ${name}`),
+      "Nothing was changed. Deploy the commit that has them, or begin with an empty database:",
+      "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
+      "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.",
+    ].join("\n"),
+  );
 }
 
 /**
@@ -38,6 +63,7 @@ export async function findPendingMigrations(client: Client, migrations: Migratio
  * waits for locks in short turns. A second run at the same time waits for the first.
  *
  * @returns the names of those it ran, in order
+ * @throws DeploymentRefused before anything is changed, when the database was made by other migrations
  * @throws SqlFileError that names file, line and column; those before the one that failed stay done
  */
 export async function runMigrations(
