@@ -6,9 +6,9 @@ import type { Logger } from "pino";
 import { DocumentRefused } from "./admin-client.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { followKeys, type KeyFollower } from "./follow-keys.ts";
-import { followNode, type NodeFollower, type NodeState } from "./follow-node.ts";
+import { followNode, type NodeFollower } from "./follow-node.ts";
 import { type ActiveKey, type RedisCounters, renderDocument, serializeDocument } from "./render-document.ts";
-import { createSyncMetrics, type SyncMetrics } from "./sync-metrics.ts";
+import { createSyncMetrics, type SyncMetrics, type SyncState } from "./sync-metrics.ts";
 
 export interface SyncOptions {
   /** The database, as the role gateway_sync. */
@@ -25,12 +25,6 @@ export interface SyncOptions {
   /** A document like `gateway/kong.yml`, to render in its place. */
   template?: string | undefined;
   logger: Logger;
-}
-
-export interface SyncState {
-  database: "connected" | "away";
-  /** By admin address. */
-  nodes: Record<string, NodeState>;
 }
 
 export interface Sync {

@@ -1,5 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { SyncState } from "./start-sync.ts";
+import type { NodeState } from "./follow-node.ts";
+
+/** What the sync knows of the parts that it stands between. */
+export interface SyncState {
+  database: "connected" | "away";
+  /** By admin address. */
+  nodes: Record<string, NodeState>;
+}
 
 export type SyncMetrics = ReturnType<typeof createSyncMetrics>;
 

@@ -17,7 +17,8 @@ import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { redeemToken } from "./redeem-token.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import type { BuiltAssets } from "./site/build-assets.ts";
-import { registerSite, type SiteConfig } from "./site/register-site.ts";
+import type { SiteConfig } from "./site/page-context.ts";
+import { registerSite } from "./site/register-site.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
 export interface ReportServiceParts {

@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { checkRepository } from "./deploy/check-repository.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { describeError } from "./deploy/find-database.ts";
-import { startScratchServer } from "./deploy/scratch-database.ts";
+import { startScratchServer } from "./stack/scratch-database.ts";
 
 const { json, directory } = new Command("npm run db:check --")
   .description(
@@ -26,7 +26,7 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
 let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
   server = await startScratchServer(process.env.DATABASE_URL || undefined);
-  const results = await checkRepository(path.resolve(directory), server);
+  const results = await checkRepository(path.resolve(directory), server.create);
   const lines = results.flatMap(({ name, errors, warnings }) => [
     `${errors.length === 0 ? "ok  " : "FAIL"} ${name}`,
     ...errors.map((line) => indent(line)),

@@ -3,8 +3,8 @@ import { Command, Option } from "commander";
 import { describeBreaks } from "./deploy/compare-contracts.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { describeError } from "./deploy/find-database.ts";
-import { startScratchServer } from "./deploy/scratch-database.ts";
 import { updateContracts } from "./deploy/update-contracts.ts";
+import { startScratchServer } from "./stack/scratch-database.ts";
 
 const options = new Command("npm run db:contract --")
   .description(

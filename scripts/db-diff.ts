@@ -5,7 +5,7 @@ import { describeChanges } from "./deploy/compare-catalogues.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { describeError, findDatabaseUrl } from "./deploy/find-database.ts";
 import { findDrift } from "./deploy/find-drift.ts";
-import { startScratchServer } from "./deploy/scratch-database.ts";
+import { startScratchServer } from "./stack/scratch-database.ts";
 
 const { against, json, directory } = new Command("npm run db:diff --")
   .description(

@@ -3,7 +3,7 @@ import { dotenv } from "zx";
 import { readSecretFiles } from "../service/read-secret-files.ts";
 import { withPublisher } from "./refresh/connect-publisher.ts";
 import { RefreshIsRunning } from "./refresh/lock-publication.ts";
-import { openPublicStore } from "./refresh/public-store.ts";
+import { openPublicStore } from "./refresh/open-public-store.ts";
 import { formatHistory, readHistory } from "./refresh/read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh/refresh-config.ts";
 import { refreshDataSet } from "./refresh/refresh-data-set.ts";

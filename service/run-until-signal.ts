@@ -1,10 +1,13 @@
-import type { RunningServer } from "../report-service/listen.ts";
+/** What is let go of at the end. */
+export interface Closable {
+  close: () => Promise<void>;
+}
 
 /**
  * Starts a server as this process's one job: ends it on SIGINT or SIGTERM, then exits 0. A failure to start is
  * one line on standard error and exit status 1.
  */
-export async function runUntilSignal(name: string, start: () => Promise<RunningServer>): Promise<void> {
+export async function runUntilSignal(name: string, start: () => Promise<Closable>): Promise<void> {
   try {
     const { close } = await start();
     for (const signal of ["SIGINT", "SIGTERM"] as const) {

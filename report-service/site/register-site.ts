@@ -2,35 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
 import type { VNode } from "preact";
 import { render } from "preact-render-to-string";
-import type { EnvironmentName } from "../../service/timetable.ts";
 import type { BuiltAssets } from "./build-assets.ts";
+import type { PageContext, SiteConfig } from "./page-context.ts";
 import { ExplorerPage } from "./pages/explorer.tsx";
 import { HomePage } from "./pages/home.tsx";
 import { ReferencePage } from "./pages/reference.tsx";
 import { writeSecurityTxt } from "./security-txt.ts";
 import { sendBody } from "./send-body.ts";
-import { createFactsReader, type ServiceFacts } from "./service-facts.ts";
-
-export interface SiteConfig {
-  /** The API as clients reach it, with no slash at the end. */
-  apiUrl: string;
-  /** Whose timetable the next refresh follows; without it, nothing is said of one. */
-  environment?: EnvironmentName | undefined;
-  /** Who gives keys and answers questions: mailto: or https:. */
-  contact?: string | undefined;
-  /** Who takes reports of vulnerabilities: mailto: or https:. */
-  securityContact: string;
-}
-
-/** What every page is made of. */
-export interface PageContext {
-  config: SiteConfig;
-  facts: ServiceFacts | undefined;
-  /** This app as the visitor reaches it. */
-  appUrl: string;
-  hasPublicData: boolean;
-  locate: BuiltAssets["locate"];
-}
+import { createFactsReader } from "./service-facts.ts";
 
 /** Serves the pages for people: `/`, `/reference`, `/explorer`, their assets, and `/.well-known/security.txt`. */
 export function registerSite(

@@ -14,7 +14,6 @@ import { describeFinding, lintSql } from "./lint-sql.ts";
 import { readApiFiles } from "./read-api-files.ts";
 import { allSchemasPattern, readCatalogue } from "./read-catalogue.ts";
 import { readMigrations, runMigrations } from "./run-migrations.ts";
-import type { ScratchServer } from "./scratch-database.ts";
 import { describeTypes, typesFile } from "./write-types.ts";
 
 /** What one check found. It passes without errors; warnings are for a person to weigh. */
@@ -24,8 +23,15 @@ export interface CheckResult {
   warnings: string[];
 }
 
-/** Everything about a `db` directory that can be known without deploying it. */
-export async function checkRepository(directory: string, server: ScratchServer): Promise<CheckResult[]> {
+/**
+ * Everything about a `db` directory that can be known without deploying it.
+ *
+ * @param createDatabase makes an empty database to try things on, and gives its address
+ */
+export async function checkRepository(
+  directory: string,
+  createDatabase: () => Promise<string>,
+): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const check = async (name: string, work: (warnings: string[]) => Promise<string[]>) => {
     const warnings: string[] = [];
@@ -34,7 +40,7 @@ export async function checkRepository(directory: string, server: ScratchServer):
     return errors.length === 0;
   };
   await check("every migration states its lock level", () => checkLockLevels(directory));
-  const databaseUrl = await server.create();
+  const databaseUrl = await createDatabase();
   const isDeployed = await check("db deploys on an empty database", async () => {
     await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
     const client = await connect(databaseUrl, "db-check");
@@ -75,7 +81,7 @@ export async function checkRepository(directory: string, server: ScratchServer):
     return written === (await describeTypes(directory)) ? [] : ["Run npm run db:types."];
   });
   await check("migrations from the previous release end where those from nothing do", (warnings) =>
-    checkUpgrade(directory, server, warnings),
+    checkUpgrade(directory, createDatabase, warnings),
   );
   return results;
 }
@@ -103,7 +109,11 @@ async function findReordered(client: Awaited<ReturnType<typeof connect>>): Promi
   return rows.map(({ line }) => line);
 }
 
-async function checkUpgrade(directory: string, server: ScratchServer, warnings: string[]): Promise<string[]> {
+async function checkUpgrade(
+  directory: string,
+  createDatabase: () => Promise<string>,
+  warnings: string[],
+): Promise<string[]> {
   const git = $({ cwd: directory, nothrow: true, quiet: true });
   const tag = (await git`git describe --tags --abbrev=0 --match v[0-9]*`).stdout.trim();
   if (tag === "") {
@@ -116,8 +126,8 @@ async function checkUpgrade(directory: string, server: ScratchServer, warnings: 
     await $({ cwd: directory, quiet: true })`git archive --output=${archive} ${tag} migrations`;
     await $({ quiet: true })`tar -xf ${archive} -C ${earlier}`;
     const current = path.join(directory, "migrations");
-    const upgraded = await migrate(await server.create(), [path.join(earlier, "migrations"), current]);
-    const fresh = await migrate(await server.create(), [current]);
+    const upgraded = await migrate(await createDatabase(), [path.join(earlier, "migrations"), current]);
+    const fresh = await migrate(await createDatabase(), [current]);
     return describeChanges(compareCatalogues(fresh, upgraded)).map((line) => `from ${tag}: ${line}`);
   } finally {
     await rm(earlier, { recursive: true, force: true });

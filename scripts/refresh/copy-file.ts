@@ -3,9 +3,9 @@ import { type Client, DatabaseError, escapeIdentifier } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { describeBrokenRecord } from "./describe-broken-record.ts";
 import { addFault, countFaults, type Fault, type FaultList, nameKind } from "./faults.ts";
-import { openContent } from "./find-files.ts";
 import type { FileWithHeader } from "./read-headers.ts";
 import { type CsvRecord, readRecords } from "./read-records.ts";
+import { openContent } from "./stored-file.ts";
 
 export interface CopyOptions {
   /** Number of the file, which its rows are marked with. */

@@ -4,10 +4,21 @@ import { checkRows } from "./check-rows.ts";
 import { copyFile } from "./copy-file.ts";
 import { countRows, createFaultList, SourceFaults, shownFaults } from "./faults.ts";
 import { type SourceFile, tables } from "./find-files.ts";
-import type { LoadOptions } from "./load-data-set.ts";
 import { readHeaders } from "./read-headers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 import { writeRejects } from "./write-rejects.ts";
+
+/** How far the file of a table has been read. */
+export type FileProgress = (file: SourceFile, rows: number, bytes: number) => void;
+
+export interface FillOptions {
+  report?: (line: string) => void;
+  onProgress?: FileProgress;
+  /** How many bad rows may be left out. */
+  tolerate?: number;
+  /** File that takes the rows that are left out. */
+  rejects?: string;
+}
 
 /**
  * Copies the files into the staging tables and checks their rows.
@@ -18,7 +29,7 @@ import { writeRejects } from "./write-rejects.ts";
 export async function fillStaging(
   client: Client,
   sourceFiles: SourceFile[],
-  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects }: LoadOptions,
+  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects }: FillOptions,
   stopwatch: Stopwatch,
 ): Promise<number> {
   const files = await readHeaders(client, sourceFiles);

@@ -1,9 +1,8 @@
 import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
-import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
 import { hashFile } from "./hash-file.ts";
+import type { StoredFile } from "./stored-file.ts";
 
 /** The tables of a data set, in the order in which they are loaded. */
 export const tables = [
@@ -20,18 +19,6 @@ export const tables = [
   "resubmission",
 ] as const;
 export type Table = (typeof tables)[number];
-
-/** A file of a directory or bucket. */
-export interface StoredFile {
-  /** As people know it: a path, or s3://… */
-  path: string;
-  /** Bytes as stored. */
-  size: number;
-  /** The bytes as they are stored. */
-  open: () => Promise<Readable>;
-  /** A text that changes when the content does. */
-  identify: () => Promise<string>;
-}
 
 /** A source file and the table it is for. */
 export interface SourceFile extends StoredFile {
@@ -59,23 +46,6 @@ export async function findFiles(location: string): Promise<SourceFile[]> {
     throw new Error(`${location} holds neither general.csv nor a *-general.csv (or .csv.gz).`);
   }
   return files;
-}
-
-/** A source file's text while it is read. */
-export interface Content {
-  stream: Readable;
-  /** How many of its stored bytes lie behind this many bytes of its text. */
-  countStored: (textBytes: number) => number;
-}
-
-/** Opens a source file as text, gunzipped where its name says that it is gzipped. */
-export async function openContent(file: StoredFile): Promise<Content> {
-  const source = await file.open();
-  if (!file.path.endsWith(".gz")) return { stream: source, countStored: (textBytes) => textBytes };
-  const gunzip = createGunzip({ chunkSize: 1 << 18 });
-  source.on("error", (error) => gunzip.destroy(error));
-  gunzip.on("close", () => source.destroy());
-  return { stream: source.pipe(gunzip), countStored: () => gunzip.bytesWritten };
 }
 
 async function listDirectory(directory: string): Promise<StoredFile[]> {

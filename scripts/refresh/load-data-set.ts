@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { checkGates } from "./check-gates.ts";
 import { countNextGeneration, countSubmissions, type RowCounts } from "./count-rows.ts";
-import { fillStaging } from "./fill-staging.ts";
+import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import { type SourceFile, tables } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
@@ -14,16 +14,7 @@ export interface Source {
   files: SourceFile[];
 }
 
-/** How far the file of a table has been read. */
-export type FileProgress = (file: SourceFile, rows: number, bytes: number) => void;
-
-export interface LoadOptions {
-  report?: (line: string) => void;
-  onProgress?: FileProgress;
-  /** How many bad rows may be left out. */
-  tolerate?: number;
-  /** File that takes the rows that are left out. */
-  rejects?: string;
+export interface LoadOptions extends FillOptions {
   /** Refuse a data set that differs too much from the live one. */
   isGated?: boolean;
   /** Of the source, where the caller knows it already. */

@@ -1,8 +1,8 @@
 import { parse } from "csv-parse/sync";
 import type { Fault } from "./faults.ts";
-import { openContent } from "./find-files.ts";
 import type { FileWithHeader } from "./read-headers.ts";
 import { readRecords } from "./read-records.ts";
+import { openContent } from "./stored-file.ts";
 
 /** A fault with the record it is in, as the file has it. */
 export interface LocatedFault extends Fault {

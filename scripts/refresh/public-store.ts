@@ -1,7 +1,3 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
 /**
  * Where the bulk files are kept: `<data set>/<file>` for each data set that can be live, and `manifest.json`, which
  * lists the files of the one that is.
@@ -18,57 +14,4 @@ export interface PublicStore {
   /** The data sets that have files here. */
   listDataSets: () => Promise<string[]>;
   removeDataSet: (id: string) => Promise<void>;
-}
-
-export function openPublicStore(location: string): PublicStore {
-  return location.startsWith("s3://") ? openLazily(location) : openDirectory(path.resolve(location));
-}
-
-/** The AWS SDK is large: only who needs it waits for it. */
-function openLazily(location: string): PublicStore {
-  const opened = async () => (await import("./s3-public-store.ts")).openS3PublicStore(location);
-  let store: ReturnType<typeof opened> | undefined;
-  const open = () => (store ??= opened());
-  return {
-    makeWorkDirectory: () => mkdtemp(path.join(tmpdir(), "public-data-")),
-    put: async (...values) => (await open()).put(...values),
-    putText: async (...values) => (await open()).putText(...values),
-    readText: async (key) => (await open()).readText(key),
-    listDataSets: async () => (await open()).listDataSets(),
-    removeDataSet: async (id) => (await open()).removeDataSet(id),
-  };
-}
-
-function openDirectory(root: string): PublicStore {
-  return {
-    makeWorkDirectory: async () => {
-      await mkdir(root, { recursive: true });
-      // What a run that was killed has left.
-      for (const name of await readdir(root)) {
-        if (name.startsWith(".part-")) await rm(path.join(root, name), { recursive: true, force: true });
-      }
-      return await mkdtemp(path.join(root, ".part-"));
-    },
-    put: async (key, file) => {
-      await mkdir(path.dirname(path.join(root, key)), { recursive: true });
-      await rename(file, path.join(root, key));
-    },
-    putText: async (key, text) => {
-      await mkdir(path.dirname(path.join(root, key)), { recursive: true });
-      await writeFile(path.join(root, `${key}.part`), text);
-      await rename(path.join(root, `${key}.part`), path.join(root, key));
-    },
-    readText: (key) =>
-      readFile(path.join(root, key), "utf8").catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return undefined;
-        throw error;
-      }),
-    listDataSets: async () => {
-      const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
-      return entries
-        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
-        .map(({ name }) => name);
-    },
-    removeDataSet: (id) => rm(path.join(root, id), { recursive: true, force: true }),
-  };
 }

@@ -1,7 +1,8 @@
 import { parse } from "csv-parse/sync";
 import type { Client } from "pg";
-import { openContent, type SourceFile } from "./find-files.ts";
+import type { SourceFile } from "./find-files.ts";
 import { readRecords } from "./read-records.ts";
+import { openContent } from "./stored-file.ts";
 
 /** A source file with the columns its first line names. */
 export interface FileWithHeader extends SourceFile {

@@ -1,8 +1,9 @@
 import path from "node:path";
 import type { Client } from "pg";
+import type { FileProgress } from "./fill-staging.ts";
 import { findFiles } from "./find-files.ts";
-import { type FileProgress, type LoadedDataSet, loadDataSet } from "./load-data-set.ts";
-import { openPublicStore } from "./public-store.ts";
+import { type LoadedDataSet, loadDataSet } from "./load-data-set.ts";
+import { openPublicStore } from "./open-public-store.ts";
 import { computeChecksum } from "./read-definition.ts";
 import { settlePublicFiles, writePublicFiles } from "./write-public-files.ts";
 

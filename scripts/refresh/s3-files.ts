@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { GetObjectCommand, HeadBucketCommand, ListObjectsV2Command, S3Client } from "@aws-sdk/client-s3";
-import type { StoredFile } from "./find-files.ts";
+import type { StoredFile } from "./stored-file.ts";
 
 /**
  * Makes a client from the environment: AWS's own variables and chain of credentials, S3_ENDPOINT and

@@ -1,6 +1,6 @@
 import path from "node:path";
+import type { FileProgress } from "./fill-staging.ts";
 import type { SourceFile } from "./find-files.ts";
-import type { FileProgress } from "./load-data-set.ts";
 
 const barWidth = 24;
 const everyMilliseconds = 100;

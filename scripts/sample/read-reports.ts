@@ -1,6 +1,7 @@
 import { type CsvError, parse } from "csv-parse";
 import type { Table } from "../refresh/find-files.ts";
-import { findFiles, openContent, type SourceFile } from "../refresh/find-files.ts";
+import { findFiles, type SourceFile } from "../refresh/find-files.ts";
+import { openContent } from "../refresh/stored-file.ts";
 import type { Cells, Report } from "./report-pdf.ts";
 
 /** How many reports are held in memory at a time; the child files are read once for each such slice. */

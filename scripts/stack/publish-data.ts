@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Client } from "pg";
 import { findFiles } from "../refresh/find-files.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
-import { openPublicStore } from "../refresh/public-store.ts";
+import { openPublicStore } from "../refresh/open-public-store.ts";
 import { settlePublicFiles, writePublicFiles } from "../refresh/write-public-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { writeSample } from "../sample/write-sample.ts";

@@ -2,7 +2,7 @@
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
 import type { ClientSettings } from "../client-settings.ts";
-import type { PageContext } from "../register-site.ts";
+import type { PageContext } from "../page-context.ts";
 import { quoteShell } from "../request-snippets.ts";
 import { Command } from "./layout.tsx";
 

@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import type { PageContext } from "../register-site.ts";
+import type { PageContext } from "../page-context.ts";
 import { quoteShell, writeSnippet } from "../request-snippets.ts";
 import { ErrorsSection } from "./errors-section.tsx";
 import { KeysSection } from "./keys-section.tsx";

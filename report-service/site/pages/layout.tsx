@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { ComponentChildren, VNode } from "preact";
-import type { PageContext } from "../register-site.ts";
+import type { PageContext } from "../page-context.ts";
 import { Scroll } from "../scroll.tsx";
 
 const pages = [

@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import type { PageContext } from "../register-site.ts";
+import type { PageContext } from "../page-context.ts";
 import { ClientPart } from "./client-part.tsx";
 import { Layout } from "./layout.tsx";
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { $ } from "zx";
 import { type CheckResult, checkRepository } from "../../../scripts/deploy/check-repository.ts";
 import { lintSql } from "../../../scripts/deploy/lint-sql.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/deploy/scratch-database.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/stack/scratch-database.ts";
 import { target } from "../../support/target.ts";
 import { type Copy, copyRepository, describeView, run, viewColumns, viewFile } from "./support.ts";
 
@@ -36,7 +36,7 @@ describe("db:check", () => {
     );
     await copy.write("migrations/20991231000000000_x.sql", "create table deployment.x ();\n");
     await copy.edit("contracts/types.ts", (text) => text.replace("audit_year", "audit_yeer"));
-    const found = failures(await checkRepository(copy.directory, server)).join("\n");
+    const found = failures(await checkRepository(copy.directory, server.create)).join("\n");
     expect(found).toContain(
       "db/migrations/20991231000000000_x.sql: say in the comment at its top what it locks",
     );
@@ -51,11 +51,11 @@ describe("db:check", () => {
     await git`git add -A`;
     await git`git -c user.name=test -c user.email=test@example.gov commit -qm release`;
     await git`git tag v0.1.0`;
-    expect(failures(await checkRepository(copy.directory, server))).toEqual([]);
+    expect(failures(await checkRepository(copy.directory, server.create))).toEqual([]);
     await copy.edit("migrations/20261121201500000_create_retired_versions.sql", (text) =>
       text.replace("  link text not null,", "  link text not null,\n  reason text,"),
     );
-    const found = failures(await checkRepository(copy.directory, server));
+    const found = failures(await checkRepository(copy.directory, server.create));
     expect(found).toEqual([expect.stringContaining("from v0.1.0: ~ table deployment.retired_versions")]);
     expect(found[0]).toContain("- column reason text");
   });

@@ -7,7 +7,7 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
-import { openPublicStore } from "../../../scripts/refresh/public-store.ts";
+import { openPublicStore } from "../../../scripts/refresh/open-public-store.ts";
 import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { settlePublicFiles } from "../../../scripts/refresh/write-public-files.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { escapeIdentifier } from "pg";
 import { connect } from "../../service/connect.ts";
-import type { ChildProcess } from "../stack/child-process.ts";
-import { startPostgres } from "../stack/postgres.ts";
+import type { ChildProcess } from "./child-process.ts";
+import { startPostgres } from "./postgres.ts";
 
 /** Makes empty databases, to try things on. */
 export interface ScratchServer {
