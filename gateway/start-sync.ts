@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { SignJWT } from "jose";
 import type { ClientConfig } from "pg";
 import type { Logger } from "pino";
+import { describeError } from "../service/describe-error.ts";
 import { DocumentRefused } from "./admin-client.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { followKeys, type KeyFollower } from "./follow-keys.ts";
@@ -72,7 +73,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       onFailure: (cause) => {
         metrics.failures.inc({ source: adminUrl });
         const what = cause instanceof DocumentRefused ? "refused the configuration" : "cannot be reached";
-        failDelivery(new Error(`The gateway on ${adminUrl} ${what}: ${describe(cause)}`, { cause }));
+        failDelivery(new Error(`The gateway on ${adminUrl} ${what}: ${describeError(cause)}`, { cause }));
       },
     });
     nodes.set(adminUrl, follower);
@@ -93,7 +94,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     onFailure: (cause) => {
       metrics.failures.inc({ source: "database" });
       logger.error({ err: cause }, "the configuration could not be renewed; it is tried again");
-      failDelivery(new Error(`The gateway's configuration cannot be made: ${describe(cause)}`, { cause }));
+      failDelivery(
+        new Error(`The gateway's configuration cannot be made: ${describeError(cause)}`, { cause }),
+      );
     },
   });
 
@@ -139,9 +142,4 @@ function makePromise() {
     reject = onReject;
   });
   return { promise, resolve, reject };
-}
-
-/** A refused connection on several addresses has its reasons inside. */
-function describe(error: Error): string {
-  return error instanceof AggregateError ? error.errors.map(describe).join("; ") : error.message;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command } from "commander";
+import { describeError } from "../service/describe-error.ts";
 
 const command = new Command("compose:secrets")
   .description(
@@ -44,7 +45,7 @@ try {
   const counters = makeSecret();
   await writeTogether({ counters_password: counters, counters_config: `requirepass ${counters}` });
 } catch (error) {
-  process.stderr.write(`compose:secrets: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`compose:secrets: ${describeError(error)}\n`);
   process.exitCode = 1;
 }
 

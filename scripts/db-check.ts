@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command, Option } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { checkRepository } from "./deploy/check-repository.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError } from "./deploy/find-database.ts";
 import { startScratchServer } from "./stack/scratch-database.ts";
 
 const { json, directory } = new Command("npm run db:check --")

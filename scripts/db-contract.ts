@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command, Option } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { describeBreaks } from "./deploy/compare-contracts.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError } from "./deploy/find-database.ts";
 import { updateContracts } from "./deploy/update-contracts.ts";
 import { startScratchServer } from "./stack/scratch-database.ts";
 

@@ -1,11 +1,12 @@
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
+import { describeError } from "../service/describe-error.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
 import { deployDatabase, repositoryDirectory } from "./deploy/deploy-database.ts";
 import { describeDeployment, describePlan } from "./deploy/describe-deployment.ts";
 import { withApiOf } from "./deploy/extract-api.ts";
-import { describeError, findDatabaseUrl, waitForDatabase } from "./deploy/find-database.ts";
+import { findDatabaseUrl, waitForDatabase } from "./deploy/find-database.ts";
 import { planDeployment } from "./deploy/plan-deployment.ts";
 import { type LoginRole, loginRoles } from "./deploy/set-role-passwords.ts";
 

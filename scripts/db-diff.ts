@@ -1,9 +1,10 @@
 import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
+import { describeError } from "../service/describe-error.ts";
 import { describeChanges } from "./deploy/compare-catalogues.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError, findDatabaseUrl } from "./deploy/find-database.ts";
+import { findDatabaseUrl } from "./deploy/find-database.ts";
 import { findDrift } from "./deploy/find-drift.ts";
 import { startScratchServer } from "./stack/scratch-database.ts";
 

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command, Option } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { copyVersion } from "./deploy/copy-version.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError } from "./deploy/find-database.ts";
 
 await new Command("npm run db:new-version --")
   .description(

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { removeVersion, writeRetirement } from "./deploy/copy-version.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError } from "./deploy/find-database.ts";
 
 type Options = { sunset?: Date; from: Date; link?: string; remove?: true; yes?: true; directory: string };
 

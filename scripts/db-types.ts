@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError } from "./deploy/find-database.ts";
 import { describeTypes, typesFile } from "./deploy/write-types.ts";
 
 const { check, directory } = new Command("npm run db:types --")

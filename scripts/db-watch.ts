@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
 import { connect } from "../service/connect.ts";
+import { describeError } from "../service/describe-error.ts";
 import { describeChanges } from "./deploy/compare-catalogues.ts";
 import { lockDeployment, repositoryDirectory } from "./deploy/deploy-database.ts";
-import { describeError } from "./deploy/find-database.ts";
 import { type Saved, watchApi } from "./deploy/watch-api.ts";
 import type { StackFacts } from "./stack/start-stack.ts";
 

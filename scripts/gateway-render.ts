@@ -8,6 +8,7 @@ import { readActiveKeysOnce } from "../gateway/read-active-keys.ts";
 import { type ActiveKey, renderDocument } from "../gateway/render-document.ts";
 import { signGatewayToken, templateFile } from "../gateway/start-sync.ts";
 import { readSyncConfig, type SyncConfig } from "../gateway/sync-config.ts";
+import { describeError } from "../service/describe-error.ts";
 
 const command = new Command("gateway:render")
   .description(
@@ -58,7 +59,7 @@ try {
     process.stdout.write(stringify(maskDocument(document), { aliasDuplicateObjects: false, lineWidth: 0 }));
   }
 } catch (error) {
-  process.stderr.write(`gateway:render: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`gateway:render: ${describeError(error)}\n`);
   process.exitCode = 1;
 }
 

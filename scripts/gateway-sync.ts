@@ -4,6 +4,7 @@ import { dotenv } from "zx";
 import { serveSyncState } from "../gateway/serve-sync-state.ts";
 import { startSync } from "../gateway/start-sync.ts";
 import { readSyncConfig } from "../gateway/sync-config.ts";
+import { describeError } from "../service/describe-error.ts";
 
 new Command("gateway:sync")
   .description(
@@ -49,6 +50,6 @@ try {
     });
   }
 } catch (error) {
-  process.stderr.write(`gateway:sync: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`gateway:sync: ${describeError(error)}\n`);
   process.exit(1);
 }

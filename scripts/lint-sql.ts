@@ -1,5 +1,6 @@
 import path from "node:path";
 import { Command } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { describeFinding, lintSql } from "./deploy/lint-sql.ts";
 
 const { directory } = new Command("lint-sql")
@@ -19,6 +20,6 @@ try {
   process.stdout.write(`SQL: ${errors} errors, ${findings.length - errors} warnings.\n`);
   process.exitCode = errors === 0 ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`lint-sql: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`lint-sql: ${describeError(error)}\n`);
   process.exitCode = 1;
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { dotenv } from "zx";
+import { describeError } from "../service/describe-error.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
 import { withPublisher } from "./refresh/connect-publisher.ts";
 import { RefreshIsRunning } from "./refresh/lock-publication.ts";
@@ -76,7 +77,7 @@ try {
   process.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...process.env }, awsCredentials);
   await run(readRefreshConfig(process.env), command.opts<Options>());
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${describeError(error)}\n`);
   process.exitCode = error instanceof RefreshIsRunning ? exitCodes.running : exitCodes.failed;
 }
 

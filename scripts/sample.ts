@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { describeError } from "../service/describe-error.ts";
 import { writeReportPdfs, writeSample } from "./sample/index.ts";
 import { showProgress } from "./sample/progress.ts";
 
@@ -31,7 +32,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 try {
   await run(command.opts<Options>(), controller.signal);
 } catch (error) {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = describeError(error);
   process.stderr.write(
     controller.signal.aborted ? "Interrupted.\n" : `error: ${text.replaceAll("\n", " ")}\n`,
   );

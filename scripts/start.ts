@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
+import { describeError } from "../service/describe-error.ts";
 import { readStackConfig } from "./stack/config.ts";
 import { refuseSecondStack } from "./stack/lock-directory.ts";
 import { describeFacts } from "./stack/print-facts.ts";
@@ -88,5 +89,5 @@ try {
   if (outcome !== undefined) fail(outcome);
   process.exit(0);
 } catch (error) {
-  fail(error instanceof Error ? error.message : String(error));
+  fail(describeError(error));
 }

@@ -1,3 +1,5 @@
+import { describeError } from "./describe-error.ts";
+
 /** What is let go of at the end. */
 export interface Closable {
   close: () => Promise<void>;
@@ -15,7 +17,7 @@ export async function runUntilSignal(name: string, start: () => Promise<Closable
       process.once(signal, () => void close().then(() => process.exit(0)));
     }
   } catch (error) {
-    process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${name}: ${describeError(error)}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,6 @@
 import { parse } from "csv-parse/sync";
 import type { Client } from "pg";
+import { describeError } from "../../service/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
 import { readRecords } from "./read-records.ts";
 import { openContent } from "./stored-file.ts";
@@ -39,7 +40,7 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
       if (found.length > 0) faults.push(`${file.path}:1: ${found.join("; ")}.`);
       read.push({ ...file, ...header });
     } catch (error) {
-      faults.push(error instanceof Error ? error.message : String(error));
+      faults.push(describeError(error));
     }
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));

@@ -2,26 +2,24 @@ import { chmod, mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { type Logger, pino } from "pino";
-import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
-import { serveSyncState } from "../../gateway/serve-sync-state.ts";
-import { startSync } from "../../gateway/start-sync.ts";
-import { describeSite } from "../../report-service/config.ts";
-import { startLocalStorage } from "../../report-service/start-local-storage.ts";
-import { startReportService } from "../../report-service/start-report-service.ts";
-import { connect } from "../../service/connect.ts";
-import { deployDatabase } from "../deploy/deploy-database.ts";
-import { describeError, waitForDatabase } from "../deploy/find-database.ts";
-import type { LoginRole } from "../deploy/set-role-passwords.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import type { ChildProcess } from "./child-process.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
-import { checkRedis, locateKong, probeKong, startKong } from "./kong.ts";
+import { checkRedis, locateKong } from "./kong.ts";
 import { lockDirectory } from "./lock-directory.ts";
-import { startPostgres } from "./postgres.ts";
-import { startPostgrest } from "./postgrest.ts";
+import {
+  type PartContext,
+  prepareDatabase,
+  startApi,
+  startApp,
+  startDatabase,
+  startGateway,
+  startGatewaySync,
+  startStorage,
+} from "./parts.ts";
 import { publishData } from "./publish-data.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
-import { readOrCreateSecrets, type Secrets, writePrivateJson } from "./secrets.ts";
+import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
 
 /** What a running stack is reached by: the content of `stack.json`. */
 export interface StackFacts {
@@ -66,8 +64,9 @@ export function startStack(options: StackOptions): Stack {
     noteFailure = resolve;
   });
   let stopping = false;
+  const onStop = (stopPart: () => Promise<unknown>) => void stops.push(stopPart);
   const keep = (child: ChildProcess) => {
-    stops.push(() => child.stop(stopGraceMilliseconds));
+    onStop(() => child.stop(stopGraceMilliseconds));
     void child.ended.then((description) => {
       if (!stopping) noteFailure(description);
     });
@@ -76,19 +75,21 @@ export function startStack(options: StackOptions): Stack {
     stopping = true;
     for (const stopPart of stops.splice(0).reverse()) await stopPart();
   };
-  return { ready: startParts(options, stops, keep), failed, stop };
+  const ready = prepare(options, keep, onStop).then((context) => startParts(context, options.dataDirectory));
+  return { ready, failed, stop };
 }
 
-async function startParts(
+/** Takes the directory, and finds out early what would stop a later part. */
+async function prepare(
   { config: wanted, dataDirectory, report }: StackOptions,
-  stops: (() => Promise<unknown>)[],
-  keep: (child: ChildProcess) => void,
-): Promise<StackFacts> {
+  keep: PartContext["keep"],
+  onStop: PartContext["onStop"],
+): Promise<PartContext> {
   const { directory } = wanted;
   await mkdir(directory, { recursive: true });
   // PostgreSQL's unprivileged user passes through; what is secret in here has mode 0600.
   await chmod(directory, 0o711);
-  stops.push(await lockDirectory(directory));
+  onStop(await lockDirectory(directory));
   const config = await settlePorts(wanted);
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
   // Looked for here, so that nobody waits for a database first.
@@ -96,92 +97,31 @@ async function startParts(
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
   const logger = openLog(path.join(directory, "stack.log"));
-  const logOf = (service: string) => {
-    const child = logger.child({ service });
-    return (line: string) => child.info(line);
-  };
+  return { config, secrets, logger, kong, report, keep, onStop };
+}
 
-  let databaseUrl = config.DATABASE_URL;
-  if (databaseUrl === undefined) {
-    const { DATABASE_PORT: port, DATABASE_MEMORY: memory } = config;
-    const log = logOf("postgresql");
-    const postgres = await startPostgres(directory, port, secrets.superuserPassword, keep, memory, log);
-    databaseUrl = postgres;
-    report("PostgreSQL is ready.");
-  } else {
-    await waitForDatabase(databaseUrl, 0).catch((cause) => {
-      throw new Error(`The database of DATABASE_URL cannot be used: ${describeError(cause)}.`, { cause });
-    });
-  }
-  await deployDatabase(databaseUrl, secrets.rolePasswords);
-  const client = await connect(databaseUrl, "stack");
-  stops.push(() => client.end().catch(() => {}));
+/** Starts one part after the other: each needs those before it. */
+async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
+  const { config, secrets, report, onStop } = context;
+  const { directory } = config;
   const reports = path.join(directory, "reports");
   const publicData = path.join(directory, "public-data");
+
+  const databaseUrl = await startDatabase(context);
+  const client = await prepareDatabase(context, databaseUrl);
   await publishData(client, { directory, dataDirectory, reports, publicData, report });
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
-  const postgrestUrl = await startPostgrest(
-    {
-      binary: config.POSTGREST_BIN,
-      databaseUrl: asRole(databaseUrl, "authenticator", secrets),
-      jwtSecret: secrets.jwtSecret,
-      port: config.POSTGREST_PORT,
-      adminPort: config.POSTGREST_ADMIN_PORT,
-      log: logOf("postgrest"),
-    },
-    keep,
-  );
-  report("PostgREST is ready.");
-
-  const gatewayUrl = await startGateway(config, kong, logger, stops, keep);
-  const sync = await startSync({
-    database: { connectionString: asRole(databaseUrl, "gateway_sync", secrets) },
-    adminUrls: [`http://127.0.0.1:${config.GATEWAY_ADMIN_PORT}`],
-    postgrestUrl,
-    jwtSecret: secrets.jwtSecret,
-    redis: config.redis,
-    logger: logger.child({ service: "gateway-sync" }),
-  });
-  stops.push(sync.close);
-  await sync.firstDelivery;
-  if (kong !== undefined) {
-    await probeKong(gatewayUrl);
-    report("Kong is ready.");
-  }
-  if (config.GATEWAY_SYNC_PORT !== undefined) {
-    const state = await serveSyncState(sync, { host: "127.0.0.1", port: config.GATEWAY_SYNC_PORT });
-    stops.push(state.close);
-  }
-
-  const secret = secrets.storageSigningSecret;
-  const storage = await startLocalStorage({
-    host: "127.0.0.1",
-    port: config.STORAGE_PORT,
-    directory: reports,
-    secret,
-    logger: logger.child({ service: "local-storage" }),
-  });
-  stops.push(storage.close);
-  const reportService = await startReportService({
-    host: "127.0.0.1",
-    port: config.APP_PORT,
-    metrics:
-      config.APP_METRICS_PORT === undefined
-        ? undefined
-        : { host: "127.0.0.1", port: config.APP_METRICS_PORT },
-    database: { connectionString: asRole(databaseUrl, "report_service", secrets) },
-    storage: { kind: "local", url: storage.url, secret },
-    publicData: { location: publicData },
-    site: describeSite({ ...config, API_URL: gatewayUrl }),
-    logger: logger.child({ service: "report-service" }),
-  });
-  stops.push(reportService.close);
+  const postgrestUrl = await startApi(context, databaseUrl);
+  const gatewayUrl = await startGateway(context);
+  await startGatewaySync(context, { databaseUrl, postgrestUrl, gatewayUrl });
+  const storageUrl = await startStorage(context, reports);
+  const appUrl = await startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData);
 
   const facts: StackFacts = {
     base_url: gatewayUrl,
-    app_url: reportService.url,
+    app_url: appUrl,
     database_url: databaseUrl,
     postgrest_url: postgrestUrl,
     keys: { demo: demonstrationKey, ...sampleKeys },
@@ -189,7 +129,7 @@ async function startParts(
     pid: process.pid,
   };
   await writePrivateJson(path.join(directory, "stack.json"), facts);
-  stops.push(() => rm(path.join(directory, "stack.json"), { force: true }));
+  onStop(() => rm(path.join(directory, "stack.json"), { force: true }));
   return facts;
 }
 
@@ -198,45 +138,6 @@ function openLog(dest: string): Logger {
   const destination = pino.destination({ dest, mode: 0o600, maxLength: 1 << 20 });
   destination.on("error", () => {});
   return pino(destination);
-}
-
-/** Starts the embedded gateway, or a natively installed Kong in its place. Both wait for the sync. */
-async function startGateway(
-  config: StackConfig,
-  kong: string | undefined,
-  logger: Logger,
-  stops: (() => Promise<unknown>)[],
-  keep: (child: ChildProcess) => void,
-): Promise<string> {
-  if (kong !== undefined) {
-    const { proxyUrl } = await startKong(
-      {
-        program: kong,
-        prefix: path.join(config.directory, "kong"),
-        port: config.GATEWAY_PORT,
-        adminPort: config.GATEWAY_ADMIN_PORT,
-        trustedIps: config.TRUSTED_IPS,
-        environment: process.env,
-      },
-      keep,
-    );
-    return proxyUrl;
-  }
-  const gateway = await startEmbeddedGateway({
-    proxy: { host: "127.0.0.1", port: config.GATEWAY_PORT },
-    admin: { host: "127.0.0.1", port: config.GATEWAY_ADMIN_PORT },
-    trustedIps: config.TRUSTED_IPS,
-    logger: logger.child({ service: "gateway" }),
-  });
-  stops.push(gateway.close);
-  return gateway.proxyUrl;
-}
-
-function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {
-  const url = new URL(databaseUrl);
-  url.username = role;
-  url.password = rolePasswords[role];
-  return url.href;
 }
 
 async function chooseSampleReports(client: Client): Promise<StackFacts["sample"]> {
