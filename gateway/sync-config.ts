@@ -2,6 +2,7 @@ import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
+import { databaseAddress, describeVariable, readVariables, webAddress } from "../service/read-variables.ts";
 import type { RedisCounters } from "./render-document.ts";
 
 export interface SyncConfig {
@@ -23,7 +24,6 @@ const secrets = [
   "REDIS_PASSWORD",
 ] as const;
 
-const address = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
 const port = z
   .string()
   .regex(/^[0-9]{1,5}$/, "should be a port number")
@@ -37,23 +37,18 @@ const redisVariables = {
 };
 const environment = z.object({
   ...redisVariables,
-  GATEWAY_SYNC_DATABASE_URL: z
-    .url({
-      protocol: /^postgres(ql)?$/,
-      error: "should be an address such as postgres://gateway_sync:password@host:5432/database",
-    })
-    .optional(),
+  GATEWAY_SYNC_DATABASE_URL: databaseAddress("gateway_sync").optional(),
   GATEWAY_SYNC_DATABASE_PASSWORD: z.string().optional(),
   PGHOST: z.string().optional(),
   GATEWAY_ADMIN_URLS: z
     .string("should be the admin addresses of the gateway's nodes, by comma")
     .transform((list) => list.split(",").map((item) => item.trim()))
-    .pipe(z.array(address("admin addresses such as http://gateway:8001, by comma"))),
-  POSTGREST_URL: address("PostgREST's address as the gateway reaches it, such as http://postgrest:3000"),
-  POSTGREST_CALLS_URL: address(
+    .pipe(z.array(webAddress("admin addresses such as http://gateway:8001, by comma"))),
+  POSTGREST_URL: webAddress("PostgREST's address as the gateway reaches it, such as http://postgrest:3000"),
+  POSTGREST_CALLS_URL: webAddress(
     "PostgREST's address for calls, where POSTGREST_URL reads a replica",
   ).optional(),
-  POSTGREST_READY_URL: address("PostgREST's check, such as http://postgrest:3001/ready").optional(),
+  POSTGREST_READY_URL: webAddress("PostgREST's check, such as http://postgrest:3001/ready").optional(),
   JWT_SECRET: z
     .string("should be the secret that PostgREST verifies tokens with")
     .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one"),
@@ -67,20 +62,10 @@ const environment = z.object({
  * @throws Error with one line for each missing or malformed variable
  */
 export function readSyncConfig(variables: NodeJS.ProcessEnv): SyncConfig {
-  const read = readSecretFiles(variables, secrets);
-  const parsed = environment.safeParse(read);
-  if (!parsed.success) {
-    // Never the value: it may be a secret.
-    const lines = parsed.error.issues.map(({ path: [name], message }) => {
-      const what = read[String(name)] === undefined ? `is missing: it ${message}` : message;
-      return `${String(name)} ${what}. Set it in the environment or in .env.`;
-    });
-    throw new Error([...new Set(lines)].join("\n"));
-  }
-  const { data } = parsed;
+  const data = readVariables(environment, readSecretFiles(variables, secrets));
   if (data.GATEWAY_SYNC_DATABASE_URL === undefined && data.PGHOST === undefined) {
     throw new Error(
-      "GATEWAY_SYNC_DATABASE_URL is missing: it, or PGHOST, names the database. Set it in the environment or in .env.",
+      describeVariable("GATEWAY_SYNC_DATABASE_URL", "is missing: it, or PGHOST, names the database"),
     );
   }
   return {
@@ -100,10 +85,9 @@ export function readSyncConfig(variables: NodeJS.ProcessEnv): SyncConfig {
 
 /** Reads REDIS_HOST, REDIS_PORT and REDIS_PASSWORD (or REDIS_PASSWORD_FILE). Undefined without a host. */
 export function readRedis(variables: NodeJS.ProcessEnv): RedisCounters | undefined {
-  const parsed = z.object(redisVariables).safeParse(readSecretFiles(variables, ["REDIS_PASSWORD"]));
-  if (!parsed.success)
-    throw new Error("REDIS_PORT should be a port number. Set it in the environment or in .env.");
-  return describeRedis(parsed.data);
+  return describeRedis(
+    readVariables(z.object(redisVariables), readSecretFiles(variables, ["REDIS_PASSWORD"])),
+  );
 }
 
 function describeRedis(data: z.output<z.ZodObject<typeof redisVariables>>): RedisCounters | undefined {

@@ -2,6 +2,13 @@ import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
+import {
+  databaseAddress,
+  describeVariable,
+  listenPort,
+  readVariables,
+  webAddress,
+} from "../service/read-variables.ts";
 import { environments } from "../service/timetable.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
 import type { PublicFilesOptions } from "./public-files.ts";
@@ -41,13 +48,7 @@ const secrets = [
 ];
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
-const address = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
-const anyPort = z
-  .string()
-  .regex(/^[0-9]{1,5}$/, "should be a port number, or 0 for any free port")
-  .transform(Number)
-  .refine((number) => number <= 65_535, "should be a port number, or 0 for any free port");
-const port = (fallback: number) => anyPort.default(fallback);
+const port = (fallback: number) => listenPort.default(fallback);
 /** Where people are written to. */
 export const contact = z.url({
   protocol: /^(mailto|https)$/,
@@ -62,19 +63,14 @@ const reportService = z.object({
   APP_HOST: host,
   APP_PORT: port(8001),
   APP_METRICS_HOST: host,
-  APP_METRICS_PORT: anyPort.optional(),
+  APP_METRICS_PORT: listenPort.optional(),
   PGHOST: z.string().optional(),
-  REPORT_SERVICE_DATABASE_URL: z
-    .url({
-      protocol: /^postgres(ql)?$/,
-      error: "should be an address such as postgres://report_service:password@host:5432/database",
-    })
-    .optional(),
+  REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
   REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
-  STORAGE_URL: address("the local storage's address, such as http://127.0.0.1:8002").optional(),
+  STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
   S3_BUCKET: text("the name of a bucket").optional(),
   PUBLIC_DATA: z.string().optional(),
-  API_URL: address("the API as clients reach it, such as https://api.example.gov").optional(),
+  API_URL: webAddress("the API as clients reach it, such as https://api.example.gov").optional(),
   ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
   CONTACT: contact.optional(),
   SECURITY_CONTACT: contact.optional(),
@@ -83,8 +79,8 @@ const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
   S3_KEY_PREFIX: z.string().default("reports/"),
-  S3_ENDPOINT: address("the S3 API's address, such as http://minio:9000").optional(),
-  S3_PUBLIC_ENDPOINT: address("the address at which clients reach the S3 API, or this service").optional(),
+  S3_ENDPOINT: webAddress("the S3 API's address, such as http://minio:9000").optional(),
+  S3_PUBLIC_ENDPOINT: webAddress("the address at which clients reach the S3 API, or this service").optional(),
   S3_FORCE_PATH_STYLE: z.enum(["true", "false"], "should be true or false").default("false"),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
@@ -104,14 +100,16 @@ const localStorage = z.object({
  */
 export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportServiceConfig {
   const variables = readSecretFiles(environment, secrets);
-  const { APP_HOST, APP_PORT, PGHOST, ...rest } = parse(reportService, variables);
+  const { APP_HOST, APP_PORT, PGHOST, ...rest } = readVariables(reportService, variables);
   const { REPORT_SERVICE_DATABASE_URL: connectionString, STORAGE_URL: url, S3_BUCKET: bucket } = rest;
   if (connectionString === undefined && PGHOST === undefined) {
-    throw new Error(describe("REPORT_SERVICE_DATABASE_URL", "is missing: it, or PGHOST, names the database"));
+    throw new Error(
+      describeVariable("REPORT_SERVICE_DATABASE_URL", "is missing: it, or PGHOST, names the database"),
+    );
   }
   if ((url === undefined) === (bucket === undefined)) {
     const what = "should be set for the local storage, or S3_BUCKET for S3: one of them";
-    throw new Error(describe("STORAGE_URL", what));
+    throw new Error(describeVariable("STORAGE_URL", what));
   }
   return {
     host: APP_HOST,
@@ -123,7 +121,7 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
     database: describeDatabase(connectionString, rest.REPORT_SERVICE_DATABASE_PASSWORD),
     storage:
       url !== undefined
-        ? { kind: "local", url, secret: parse(localStore, variables).STORAGE_SIGNING_SECRET }
+        ? { kind: "local", url, secret: readVariables(localStore, variables).STORAGE_SIGNING_SECRET }
         : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
     publicData: readPublicData(rest.PUBLIC_DATA, variables),
     site: describeSite(rest),
@@ -153,7 +151,7 @@ export function describeSite({
 
 /** Reads the local storage server's configuration, as readReportServiceConfig does the report service's. */
 export function readLocalStorageConfig(environment: NodeJS.ProcessEnv): LocalStorageConfig {
-  const variables = parse(localStorage, readSecretFiles(environment, secrets));
+  const variables = readVariables(localStorage, readSecretFiles(environment, secrets));
   return {
     host: variables.STORAGE_HOST,
     port: variables.STORAGE_PORT,
@@ -173,7 +171,7 @@ function readPublicData(
 }
 
 function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket"> {
-  const s3 = parse(s3Store, variables);
+  const s3 = readVariables(s3Store, variables);
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = s3;
   const { AWS_SESSION_TOKEN: sessionToken } = s3;
   return {
@@ -188,22 +186,4 @@ function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket
         ? undefined
         : { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
   };
-}
-
-function parse<Shape extends z.ZodRawShape>(
-  schema: z.ZodObject<Shape>,
-  variables: Record<string, string>,
-): z.output<z.ZodObject<Shape>> {
-  const parsed = schema.safeParse(variables);
-  if (parsed.success) return parsed.data;
-  // Never the value: it may be a secret.
-  const lines = parsed.error.issues.map(({ path: [name], message }) => {
-    const what = variables[String(name)] === undefined ? `is missing: it ${message}` : message;
-    return describe(String(name), what);
-  });
-  throw new Error(lines.join("\n"));
-}
-
-function describe(name: string, what: string): string {
-  return `${name} ${what}. Set it in the environment or in .env.`;
 }

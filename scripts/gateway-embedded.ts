@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { parseConfigText } from "../gateway/embedded/declarative-config.ts";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
+import { closeOnSignal } from "../service/run-until-signal.ts";
 
 interface Options {
   config: string;
@@ -39,9 +40,7 @@ program.action(async (options: Options) => {
   });
   console.log(`Gateway ready on ${gateway.proxyUrl}`);
   if (gateway.adminUrl) console.log(`Admin API on ${gateway.adminUrl}`);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => gateway.close().then(() => process.exit(0)));
-  }
+  closeOnSignal(gateway);
 });
 
 try {

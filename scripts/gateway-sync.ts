@@ -4,7 +4,7 @@ import { dotenv } from "zx";
 import { serveSyncState } from "../gateway/serve-sync-state.ts";
 import { startSync } from "../gateway/start-sync.ts";
 import { readSyncConfig } from "../gateway/sync-config.ts";
-import { describeError } from "../service/describe-error.ts";
+import { runUntilSignal } from "../service/run-until-signal.ts";
 
 new Command("gateway:sync")
   .description(
@@ -32,24 +32,23 @@ Exit status: 0 stopped by a signal, 1 could not be started.`,
   )
   .parse();
 
-try {
+await runUntilSignal("gateway:sync", async () => {
   const { listen, postgrestReadyUrl, ...config } = readSyncConfig({
     ...dotenv.loadSafe(".env"),
     ...process.env,
   });
   const logger = pino({ name: "gateway-sync" });
   const sync = await startSync({ ...config, logger });
-  const server = listen && (await serveSyncState(sync, { ...listen, postgrestReadyUrl }));
-  if (server !== undefined) logger.info({ url: server.url }, "serving /healthz, /readyz and /metrics");
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // A second signal ends the process at once.
-    process.once(signal, async () => {
-      await server?.close();
+  if (listen === undefined) return sync;
+  const server = await serveSyncState(sync, { ...listen, postgrestReadyUrl }).catch(async (error) => {
+    await sync.close();
+    throw error;
+  });
+  logger.info({ url: server.url }, "serving /healthz, /readyz and /metrics");
+  return {
+    close: async () => {
+      await server.close();
       await sync.close();
-      process.exit(0);
-    });
-  }
-} catch (error) {
-  process.stderr.write(`gateway:sync: ${describeError(error)}\n`);
-  process.exit(1);
-}
+    },
+  };
+});

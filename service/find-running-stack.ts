@@ -25,13 +25,32 @@ export interface RunningStack {
  *
  * @throws Error if its files are there and cannot be read
  */
-export function findRunningStack(variables: Record<string, string | undefined>): RunningStack | undefined {
+function findRunningStack(variables: Record<string, string | undefined>): RunningStack | undefined {
   const directory = variables.STACK_DIRECTORY || ".stack";
   if (findHolder(directory) === undefined) return undefined;
   const text = read(path.join(directory, "stack.json"));
   if (text === undefined) return undefined;
   const { database_url: databaseUrl }: { database_url: string } = JSON.parse(text);
   return { directory, databaseUrl, publicData: path.join(directory, "public-data") };
+}
+
+/**
+ * Finds the stack that runs on STACK_DIRECTORY, for a command that was not told which database is meant.
+ *
+ * @throws Error with `missing`, what to set, if none runs
+ */
+export function requireRunningStack(
+  variables: Record<string, string | undefined>,
+  missing: string,
+): RunningStack {
+  const stack = findRunningStack(variables);
+  if (stack === undefined) throw new Error(`${missing} (Nor does a stack run here.)`);
+  return stack;
+}
+
+/** How a command says which database it works on. */
+export function describeChoice({ directory }: RunningStack): string {
+  return `Using the database of the stack that runs on ${directory}.`;
 }
 
 /** The process that has a directory, if it still runs. */

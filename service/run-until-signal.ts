@@ -11,13 +11,17 @@ export interface Closable {
  */
 export async function runUntilSignal(name: string, start: () => Promise<Closable>): Promise<void> {
   try {
-    const { close } = await start();
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      // A second signal ends the process at once.
-      process.once(signal, () => void close().then(() => process.exit(0)));
-    }
+    closeOnSignal(await start());
   } catch (error) {
     process.stderr.write(`${name}: ${describeError(error)}\n`);
     process.exitCode = 1;
+  }
+}
+
+/** Ends this process on SIGINT or SIGTERM, with exit status 0, once all is let go of. */
+export function closeOnSignal({ close }: Closable): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // A second signal ends the process at once.
+    process.once(signal, () => void close().then(() => process.exit(0)));
   }
 }

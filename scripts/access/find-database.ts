@@ -1,5 +1,5 @@
 import type { ClientConfig } from "pg";
-import { findRunningStack } from "../../service/find-running-stack.ts";
+import { describeChoice, requireRunningStack } from "../../service/find-running-stack.ts";
 
 /** Any of these says which database is meant; node-postgres reads them itself. */
 const libpqVariables = ["PGHOST", "PGPORT", "PGDATABASE", "PGUSER"];
@@ -21,12 +21,10 @@ export function findDatabase(variables: NodeJS.ProcessEnv, report: (line: string
     return { connectionString: DATABASE_URL };
   }
   if (libpqVariables.some((name) => variables[name])) return {};
-  const stack = findRunningStack(variables);
-  if (stack === undefined) {
-    throw new Error(
-      "No database is named: set DATABASE_URL, or PGHOST, PGUSER and PGDATABASE. (Nor does a stack run here.)",
-    );
-  }
-  report(`Using the database of the stack that runs on ${stack.directory}.`);
+  const stack = requireRunningStack(
+    variables,
+    "No database is named: set DATABASE_URL, or PGHOST, PGUSER and PGDATABASE.",
+  );
+  report(describeChoice(stack));
   return { connectionString: stack.databaseUrl };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { findRunningStack } from "../../service/find-running-stack.ts";
+import { describeChoice, requireRunningStack } from "../../service/find-running-stack.ts";
 
 type Variables = Record<string, string | undefined>;
 
@@ -13,13 +13,11 @@ type Variables = Record<string, string | undefined>;
 export function findDatabaseUrl(variables: Variables, report: (line: string) => void = () => {}): string {
   const { DATABASE_URL, PGHOST, PGPORT = "5432", PGUSER = "postgres", PGDATABASE, PGPASSWORD } = variables;
   if (!DATABASE_URL && (!PGHOST || !PGDATABASE)) {
-    const stack = findRunningStack(variables);
-    if (stack === undefined) {
-      throw new Error(
-        "DATABASE_URL is missing: it, or PGHOST and PGDATABASE, names the database. Set it in the environment or in .env. (Nor does a stack run here.)",
-      );
-    }
-    report(`Using the database of the stack that runs on ${stack.directory}.`);
+    const stack = requireRunningStack(
+      variables,
+      "DATABASE_URL is missing: it, or PGHOST and PGDATABASE, names the database. Set it in the environment or in .env.",
+    );
+    report(describeChoice(stack));
     return stack.databaseUrl;
   }
   const address = DATABASE_URL || `postgres://${PGHOST}:${PGPORT}/${PGDATABASE}`;

@@ -1,8 +1,9 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../../service/describe-database.ts";
-import { findRunningStack } from "../../service/find-running-stack.ts";
+import { requireRunningStack } from "../../service/find-running-stack.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
+import { databaseAddress, listenPort, readVariables } from "../../service/read-variables.ts";
 import { type EnvironmentName, environments } from "../../service/timetable.ts";
 
 /** How a refresh finds its database, its source and the place for the bulk files. */
@@ -19,13 +20,7 @@ export interface RefreshConfig {
 }
 
 const secrets = ["PUBLISHER_DATABASE_URL", "PUBLISHER_DATABASE_PASSWORD", "DATABASE_URL"];
-const databaseUrl = z
-  .url({
-    protocol: /^postgres(ql)?$/,
-    error: "should be an address such as postgres://publisher:password@host:5432/database",
-  })
-  .optional();
-const port = "should be a port number, or 0 for any free port";
+const databaseUrl = databaseAddress("publisher").optional();
 const schema = z.object({
   PUBLISHER_DATABASE_URL: databaseUrl,
   DATABASE_URL: databaseUrl,
@@ -36,7 +31,7 @@ const schema = z.object({
   PUBLIC_DATA: z.string().optional(),
   ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).default("development"),
   REFRESH_HOST: z.string().default("127.0.0.1"),
-  REFRESH_PORT: z.coerce.number(port).int(port).min(0, port).max(65_535, port).default(8007),
+  REFRESH_PORT: listenPort.default(8007),
 });
 
 /**
@@ -47,22 +42,15 @@ const schema = z.object({
  */
 export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig {
   const variables = readSecretFiles(environment, secrets);
-  const { data, error } = schema.safeParse(variables);
-  if (data === undefined) {
-    // Never the value: it may be a secret.
-    const lines = error.issues.map(
-      ({ path: [name], message }) => `${String(name)} ${message}. Set it in the environment or in .env.`,
-    );
-    throw new Error(lines.join("\n"));
-  }
+  const data = readVariables(schema, variables);
   const named = data.PUBLISHER_DATABASE_URL ?? data.DATABASE_URL;
   const isNamed = named !== undefined || data.PGHOST !== undefined || data.PGDATABASE !== undefined;
-  const stack = isNamed ? undefined : findRunningStack(variables);
-  if (!isNamed && stack === undefined) {
-    throw new Error(
-      "No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST. (Nor does a stack run here.)",
-    );
-  }
+  const stack = isNamed
+    ? undefined
+    : requireRunningStack(
+        variables,
+        "No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST.",
+      );
   return {
     database: describeDatabase(named ?? stack?.databaseUrl, data.PUBLISHER_DATABASE_PASSWORD),
     source: data.REFRESH_SOURCE,

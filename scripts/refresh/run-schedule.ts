@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { closeOnSignal } from "../../service/run-until-signal.ts";
 import { timetable, timeZone } from "../../service/timetable.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { startSchedule } from "./start-schedule.ts";
@@ -15,8 +16,6 @@ export async function runSchedule(config: RefreshConfig): Promise<void> {
       ? `${environment} has no timer: npm run refresh -- --from <place> refreshes it`
       : "waiting for the next refresh",
   );
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // A refresh under way is given up: its transaction is rolled back, and the live data set stays.
-    process.once(signal, () => void schedule.close().then(() => process.exit(0)));
-  }
+  // A refresh under way is given up: its transaction is rolled back, and the live data set stays.
+  closeOnSignal(schedule);
 }

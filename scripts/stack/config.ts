@@ -4,14 +4,10 @@ import { z } from "zod";
 import type { RedisCounters } from "../../gateway/render-document.ts";
 import { readRedis } from "../../gateway/sync-config.ts";
 import { contact } from "../../report-service/config.ts";
+import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 
-const anyPort = z.coerce
-  .number("should be a port number, or 0 for any free port")
-  .int("should be a port number, or 0 for any free port")
-  .min(0, "should be a port number, or 0 for any free port")
-  .max(65535, "should be a port number, or 0 for any free port");
-const port = (fallback: number) => anyPort.default(fallback);
+const port = (fallback: number) => listenPort.default(fallback);
 
 const environment = z.object({
   GATEWAY_PORT: port(8000),
@@ -21,16 +17,11 @@ const environment = z.object({
   POSTGREST_PORT: port(8004),
   POSTGREST_ADMIN_PORT: port(8005),
   GATEWAY_ADMIN_PORT: port(8006),
-  GATEWAY_SYNC_PORT: anyPort.optional(),
-  APP_METRICS_PORT: anyPort.optional(),
+  GATEWAY_SYNC_PORT: listenPort.optional(),
+  APP_METRICS_PORT: listenPort.optional(),
   GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
   KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
-  DATABASE_URL: z
-    .url({
-      protocol: /^postgres(ql)?$/,
-      error: "should be an address such as postgres://user:password@host:5432/database",
-    })
-    .optional(),
+  DATABASE_URL: databaseAddress("user").optional(),
   DATABASE_MEMORY: z.coerce
     .number("should be megabytes, 256 or more")
     .int("should be megabytes, 256 or more")
@@ -70,7 +61,7 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
     // The value is shown where it cannot be a secret.
     const lines = error.issues.map(({ path: [name], message }) => {
       const shown = name === "DATABASE_URL" ? "" : `=${set[String(name)]}`;
-      return `${String(name)}${shown} ${message}. Set it in the environment or in .env.`;
+      return describeVariable(`${String(name)}${shown}`, message);
     });
     throw new Error(lines.join("\n"));
   }

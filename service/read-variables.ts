@@ -1,0 +1,42 @@
+import { z } from "zod";
+
+/** The address of a database, with the user that is the example in the error. */
+export const databaseAddress = (user: string) =>
+  z.url({
+    protocol: /^postgres(ql)?$/,
+    error: `should be an address such as postgres://${user}:password@host:5432/database`,
+  });
+
+/** An http: or https: address. */
+export const webAddress = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
+
+const portProblem = "should be a port number, or 0 for any free port";
+/** A port to listen on. */
+export const listenPort = z
+  .string()
+  .regex(/^[0-9]{1,5}$/, portProblem)
+  .transform(Number)
+  .refine((number) => number <= 65_535, portProblem);
+
+/**
+ * Validates environment variables.
+ *
+ * @throws Error with one line for each that is missing or malformed. Never with a value: it may be a secret
+ */
+export function readVariables<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  variables: Record<string, string>,
+): z.output<z.ZodObject<Shape>> {
+  const parsed = schema.safeParse(variables);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map(({ path: [name], message }) => {
+    const what = variables[String(name)] === undefined ? `is missing: it ${message}` : message;
+    return describeVariable(String(name), what);
+  });
+  throw new Error([...new Set(lines)].join("\n"));
+}
+
+/** What is wrong with a variable, and where it is set. */
+export function describeVariable(name: string, what: string): string {
+  return `${name} ${what}. Set it in the environment or in .env.`;
+}
