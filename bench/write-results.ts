@@ -89,31 +89,7 @@ ${formatComparison(walks.ends)}
 
 ## Refresh
 
-${formatTable(
-  ["", ""],
-  [
-    ["COPY alone, tables without indexes", `${thousands(refresh.bareCopyRowsPerSecond)} rows/s`],
-    [
-      "COPY of the refresh, with lines and checks of bytes",
-      `${thousands(refresh.copyRowsPerSecond)} rows/s (${ratio(refresh.copyRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
-    ],
-    [
-      "the whole refresh, start of the process and bulk files included",
-      `${thousands(refresh.pipelineRowsPerSecond)} rows/s (${ratio(refresh.pipelineRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
-    ],
-    [
-      "seconds by step",
-      Object.entries(refresh.steps)
-        .map(([step, seconds]) => `${step} ${seconds}`)
-        .join(", "),
-    ],
-    ["peak memory of the Node process", `${refresh.peakMegabytes} MB`],
-    [
-      "readers meanwhile",
-      `${thousands(refresh.readers.requests)} requests, ${refresh.readers.failed} failed; longest while loading ${refresh.readers.longestLoading} ms, from the publication on ${refresh.readers.longestPublishing} ms`,
-    ],
-  ],
-)}
+${formatRefresh(refresh)}
 
 ### What each index costs
 
@@ -146,6 +122,34 @@ ${formatTable(
   ]),
 )}
 `;
+}
+
+function formatRefresh(refresh: Results["refresh"]): string {
+  return formatTable(
+    ["", ""],
+    [
+      ["COPY alone, tables without indexes", `${thousands(refresh.bareCopyRowsPerSecond)} rows/s`],
+      [
+        "COPY of the refresh, with lines and checks of bytes",
+        `${thousands(refresh.copyRowsPerSecond)} rows/s (${ratio(refresh.copyRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
+      ],
+      [
+        "the whole refresh, start of the process and bulk files included",
+        `${thousands(refresh.pipelineRowsPerSecond)} rows/s (${ratio(refresh.pipelineRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
+      ],
+      [
+        "seconds by step",
+        Object.entries(refresh.steps)
+          .map(([step, seconds]) => `${step} ${seconds}`)
+          .join(", "),
+      ],
+      ["peak memory of the Node process", `${refresh.peakMegabytes} MB`],
+      [
+        "readers meanwhile",
+        `${thousands(refresh.readers.requests)} requests, ${refresh.readers.failed} failed; longest while loading ${refresh.readers.longestLoading} ms, from the publication on ${refresh.readers.longestPublishing} ms`,
+      ],
+    ],
+  );
 }
 
 function formatComparison({ name, arms }: Comparison): string {

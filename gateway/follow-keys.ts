@@ -61,12 +61,8 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
     try {
       client ??= await connect();
       const keys = await readActiveKeys(client);
-      const expiry = await client.query<{ milliseconds: number | null }>(
-        `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as milliseconds
-         from access.active_keys`,
-      );
+      const untilExpiry = (await readNextExpiry(client)) ?? repeatMilliseconds;
       failures = 0;
-      const untilExpiry = expiry.rows[0]?.milliseconds ?? repeatMilliseconds;
       readAt(Date.now() + Math.min(repeatMilliseconds, Math.max(untilExpiry, 0) + expiryMarginMilliseconds));
       onKeys(keys, heardAt);
     } catch (error) {
@@ -79,15 +75,7 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
   }
 
   async function connect(): Promise<Client> {
-    const connecting = new Client({
-      ...database,
-      application_name: "gateway-sync",
-      connectionTimeoutMillis: 5_000,
-      query_timeout: answerMilliseconds,
-      // A server that has gone silent is noticed here, even when nobody asks it anything.
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-    });
+    const connecting = createListener(database);
     connecting.on("error", (error) => {
       if (client !== connecting) return;
       logger.warn({ err: error }, "the connection to the database was lost");
@@ -99,16 +87,8 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
       changedAt ??= Date.now();
       readAt(Date.now() + gatherMilliseconds);
     });
-    await connecting.connect();
-    // Listening comes before reading, so that no change falls between the two.
-    await connecting.query("listen access_changed").catch(endAndThrow);
-    await connecting.query("listen api_key_used").catch(endAndThrow);
+    await startListening(connecting);
     return connecting;
-
-    async function endAndThrow(error: Error): Promise<never> {
-      await connecting.end().catch(() => {});
-      throw error;
-    }
   }
 
   function lose(lost: Client | undefined): void {
@@ -129,4 +109,37 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
       client = undefined;
     },
   };
+}
+
+function createListener(database: ClientConfig): Client {
+  return new Client({
+    ...database,
+    application_name: "gateway-sync",
+    connectionTimeoutMillis: 5_000,
+    query_timeout: answerMilliseconds,
+    // A server that has gone silent is noticed here, even when nobody asks it anything.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+}
+
+/** Connects and listens. Listening comes before reading, so that no change falls between the two. */
+async function startListening(client: Client): Promise<void> {
+  await client.connect();
+  try {
+    await client.query("listen access_changed");
+    await client.query("listen api_key_used");
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+}
+
+/** Milliseconds until the next key expires; undefined if none will. */
+async function readNextExpiry(client: Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ milliseconds: number | null }>(
+    `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as milliseconds
+     from access.active_keys`,
+  );
+  return rows[0]?.milliseconds ?? undefined;
 }

@@ -51,10 +51,7 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
   let refused: string | undefined;
   let state: NodeState = "waiting";
   let failures = 0;
-  let isWoken = false;
-  let wake = () => {
-    isWoken = true;
-  };
+  const { sleep, wake } = createSleeper();
 
   async function follow(): Promise<void> {
     while (!aborted.signal.aborted) {
@@ -80,23 +77,30 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     const isKept = accepted?.sha256 === document.sha256 && accepted.hash === hash && hash !== emptyHash;
     if (isKept && !isDue) return note("current", "a gateway node is back");
     if (refused === document.sha256 && !isDue) return note("refusing", "a gateway node is back");
-    postedAt = Date.now();
-    try {
-      await postDocument(adminUrl, document.bytes, options.secrets, aborted.signal);
-    } catch (error) {
-      if (!(error instanceof DocumentRefused)) {
-        postedAt = 0;
-        throw error;
-      }
+    const startedAt = Date.now();
+    postedAt = 0;
+    const refusal = await offer(document.bytes);
+    postedAt = startedAt;
+    if (refusal !== undefined) {
       refused = document.sha256;
-      note("refusing", "a gateway node refused the configuration and keeps the one it has", error);
-      return;
+      return note("refusing", "a gateway node refused the configuration and keeps the one it has", refusal);
     }
     refused = undefined;
     const isNew = accepted?.sha256 !== document.sha256;
     accepted = { sha256: document.sha256, hash: await readConfigurationHash(adminUrl, aborted.signal) };
     note("current", "a gateway node has the newest configuration");
     options.onAccepted(document, isNew);
+  }
+
+  /** Returns the node's refusal, if it refused. */
+  async function offer(bytes: Uint8Array): Promise<DocumentRefused | undefined> {
+    try {
+      await postDocument(adminUrl, bytes, options.secrets, aborted.signal);
+    } catch (error) {
+      if (error instanceof DocumentRefused) return error;
+      throw error;
+    }
+    return undefined;
   }
 
   /** Logs what is new about the node, not what stays as it was. */
@@ -109,22 +113,6 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     } else if (isNews) {
       logger.info({ node: adminUrl }, message);
     }
-  }
-
-  /** Ends early when woken, at once when that was before. */
-  async function sleep(milliseconds: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      if (isWoken) return resolve();
-      const timer = setTimeout(resolve, milliseconds);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    isWoken = false;
-    wake = () => {
-      isWoken = true;
-    };
   }
 
   const ended = follow();
@@ -140,6 +128,31 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
       aborted.abort();
       wake();
       await ended;
+    },
+  };
+}
+
+/** A sleep that ends early when it is woken, and at once when that was before. */
+function createSleeper(): { sleep: (milliseconds: number) => Promise<void>; wake: () => void } {
+  let isWoken = false;
+  let end: (() => void) | undefined;
+  return {
+    wake: () => {
+      isWoken = true;
+      end?.();
+    },
+    sleep: async (milliseconds) => {
+      if (!isWoken) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, milliseconds);
+          end = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        end = undefined;
+      }
+      isWoken = false;
     },
   };
 }

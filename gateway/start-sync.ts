@@ -8,7 +8,7 @@ import { DocumentRefused } from "./admin-client.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { followKeys, type KeyFollower } from "./follow-keys.ts";
 import { followNode, type NodeFollower } from "./follow-node.ts";
-import { type ActiveKey, type RedisCounters, renderDocument, serializeDocument } from "./render-document.ts";
+import { type RedisCounters, renderDocument, serializeDocument } from "./render-document.ts";
 import { createSyncMetrics, type SyncMetrics, type SyncState } from "./sync-metrics.ts";
 
 export interface SyncOptions {
@@ -46,7 +46,8 @@ export const templateFile = new URL("kong.yml", import.meta.url);
  * is tried again, and holds up nobody else.
  */
 export async function startSync(options: SyncOptions): Promise<Sync> {
-  const { logger, jwtSecret, redis } = options;
+  const { logger, jwtSecret, redis, postgrestUrl, postgrestCallsUrl } = options;
+  const upstreams = { postgrestUrl, postgrestCallsUrl };
   const template = options.template ?? (await readFile(templateFile, "utf8"));
   const gatewayToken = await signGatewayToken(jwtSecret);
   const secrets = [gatewayToken, jwtSecret, ...(redis?.password === undefined ? [] : [redis.password])];
@@ -55,36 +56,17 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   // Who does not wait for it still has the log.
   firstDelivery.catch(() => {});
 
-  const nodes = new Map<string, NodeFollower>();
-  const served = new Set<string>();
   // From 0 on, so that the first failure shows as an increase.
   for (const source of ["database", ...options.adminUrls]) metrics.failures.inc({ source }, 0);
-  for (const adminUrl of new Set(options.adminUrls)) {
-    const follower = followNode({
-      adminUrl,
-      secrets,
-      logger,
-      onAccepted: (document, isNew) => {
-        metrics.lastSuccess.set({ node: adminUrl }, Date.now() / 1000);
-        if (isNew) metrics.lag.observe({ node: adminUrl }, (Date.now() - document.changedAt) / 1000);
-        served.add(adminUrl);
-        if (served.size === nodes.size) deliver();
-      },
-      onFailure: (cause) => {
-        metrics.failures.inc({ source: adminUrl });
-        const what = cause instanceof DocumentRefused ? "refused the configuration" : "cannot be reached";
-        failDelivery(new Error(`The gateway on ${adminUrl} ${what}: ${describeError(cause)}`, { cause }));
-      },
-    });
-    nodes.set(adminUrl, follower);
-  }
-
+  const nodes = followNodes(options, { secrets, metrics, deliver, failDelivery });
   const keys: KeyFollower = followKeys({
     database: options.database,
     logger,
     onKeys: (active, changedAt) => {
       const stopTimer = metrics.renderSeconds.startTimer();
-      const bytes = render(active);
+      const bytes = serializeDocument(
+        renderDocument(template, { ...upstreams, gatewayToken, redis }, active),
+      );
       stopTimer();
       metrics.activeKeys.set(active.length);
       const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -99,16 +81,6 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       );
     },
   });
-
-  function render(active: ActiveKey[]): Uint8Array {
-    const { postgrestUrl, postgrestCallsUrl } = options;
-    const document = renderDocument(
-      template,
-      { postgrestUrl, postgrestCallsUrl, gatewayToken, redis },
-      active,
-    );
-    return serializeDocument(document);
-  }
 
   function state(): SyncState {
     return {
@@ -125,6 +97,43 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       await Promise.all([...nodes.values()].map((node) => node.close()));
     },
   };
+}
+
+/** Follows every node, and delivers once each has taken a configuration. */
+function followNodes(
+  { adminUrls, logger }: SyncOptions,
+  parts: {
+    secrets: string[];
+    metrics: SyncMetrics;
+    deliver: () => void;
+    failDelivery: (error: Error) => void;
+  },
+): Map<string, NodeFollower> {
+  const { secrets, metrics } = parts;
+  const nodes = new Map<string, NodeFollower>();
+  const served = new Set<string>();
+  for (const adminUrl of new Set(adminUrls)) {
+    const follower = followNode({
+      adminUrl,
+      secrets,
+      logger,
+      onAccepted: (document, isNew) => {
+        metrics.lastSuccess.set({ node: adminUrl }, Date.now() / 1000);
+        if (isNew) metrics.lag.observe({ node: adminUrl }, (Date.now() - document.changedAt) / 1000);
+        served.add(adminUrl);
+        if (served.size === nodes.size) parts.deliver();
+      },
+      onFailure: (cause) => {
+        metrics.failures.inc({ source: adminUrl });
+        const what = cause instanceof DocumentRefused ? "refused the configuration" : "cannot be reached";
+        parts.failDelivery(
+          new Error(`The gateway on ${adminUrl} ${what}: ${describeError(cause)}`, { cause }),
+        );
+      },
+    });
+    nodes.set(adminUrl, follower);
+  }
+  return nodes;
 }
 
 /** The token that PostgREST knows the gateway by. It names a role that may do nothing but ask for authorization. */

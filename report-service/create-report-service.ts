@@ -1,20 +1,12 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
-import {
-  failed,
-  methodNotAllowed,
-  notFound,
-  securityHeaders,
-  sendAnswer,
-  tokenMissing,
-  unavailable,
-} from "./answers.ts";
+import { failed, methodNotAllowed, notFound, securityHeaders, sendAnswer, unavailable } from "./answers.ts";
 import { makePartsCheck } from "./check-parts.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
-import { createReportMetrics, measureStorage, type Redemption, type ReportMetrics } from "./metrics.ts";
+import { createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
-import { redeemToken } from "./redeem-token.ts";
+import { serveDownloads } from "./serve-downloads.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import type { BuiltAssets } from "./site/build-assets.ts";
 import type { SiteConfig } from "./site/page-context.ts";
@@ -30,9 +22,6 @@ export interface ReportServiceParts {
   site?: { config: SiteConfig; assets: BuiltAssets } | undefined;
   logger: FastifyBaseLogger;
 }
-
-const downloads = "/dissemination/report/pdf/ota";
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * Makes the service that redeems a one-time token for a redirect to the file, and its metrics. Neither the pool nor
@@ -87,28 +76,7 @@ export function createReportService({
     return sendAnswer(reply, failed);
   });
 
-  for (const path of [downloads, `${downloads}/`]) {
-    app.get(path, (_request, reply) => sendAnswer(reply, tokenMissing));
-  }
-  app.get<{ Params: { token: string } }>(`${downloads}/:token`, async (request, reply) => {
-    const { token } = request.params;
-    const { socket } = request.raw;
-    const note = (result: Redemption) => metrics.redemptions.inc({ result });
-    if (!uuid.test(token)) {
-      note("refused");
-      return sendAnswer(reply, notFound);
-    }
-    const isClientWaiting = () => !socket.destroyed && socket.writable;
-    const outcome = await redeemToken({ pool, storage }, token, isClientWaiting).catch((error: unknown) => {
-      note(describeFailure(error));
-      throw error;
-    });
-    note(outcome.result);
-    if (outcome.result !== "redeemed") return sendAnswer(reply, notFound);
-    request.log.info({ requested_in: outcome.requestedIn }, "a token was redeemed");
-    return reply.redirect(outcome.address, 302);
-  });
-
+  serveDownloads(app, { pool, storage, metrics });
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
   if (site !== undefined) registerSite(app, { pool, hasPublicData: publicFiles !== undefined, ...site });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
@@ -119,9 +87,4 @@ export function createReportService({
     return isReady ? states : reply.code(503).header("retry-after", "5").send(states);
   });
   return { app, metrics };
-}
-
-function describeFailure(error: unknown): Redemption {
-  if (error instanceof StorageUnavailable) return "storage_unavailable";
-  return error instanceof DatabaseUnavailable ? "database_unavailable" : "failed";
 }

@@ -81,13 +81,7 @@ export async function copyFile(client: Client, file: FileWithHeader, options: Co
   try {
     await pipeline(stream, convert, copy);
   } catch (error) {
-    if (error instanceof DatabaseError)
-      throw new Error(`${file.path}: ${error.message} (${error.where})`, { cause: error });
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === "Z_BUF_ERROR" ? "the gzipped data breaks off" : message;
-    throw new Error(`${file.path}:${line}: the file cannot be read on from here: ${reason}.`, {
-      cause: error,
-    });
+    throw describeFailure(error, file.path, line);
   } finally {
     client.off("notice", onNotice);
   }
@@ -123,6 +117,15 @@ function* write(bytes: Buffer, records: CsvRecord[], number: number): Generator<
     used += 1;
   }
   if (used > 0) yield output.subarray(0, used);
+}
+
+/** @param line how far the file was read */
+function describeFailure(cause: unknown, file: string, line: number): Error {
+  if (cause instanceof DatabaseError)
+    return new Error(`${file}: ${cause.message} (${cause.where})`, { cause });
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const reason = code === "Z_BUF_ERROR" ? "the gzipped data breaks off" : message;
+  return new Error(`${file}:${line}: the file cannot be read on from here: ${reason}.`, { cause });
 }
 
 /** Reads what COPY says of a row that it has left out. Its other notices are not about a row. */

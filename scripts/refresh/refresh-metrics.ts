@@ -18,6 +18,40 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  addStateGauges(registers, readState);
+  const lastSuccess = new Gauge({
+    name: "refresh_last_success_timestamp_seconds",
+    help: "When a refresh of this service last published, or found that the source has not changed; absent until then.",
+    registers,
+  });
+  lastSuccess.remove();
+  const runs = new Counter({
+    name: "refresh_runs_total",
+    help: "Attempts by what came of them: published, skipped, busy (another refresh was running), failed.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  // From 0 on, so that the first of a kind shows as an increase.
+  for (const outcome of ["published", "skipped", "busy", "failed"]) runs.inc({ outcome }, 0);
+  return {
+    registry,
+    lastSuccess,
+    runs,
+    lastDuration: new Gauge({
+      name: "refresh_last_duration_seconds",
+      help: "How long the last refresh that published took.",
+      registers,
+    }),
+    prunedTokens: new Counter({
+      name: "refresh_pruned_access_tokens_total",
+      help: "Spent and expired one-time tokens that were removed.",
+      registers,
+    }),
+  };
+}
+
+/** Gauges that look at the state whenever Prometheus asks. */
+function addStateGauges(registers: Registry[], readState: () => ScheduleState): void {
   new Gauge({
     name: "refresh_data_set_age_seconds",
     help: "Since when the live data set is live. Alert when it is older than the timetable allows.",
@@ -64,33 +98,4 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
       else this.set(nextRun.getTime() / 1000);
     },
   });
-  const lastSuccess = new Gauge({
-    name: "refresh_last_success_timestamp_seconds",
-    help: "When a refresh of this service last published, or found that the source has not changed; absent until then.",
-    registers,
-  });
-  lastSuccess.remove();
-  const runs = new Counter({
-    name: "refresh_runs_total",
-    help: "Attempts by what came of them: published, skipped, busy (another refresh was running), failed.",
-    labelNames: ["outcome"],
-    registers,
-  });
-  // From 0 on, so that the first of a kind shows as an increase.
-  for (const outcome of ["published", "skipped", "busy", "failed"]) runs.inc({ outcome }, 0);
-  return {
-    registry,
-    lastSuccess,
-    runs,
-    lastDuration: new Gauge({
-      name: "refresh_last_duration_seconds",
-      help: "How long the last refresh that published took.",
-      registers,
-    }),
-    prunedTokens: new Counter({
-      name: "refresh_pruned_access_tokens_total",
-      help: "Spent and expired one-time tokens that were removed.",
-      registers,
-    }),
-  };
 }

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
 import { findLongestAge, startTimer } from "../../service/timetable.ts";
-import { checkStorage } from "./check-storage.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
-import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
+import { createRefreshMetrics, type RefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
 import { runWithRetries } from "./run-with-retries.ts";
+import { serveSchedule } from "./serve-schedule.ts";
 import { closeUnlessDecided } from "./switch-requests.ts";
 
 export interface Schedule {
@@ -31,7 +30,7 @@ export async function startSchedule(
   logger: Logger,
   { minute = 60_000 }: { minute?: number } = {},
 ): Promise<Schedule> {
-  const { environment, source, database, publicData } = config;
+  const { environment, source, database } = config;
   const stop = new AbortController();
   const state: ScheduleState = {
     publishedAt: undefined,
@@ -40,9 +39,53 @@ export async function startSchedule(
     nextRun: undefined,
     longestAge: findLongestAge(environment),
   };
-  const metrics = createRefreshMetrics(() => ({ ...state, nextRun: timer?.nextRun() ?? undefined }));
+  const readState = () => ({ ...state, nextRun: timer?.nextRun() ?? undefined });
+  const metrics = createRefreshMetrics(readState);
 
-  const refreshNow = async () => {
+  const look = () => lookAtDatabase(config, state, logger);
+  const refreshNow = makeRefresh(config, { state, metrics, logger, signal: stop.signal, minute, look });
+  const timer = startTimer(environment, () => void refreshNow());
+  if (timer !== undefined && source === undefined) {
+    timer.stop();
+    throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
+  }
+  if (environment === "preview") await withPublisher(database, closeUnlessDecided);
+  const prune = () => pruneTokens(config, metrics, logger);
+  await Promise.all([look(), prune()]);
+  const server = await serveSchedule(config, { state: readState, metrics, logger }).catch((error: Error) => {
+    timer?.stop();
+    throw error;
+  });
+  const clocks = [
+    setInterval(() => void look(), lookMilliseconds),
+    setInterval(() => void prune(), upkeepMilliseconds),
+  ];
+  return {
+    url: server.url,
+    refreshNow,
+    close: async () => {
+      stop.abort();
+      timer?.stop();
+      for (const clock of clocks) clearInterval(clock);
+      await server.close();
+    },
+  };
+}
+
+/** Makes what the timer does: one refresh with its further attempts, unless one is under way. */
+function makeRefresh(
+  { source, database, publicData }: RefreshConfig,
+  parts: {
+    state: ScheduleState;
+    metrics: RefreshMetrics;
+    logger: Logger;
+    signal: AbortSignal;
+    minute: number;
+    look: () => Promise<void>;
+  },
+): () => Promise<void> {
+  const { state, metrics, logger, signal, minute } = parts;
+  return async () => {
     if (source === undefined) return;
     if (state.isRunning) {
       metrics.runs.inc({ outcome: "busy" });
@@ -54,7 +97,7 @@ export async function startSchedule(
     const run = logger.child({ run_id: randomUUID() });
     try {
       await runWithRetries({
-        signal: stop.signal,
+        signal,
         minute,
         refresh: async () => {
           const start = performance.now();
@@ -73,79 +116,42 @@ export async function startSchedule(
       });
     } finally {
       state.isRunning = false;
-      await look();
+      await parts.look();
     }
   };
+}
 
-  const look = async () => {
-    try {
-      state.publishedAt = await withPublisher(database, async (client) => {
-        const { rows } = await client.query<{ published_at: Date }>(
-          "select published_at from publication.data_sets where state = 'live'",
-        );
-        return rows[0]?.published_at;
-      });
-      state.isDatabaseThere = true;
-    } catch (err) {
-      state.isDatabaseThere = false;
-      logger.warn({ err }, "the database cannot be asked");
-    }
-  };
-  const pruneTokens = async () => {
-    try {
-      await withPublisher(database, async (client) => {
-        const { rows } = await client.query("select access.prune_access_tokens() as pruned");
-        metrics.prunedTokens.inc(Number(rows[0].pruned));
-      });
-    } catch (err) {
-      logger.warn({ err }, "tokens could not be pruned");
-    }
-  };
-
-  const timer = startTimer(environment, () => void refreshNow());
-  if (timer !== undefined && source === undefined) {
-    timer.stop();
-    throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
+/** Notes whether the database is there, and since when its data set is live. */
+async function lookAtDatabase(
+  { database }: RefreshConfig,
+  state: ScheduleState,
+  logger: Logger,
+): Promise<void> {
+  try {
+    state.publishedAt = await withPublisher(database, async (client) => {
+      const { rows } = await client.query<{ published_at: Date }>(
+        "select published_at from publication.data_sets where state = 'live'",
+      );
+      return rows[0]?.published_at;
+    });
+    state.isDatabaseThere = true;
+  } catch (err) {
+    state.isDatabaseThere = false;
+    logger.warn({ err }, "the database cannot be asked");
   }
-  if (environment === "preview") await withPublisher(database, closeUnlessDecided);
-  const describeState = () => ({
-    database: state.isDatabaseThere ? "ok" : "unavailable",
-    environment,
-    refreshing: state.isRunning,
-    next_run: timer?.nextRun()?.toISOString() ?? null,
-    published_at: state.publishedAt?.toISOString() ?? null,
-  });
-  await Promise.all([look(), pruneTokens()]);
-  const server = await serveState({
-    host: config.host,
-    port: config.port,
-    portVariable: "REFRESH_PORT",
-    answers: {
-      "/healthz": async () => asJson(true, describeState()),
-      "/readyz": async () => {
-        // A directory of bulk files is made by the first refresh.
-        const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
-        const storage = await checkStorage(places, logger);
-        return asJson(state.isDatabaseThere && storage === "ok", { ...describeState(), storage });
-      },
-      "/metrics": () => asMetrics(metrics.registry),
-    },
-  }).catch((error: Error) => {
-    timer?.stop();
-    throw error;
-  });
-  const clocks = [
-    setInterval(() => void look(), lookMilliseconds),
-    setInterval(() => void pruneTokens(), upkeepMilliseconds),
-  ];
-  return {
-    url: server.url,
-    refreshNow,
-    close: async () => {
-      stop.abort();
-      timer?.stop();
-      for (const clock of clocks) clearInterval(clock);
-      await server.close();
-    },
-  };
+}
+
+async function pruneTokens(
+  { database }: RefreshConfig,
+  metrics: RefreshMetrics,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await withPublisher(database, async (client) => {
+      const { rows } = await client.query("select access.prune_access_tokens() as pruned");
+      metrics.prunedTokens.inc(Number(rows[0].pruned));
+    });
+  } catch (err) {
+    logger.warn({ err }, "tokens could not be pruned");
+  }
 }
