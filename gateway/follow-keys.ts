@@ -34,25 +34,11 @@ const expiryMarginMilliseconds = 20;
  */
 export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOptions): KeyFollower {
   let client: Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let nextReadAt = Number.POSITIVE_INFINITY;
   let changedAt: number | undefined;
-  let reading: Promise<void> | undefined;
   let failures = 0;
   let closed = false;
   const uses = recordKeyUse({ getClient: () => client, logger });
-
-  /** Reads at the given moment, or earlier if that is planned already. */
-  function readAt(moment: number): void {
-    if (closed || moment >= nextReadAt) return;
-    nextReadAt = moment;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      nextReadAt = Number.POSITIVE_INFINITY;
-      // One at a time: what changes meanwhile is read next.
-      reading = (reading ?? Promise.resolve()).then(read);
-    }, moment - Date.now());
-  }
+  const { runAt: readAt, stop } = createAlarm(read);
 
   async function read(): Promise<void> {
     if (closed) return;
@@ -102,11 +88,38 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
     isConnected: () => client !== undefined,
     close: async () => {
       closed = true;
-      clearTimeout(timer);
-      await reading;
+      await stop();
       await uses.close();
       await client?.end().catch(() => {});
       client = undefined;
+    },
+  };
+}
+
+/** Runs `work` at the earliest of the moments that it is told, one run at a time. */
+function createAlarm(work: () => Promise<void>): {
+  runAt: (moment: number) => void;
+  stop: () => Promise<void>;
+} {
+  let timer: NodeJS.Timeout | undefined;
+  let next = Number.POSITIVE_INFINITY;
+  let running = Promise.resolve();
+  let stopped = false;
+  return {
+    runAt: (moment) => {
+      if (stopped || moment >= next) return;
+      next = moment;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        next = Number.POSITIVE_INFINITY;
+        // What is asked for meanwhile runs afterwards.
+        running = running.then(work);
+      }, moment - Date.now());
+    },
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
     },
   };
 }

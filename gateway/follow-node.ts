@@ -50,24 +50,7 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
   /** Whatever is wanted has been refused; it is not offered again before it changes or a minute has passed. */
   let refused: string | undefined;
   let state: NodeState = "waiting";
-  let failures = 0;
   const { sleep, wake } = createSleeper();
-
-  async function follow(): Promise<void> {
-    while (!aborted.signal.aborted) {
-      let pause = pollMilliseconds;
-      try {
-        await bringUpToDate();
-        failures = 0;
-      } catch (error) {
-        if (aborted.signal.aborted) return;
-        failures += 1;
-        pause = Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** (failures - 1));
-        note("away", "a gateway node is away; it is tried again", error as Error);
-      }
-      await sleep(pause);
-    }
-  }
 
   async function bringUpToDate(): Promise<void> {
     const document = wanted;
@@ -79,7 +62,7 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     if (refused === document.sha256 && !isDue) return note("refusing", "a gateway node is back");
     const startedAt = Date.now();
     postedAt = 0;
-    const refusal = await offer(document.bytes);
+    const refusal = await offerDocument(options, document.bytes, aborted.signal);
     postedAt = startedAt;
     if (refusal !== undefined) {
       refused = document.sha256;
@@ -90,17 +73,6 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     accepted = { sha256: document.sha256, hash: await readConfigurationHash(adminUrl, aborted.signal) };
     note("current", "a gateway node has the newest configuration");
     options.onAccepted(document, isNew);
-  }
-
-  /** Returns the node's refusal, if it refused. */
-  async function offer(bytes: Uint8Array): Promise<DocumentRefused | undefined> {
-    try {
-      await postDocument(adminUrl, bytes, options.secrets, aborted.signal);
-    } catch (error) {
-      if (error instanceof DocumentRefused) return error;
-      throw error;
-    }
-    return undefined;
   }
 
   /** Logs what is new about the node, not what stays as it was. */
@@ -115,7 +87,11 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     }
   }
 
-  const ended = follow();
+  const ended = repeat(bringUpToDate, {
+    signal: aborted.signal,
+    sleep,
+    onFailure: (error) => note("away", "a gateway node is away; it is tried again", error),
+  });
   return {
     state: () => state,
     want: (document) => {
@@ -130,6 +106,46 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
       await ended;
     },
   };
+}
+
+/** Does the work again and again, sooner after a failure; the pauses grow from failure to failure. */
+async function repeat(
+  work: () => Promise<void>,
+  parts: {
+    signal: AbortSignal;
+    sleep: (milliseconds: number) => Promise<void>;
+    onFailure: (error: Error) => void;
+  },
+): Promise<void> {
+  let failures = 0;
+  while (!parts.signal.aborted) {
+    let pause = pollMilliseconds;
+    try {
+      await work();
+      failures = 0;
+    } catch (error) {
+      if (parts.signal.aborted) return;
+      pause = Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures);
+      failures += 1;
+      parts.onFailure(error as Error);
+    }
+    await parts.sleep(pause);
+  }
+}
+
+/** Posts a document. Returns the node's refusal, if it refused. */
+async function offerDocument(
+  { adminUrl, secrets }: NodeFollowerOptions,
+  bytes: Uint8Array,
+  signal: AbortSignal,
+): Promise<DocumentRefused | undefined> {
+  try {
+    await postDocument(adminUrl, bytes, secrets, signal);
+  } catch (error) {
+    if (error instanceof DocumentRefused) return error;
+    throw error;
+  }
+  return undefined;
 }
 
 /** A sleep that ends early when it is woken, and at once when that was before. */

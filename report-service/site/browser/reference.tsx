@@ -4,6 +4,8 @@ import { type ClientSettings, isAdmin, type ServedVersion } from "../client-sett
 import type { Language } from "../request-snippets.ts";
 import { Scroll } from "../scroll.tsx";
 import { KeyField } from "./key-field.tsx";
+import { NoVersion } from "./no-version.tsx";
+import type { Table } from "./read-description.ts";
 import { readSettings } from "./read-settings.ts";
 import { FunctionReference, TableReference } from "./reference-entry.tsx";
 import { Refusal } from "./refusal.tsx";
@@ -28,13 +30,7 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
     }
   }, [state]);
 
-  if (version === undefined) {
-    return (
-      <p class="notice notice--error" role="alert">
-        Which versions are served is not known now. Load this page again in a minute.
-      </p>
-    );
-  }
+  if (version === undefined) return <NoVersion />;
   const columns = found.reduce((sum, table) => sum + table.columns.length, 0);
   return (
     <>
@@ -108,19 +104,7 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
       {state.state === "there" && (
         <>
           {words.trim() === "" && <p>{state.description.description}</p>}
-          {found.length > 1 && (
-            <nav aria-label="Tables">
-              <ul class="toc">
-                {found.map(({ name }) => (
-                  <li key={name}>
-                    <a href={`#${name}`}>
-                      <code>{name}</code>
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            </nav>
-          )}
+          {found.length > 1 && <Contents tables={found} />}
           {found.map((table) => (
             <TableReference
               key={table.name}
@@ -138,6 +122,22 @@ function Reference({ settings: { apiUrl, versions } }: { settings: ClientSetting
       )}
       <Versions versions={versions} />
     </>
+  );
+}
+
+function Contents({ tables }: { tables: Table[] }): VNode {
+  return (
+    <nav aria-label="Tables">
+      <ul class="toc">
+        {tables.map(({ name }) => (
+          <li key={name}>
+            <a href={`#${name}`}>
+              <code>{name}</code>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 
