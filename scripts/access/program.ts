@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import type { Readable, Writable } from "node:stream";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { dotenv } from "zx";
 import { describeError, UsageError } from "./describe-error.ts";
@@ -14,64 +15,88 @@ export interface CommonOptions {
   json?: true;
 }
 
+/** What a program has of the process that runs it. The process itself is one. */
+export interface Surroundings {
+  /** As `process.argv`: the words of the command line from the third on. */
+  argv: string[];
+  env: NodeJS.ProcessEnv;
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable;
+  stderr: Writable;
+  /** Set by the program; none is 0. */
+  exitCode?: NodeJS.Process["exitCode"];
+}
+
 const environmentHelp = `
 Environment (or .env):
   DATABASE_URL      the database, as the owner of the schema access; or libpq's PGHOST, PGUSER, PGDATABASE, …
   STACK_DIRECTORY   without these, the database of the stack that runs on this directory is used (.stack)`;
 
 /** A program whose commands all exit as its help says. */
-export function createProgram(name: string, description: string, exitStatus: string): Command {
+export function createProgram(
+  { stdout, stderr }: Surroundings,
+  name: string,
+  description: string,
+  exitStatus: string,
+): Command {
   return new Command(`npm run -s ${name} --`)
     .description(description)
     .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .addHelpText("afterAll", `${environmentHelp}\n\nExit status: ${exitStatus}`);
 }
 
 /** Adds a command with the options of every command. */
-export function addCommand(program: Command, usage: string, description: string): Command {
+export function addCommand(
+  { env }: Surroundings,
+  program: Command,
+  usage: string,
+  description: string,
+): Command {
   return program
     .command(usage)
     .description(description)
     .allowExcessArguments(false)
-    .option("--operator <name>", "who does this, for the record", readOperator, findOperator())
+    .option("--operator <name>", "who does this, for the record", readOperator, findOperator(env))
     .option("--json", "print JSON");
 }
 
 /** Runs work on the database that the environment names, in one transaction. */
 export async function inDatabase<Result>(
+  around: Surroundings,
   { operator }: CommonOptions,
   work: (ask: Ask) => Promise<Result>,
 ): Promise<Result> {
-  process.env = { ...dotenv.loadSafe(".env"), ...process.env };
-  const config = findDatabase(process.env, (line) => process.stderr.write(`${line}\n`));
+  // Set, since node-postgres reads libpq's variables from the process.
+  around.env = { ...dotenv.loadSafe(".env"), ...around.env };
+  const config = findDatabase(around.env, (line) => around.stderr.write(`${line}\n`));
   return await withAccess(config, operator, work);
 }
 
 /** Runs the program to its end and sets the exit code. Every failure is one line on standard error. */
-export async function runProgram(program: Command): Promise<void> {
-  process.stdout.on("error", (error) => {
-    process.stderr.write(`error: the output could not be written: ${error.message}\n`);
-    process.exitCode = exitCodes.failed;
+export async function runProgram(around: Surroundings, program: Command): Promise<void> {
+  around.stdout.on("error", (error) => {
+    around.stderr.write(`error: the output could not be written: ${error.message}\n`);
+    around.exitCode = exitCodes.failed;
   });
   try {
-    await program.parseAsync();
+    await program.parseAsync(around.argv);
   } catch (error) {
     if (error instanceof CommanderError) {
       // Commander has said what is wrong, or has printed the help that was asked for.
-      process.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+      around.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
       return;
     }
-    process.stderr.write(`error: ${describeError(error)}\n`);
-    process.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
+    around.stderr.write(`error: ${describeError(error)}\n`);
+    around.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
   }
 }
 
-export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+export function print({ stdout }: Surroundings, text: string): void {
+  stdout.write(`${text}\n`);
 }
 
-function findOperator(): string {
-  const { SUDO_USER, USER } = process.env;
+function findOperator({ SUDO_USER, USER }: NodeJS.ProcessEnv): string {
   return SUDO_USER || USER || userInfo().username;
 }
 

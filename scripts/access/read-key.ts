@@ -2,19 +2,20 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { Surroundings } from "./program.ts";
 
 /** Reads a key from standard input; on a terminal it asks for it and does not show what is typed. */
-export async function readKey(): Promise<string> {
-  if (!process.stdin.isTTY) return (await text(process.stdin)).trim();
-  process.stderr.write("Key: ");
+export async function readKey({ stdin, stderr }: Pick<Surroundings, "stdin" | "stderr">): Promise<string> {
+  if (!stdin.isTTY) return (await text(stdin)).trim();
+  stderr.write("Key: ");
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const terminal = createInterface({ input: stdin, output: nowhere, terminal: true });
   terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
     const [line] = await Promise.race([once(terminal, "line"), once(terminal, "close")]);
     return String(line ?? "").trim();
   } finally {
     terminal.close();
-    process.stderr.write("\n");
+    stderr.write("\n");
   }
 }

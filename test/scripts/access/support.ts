@@ -1,7 +1,12 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import { Readable, Writable } from "node:stream";
 import { Client, type DatabaseError } from "pg";
+import { expect } from "vitest";
+import { runAgreements } from "../../../scripts/access/agreements-program.ts";
+import { runKeys } from "../../../scripts/access/keys-program.ts";
+import type { Surroundings } from "../../../scripts/access/program.ts";
 import { query, target } from "../../support/target.ts";
 
 const project = path.resolve(import.meta.dirname, "../../..");
@@ -74,36 +79,76 @@ export interface Run {
 
 export interface RunOptions {
   stdin?: string;
+  /** In place of one that names the database under test. */
   env?: Record<string, string>;
 }
 
-/** Runs a shell command in the project. Its environment names the database under test, unless `env` is given. */
-export async function shell(command: string, { stdin = "", env }: RunOptions = {}): Promise<Run> {
+/** Runs a shell command in the project. */
+export async function shell(
+  command: string,
+  { stdin = "", env = { DATABASE_URL: target.databaseUrl } }: RunOptions = {},
+): Promise<Run> {
   const child = spawn("sh", ["-c", command], {
     cwd: project,
-    env: {
-      PATH: process.env.PATH ?? "",
-      HOME: "/nonexistent",
-      ...(env ?? { DATABASE_URL: target.databaseUrl }),
-    },
+    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...env },
   });
-  const run: Run = { code: null, stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
-    run.stdout += chunk.toString();
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    run.stderr += chunk.toString();
-  });
+  const [stdout, stderr] = [collect(), collect()];
+  child.stdout.pipe(stdout.stream);
+  child.stderr.pipe(stderr.stream);
   child.stdin.on("error", () => {});
   child.stdin.end(stdin);
-  run.code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return run;
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-export const keys = (args: string, options?: RunOptions) =>
+/** Runs `npm run keys` in this process, and with `shell` in one of its own. */
+export const keys = (args: string, options?: RunOptions) => runHere(runKeys, args, options);
+export const shellKeys = (args: string, options?: RunOptions) =>
   shell(`node --import tsx scripts/keys.ts ${args}`, options);
-export const agreements = (args: string, options?: RunOptions) =>
+/** Runs `npm run agreements` in this process, and with `shell` in one of its own. */
+export const agreements = (args: string, options?: RunOptions) => runHere(runAgreements, args, options);
+export const shellAgreements = (args: string, options?: RunOptions) =>
   shell(`node --import tsx scripts/agreements.ts ${args}`, options);
+
+async function runHere(
+  program: (around: Surroundings) => Promise<void>,
+  args: string,
+  { stdin = "", env = { DATABASE_URL: target.databaseUrl } }: RunOptions = {},
+): Promise<Run> {
+  const [stdout, stderr] = [collect(), collect()];
+  const around: Surroundings = {
+    argv: ["node", "program", ...splitWords(args)],
+    env,
+    stdin: Readable.from([stdin]),
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+  };
+  await program(around);
+  return { code: Number(around.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** The words of a command line, of which some are in single quotes. */
+function splitWords(line: string): string[] {
+  return (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ""));
+}
+
+function collect() {
+  let text = "";
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      text += String(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}
+
+/** A failure says so in one line, and prints nothing that a pipeline would take for a result. */
+export function expectOneLine({ stdout, stderr }: Run, message: RegExp) {
+  expect(stdout).toBe("");
+  expect(stderr).toMatch(/^error: [^\n]+\n$/);
+  expect(stderr).toMatch(message);
+}
 
 /** Waits for notifications of the database under test. */
 export async function listen(...channels: string[]) {
