@@ -3,13 +3,60 @@ import { defineConfig } from "vitest/config";
 // Vitest gives BASE_URL a meaning of its own in the suites, so the deployment's address goes by another name there.
 if (process.env.BASE_URL) process.env.API_URL = process.env.BASE_URL;
 
+/** Files that ask the one stack of the run, or the deployment that BASE_URL names. */
+const onStack = [
+  "test/db/{catalogue,plans}.test.ts",
+  "test/gateway/sync/render.test.ts",
+  "test/http/**/*.test.ts",
+  "test/operations/monitoring.test.ts",
+  "test/report-service/{entry-points,outage,redeem,relay-storage,s3-store}.test.ts",
+  "test/report-service/site/{query,serve}.test.ts",
+  "test/scripts/access/**/*.test.ts",
+  "test/scripts/deploy/{load,smoke,types}.test.ts",
+  "test/scripts/refresh/{gateway,public-data}.test.ts",
+];
+
+/** Files that make databases of their own on a PostgreSQL server. */
+const onServer = [
+  "test/db/data-set.test.ts",
+  "test/gateway/sync/{db-deploy,many-keys,sync}.test.ts",
+  "test/operations/restore.test.ts",
+  "test/scripts/{deploy,refresh}/**/*.test.ts",
+];
+
+const aside = { sequence: { groupOrder: 0 }, maxWorkers: 2 };
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/global-setup.ts"],
-    // The suites share one stack, and some publish data or spend rate limits.
-    fileParallelism: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    reporters: ["default", "./test/support/slowest-files.ts"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "stack",
+          include: onStack,
+          globalSetup: ["test/support/start-stack.ts"],
+          // Some of them publish data or spend rate limits, and some measure time.
+          sequence: { groupOrder: 1 },
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...aside,
+          name: "server",
+          include: onServer,
+          exclude: onStack,
+          globalSetup: ["test/support/start-servers.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: { ...aside, name: "alone", include: ["test/**/*.test.ts"], exclude: [...onStack, ...onServer] },
+      },
+    ],
   },
 });

@@ -4,7 +4,11 @@ import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../service/connect.ts";
 import { target } from "./target.ts";
 
-/** A new, empty database on the server under test, as its superuser. */
+/** A server to make databases on, as its superuser: this worker's own, or else the one under test. */
+export const findServerUrl = () =>
+  process.env[`SCRATCH_URL_${process.env.VITEST_POOL_ID}`] ?? target.databaseUrl;
+
+/** A new, empty database, as its superuser. */
 export interface ScratchDatabase {
   url: string;
   drop: () => Promise<void>;
@@ -13,12 +17,12 @@ export interface ScratchDatabase {
 export async function createScratchDatabase(): Promise<ScratchDatabase> {
   const name = `scratch_${randomUUID().replaceAll("-", "")}`;
   const run = async (sql: string) => {
-    const client = new Client({ connectionString: target.databaseUrl });
+    const client = new Client({ connectionString: findServerUrl() });
     await client.connect();
     await client.query(sql).finally(() => client.end());
   };
   await run(`create database ${escapeIdentifier(name)} template template0`);
-  const url = new URL(target.databaseUrl);
+  const url = new URL(findServerUrl());
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`drop database ${escapeIdentifier(name)} with (force)`) };
 }

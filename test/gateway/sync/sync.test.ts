@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { serveSyncState } from "../../../gateway/serve-sync-state.ts";
-import { query } from "../../support/target.ts";
+import { connect } from "../../../service/connect.ts";
+import { findServerUrl } from "../../support/scratch-database.ts";
 import { createDatabase, startLoggedSync, startNode, startUpstream, waitFor } from "./support.ts";
 
 /** A change of a row is in force on every node within this time. */
@@ -236,8 +237,11 @@ describe("the database", () => {
     const { key } = await database.issueKey();
     await waitForStatus(key, 200);
     const { rows } = await database.client.query("select current_database() as name");
-    const allow = (allowed: boolean) =>
-      query(`alter database ${rows[0].name} with allow_connections ${allowed}`);
+    const allow = async (allowed: boolean) => {
+      const server = await connect(findServerUrl(), "test");
+      await server.query(`alter database ${rows[0].name} with allow_connections ${allowed}`);
+      await server.end();
+    };
     await allow(false);
     opened.push(() => allow(true));
     await terminate();

@@ -3,13 +3,13 @@ import { $ } from "zx";
 import { type CheckResult, checkRepository } from "../../../scripts/deploy/check-repository.ts";
 import { lintSql } from "../../../scripts/deploy/lint-sql.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/stack/scratch-database.ts";
-import { target } from "../../support/target.ts";
+import { findServerUrl } from "../../support/scratch-database.ts";
 import { type Copy, copyRepository, describeView, run, viewColumns, viewFile } from "./support.ts";
 
 let server: ScratchServer;
 let copy: Copy;
 beforeAll(async () => {
-  server = await startScratchServer(target.databaseUrl);
+  server = await startScratchServer(findServerUrl());
 });
 afterAll(() => server.close());
 beforeEach(async () => {

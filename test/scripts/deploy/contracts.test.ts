@@ -4,8 +4,11 @@ import { compareContracts } from "../../../scripts/deploy/compare-contracts.ts";
 import { readContracts, readServedContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
-import { target } from "../../support/target.ts";
+import {
+  createScratchDatabase,
+  findServerUrl,
+  type ScratchDatabase,
+} from "../../support/scratch-database.ts";
 import {
   addedColumn,
   type Copy,
@@ -177,7 +180,7 @@ grant execute on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) to api
     await change();
     expect((await deploy()).apiSchemasChanged).toBe(true);
     const contract = (...args: string[]) =>
-      run("db-contract", [...args, "--directory", copy.directory], { DATABASE_URL: target.databaseUrl });
+      run("db-contract", [...args, "--directory", copy.directory], { DATABASE_URL: findServerUrl() });
     const told = await contract();
     expect([told.code, told.output.includes(message)]).toEqual([3, true]);
     expect((await contract("--write")).code).toBe(0);
@@ -198,7 +201,7 @@ describe("db:contract --write", () => {
   it("refuses to write down what breaks a published version", async () => {
     await setView(viewColumns.slice(0, 4));
     const { code, output } = await run("db-contract", ["--write", "--directory", copy.directory], {
-      DATABASE_URL: target.databaseUrl,
+      DATABASE_URL: findServerUrl(),
     });
     expect([code, output.includes("additional_eins.additional_ein was removed")]).toEqual([1, true]);
   });

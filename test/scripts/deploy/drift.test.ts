@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
-import { target } from "../../support/target.ts";
+import {
+  createScratchDatabase,
+  findServerUrl,
+  type ScratchDatabase,
+} from "../../support/scratch-database.ts";
 import { queryOn, run } from "./support.ts";
 
 let database: ScratchDatabase;
@@ -12,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const diff = (...args: string[]) =>
-  run("db-diff", ["--against", database.url, ...args], { SCRATCH_URL: target.databaseUrl });
+  run("db-diff", ["--against", database.url, ...args], { SCRATCH_URL: findServerUrl() });
 
 it("db:diff exits 0 where the database is what db/ makes", async () => {
   const { code, output } = await diff();

@@ -1,0 +1,12 @@
+import type { TestProject } from "vitest/node";
+import { startScratchServer } from "../../scripts/deploy/scratch-database.ts";
+
+/** Starts a PostgreSQL server for each worker: roles belong to a server, so two deployments on one would meet. */
+export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
+  const servers = await Promise.all(Array.from({ length: config.maxWorkers }, () => startScratchServer()));
+  for (const [index, server] of servers.entries())
+    process.env[`SCRATCH_URL_${index + 1}`] = await server.create();
+  return async () => {
+    for (const server of servers) await server.close();
+  };
+}
