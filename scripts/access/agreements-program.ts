@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { Surroundings } from "../../service/surroundings.ts";
 import {
   type Agreement,
   agreementStatuses,
@@ -10,15 +11,7 @@ import {
 } from "./agreements.ts";
 import { formatAgreement, formatAgreements } from "./format-agreement.ts";
 import { formatJson } from "./print.ts";
-import {
-  addCommand,
-  type CommonOptions,
-  createProgram,
-  inDatabase,
-  print,
-  runProgram,
-  type Surroundings,
-} from "./program.ts";
+import { addCommand, type CommonOptions, createProgram, inDatabase, print, runProgram } from "./program.ts";
 
 type DecisionOptions = CommonOptions & Omit<Decision, "decision">;
 

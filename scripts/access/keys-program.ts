@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import type { Surroundings } from "../../service/surroundings.ts";
 import { UsageError } from "./describe-error.ts";
 import { formatHistory, formatKey, formatKeys } from "./format-key.ts";
 import {
@@ -21,7 +22,6 @@ import {
   inDatabase,
   print,
   runProgram,
-  type Surroundings,
 } from "./program.ts";
 import { readKey } from "./read-key.ts";
 import { readDay, readDuration, readKeyReference } from "./read-options.ts";

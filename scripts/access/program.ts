@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
-import type { Readable, Writable } from "node:stream";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { dotenv } from "zx";
+import type { Surroundings } from "../../service/surroundings.ts";
 import { describeError, UsageError } from "./describe-error.ts";
 import { findDatabase } from "./find-database.ts";
 import { type Ask, withAccess } from "./with-access.ts";
@@ -13,18 +13,6 @@ export const exitCodes = { done: 0, failed: 1, usage: 2, notValid: 4 } as const;
 export interface CommonOptions {
   operator: string;
   json?: true;
-}
-
-/** What a program has of the process that runs it. The process itself is one. */
-export interface Surroundings {
-  /** As `process.argv`: the words of the command line from the third on. */
-  argv: string[];
-  env: NodeJS.ProcessEnv;
-  stdin: Readable & { isTTY?: boolean };
-  stdout: Writable;
-  stderr: Writable;
-  /** Set by the program; none is 0. */
-  exitCode?: NodeJS.Process["exitCode"];
 }
 
 const environmentHelp = `

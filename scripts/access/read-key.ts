@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Surroundings } from "./program.ts";
+import type { Surroundings } from "../../service/surroundings.ts";
 
 /** Reads a key from standard input; on a terminal it asks for it and does not show what is typed. */
 export async function readKey({ stdin, stderr }: Pick<Surroundings, "stdin" | "stderr">): Promise<string> {

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSite, openTimeout, type Site } from "./open-site.ts";
+import { openSite, type Site } from "./open-site.ts";
 
 let site: Site;
 beforeAll(async () => {
   site = await openSite();
-}, openTimeout);
+});
 afterAll(() => site.close());
 
 describe("the explorer", () => {

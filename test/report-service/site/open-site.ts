@@ -7,9 +7,6 @@ import { makeSmallSample } from "../../support/small-sample.ts";
 import { startBrowser } from "./browser.ts";
 import { type Visit, visit } from "./visit.ts";
 
-/** How long it may take to open a site on a busy machine. */
-export const openTimeout = 120_000;
-
 /** The pages as people meet them: in a browser, on a stack of their own, whose limits may be moved. */
 export interface Site {
   facts: StackFacts;

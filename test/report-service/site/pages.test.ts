@@ -3,12 +3,12 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../support/columns.ts";
-import { openSite, openTimeout, type Site } from "./open-site.ts";
+import { openSite, type Site } from "./open-site.ts";
 
 let site: Site;
 beforeAll(async () => {
   site = await openSite();
-}, openTimeout);
+});
 afterAll(() => site.close());
 
 const number = (text: string | null) => Number(text?.replaceAll(",", ""));

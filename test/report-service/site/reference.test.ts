@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Language } from "../../../report-service/site/request-snippets.ts";
 import { columns, tables } from "../../support/columns.ts";
-import { openSite, openTimeout, type Site } from "./open-site.ts";
+import { openSite, type Site } from "./open-site.ts";
 import { runnable, runSnippets } from "./run-snippet.ts";
 
 let site: Site;
 beforeAll(async () => {
   site = await openSite();
-}, openTimeout);
+});
 afterAll(() => site.close());
 
 describe("the reference", () => {

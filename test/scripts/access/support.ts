@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { Readable, Writable } from "node:stream";
 import { Client, type DatabaseError } from "pg";
 import { expect } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements-program.ts";
 import { runKeys } from "../../../scripts/access/keys-program.ts";
-import type { Surroundings } from "../../../scripts/access/program.ts";
+import { collect, type Run, type RunOptions, runHere } from "../../support/run-here.ts";
 import { query, target } from "../../support/target.ts";
 
 const project = path.resolve(import.meta.dirname, "../../..");
@@ -71,23 +70,11 @@ export async function issueKey(tier = "individual", agreementId?: string): Promi
   return { id: row?.api_key_id ?? "", key: row?.api_key ?? "" };
 }
 
-export interface Run {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+const defaults = (): RunOptions => ({ env: { DATABASE_URL: target.databaseUrl } });
 
-export interface RunOptions {
-  stdin?: string;
-  /** In place of one that names the database under test. */
-  env?: Record<string, string>;
-}
-
-/** Runs a shell command in the project. */
-export async function shell(
-  command: string,
-  { stdin = "", env = { DATABASE_URL: target.databaseUrl } }: RunOptions = {},
-): Promise<Run> {
+/** Runs a shell command in the project. Its environment names the database under test, unless `env` is given. */
+export async function shell(command: string, options?: RunOptions): Promise<Run> {
+  const { stdin = "", env } = { ...defaults(), ...options };
   const child = spawn("sh", ["-c", command], {
     cwd: project,
     env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...env },
@@ -102,45 +89,19 @@ export async function shell(
 }
 
 /** Runs `npm run keys` in this process, and with `shell` in one of its own. */
-export const keys = (args: string, options?: RunOptions) => runHere(runKeys, args, options);
+export const keys = (args: string, options?: RunOptions) =>
+  runHere(runKeys, splitWords(args), { ...defaults(), ...options });
 export const shellKeys = (args: string, options?: RunOptions) =>
   shell(`node --import tsx scripts/keys.ts ${args}`, options);
 /** Runs `npm run agreements` in this process, and with `shell` in one of its own. */
-export const agreements = (args: string, options?: RunOptions) => runHere(runAgreements, args, options);
+export const agreements = (args: string, options?: RunOptions) =>
+  runHere(runAgreements, splitWords(args), { ...defaults(), ...options });
 export const shellAgreements = (args: string, options?: RunOptions) =>
   shell(`node --import tsx scripts/agreements.ts ${args}`, options);
-
-async function runHere(
-  program: (around: Surroundings) => Promise<void>,
-  args: string,
-  { stdin = "", env = { DATABASE_URL: target.databaseUrl } }: RunOptions = {},
-): Promise<Run> {
-  const [stdout, stderr] = [collect(), collect()];
-  const around: Surroundings = {
-    argv: ["node", "program", ...splitWords(args)],
-    env,
-    stdin: Readable.from([stdin]),
-    stdout: stdout.stream,
-    stderr: stderr.stream,
-  };
-  await program(around);
-  return { code: Number(around.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
-}
 
 /** The words of a command line, of which some are in single quotes. */
 function splitWords(line: string): string[] {
   return (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ""));
-}
-
-function collect() {
-  let text = "";
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      text += String(chunk);
-      done();
-    },
-  });
-  return { stream, text: () => text };
 }
 
 /** A failure says so in one line, and prints nothing that a pipeline would take for a result. */

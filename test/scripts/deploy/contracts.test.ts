@@ -2,6 +2,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { compareContracts } from "../../../scripts/deploy/compare-contracts.ts";
 import { readContracts, readServedContracts } from "../../../scripts/deploy/contract.ts";
+import { runContract } from "../../../scripts/deploy/contract-program.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
 import {
@@ -180,7 +181,7 @@ grant execute on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) to api
     await change();
     expect((await deploy()).apiSchemasChanged).toBe(true);
     const contract = (...args: string[]) =>
-      run("db-contract", [...args, "--directory", copy.directory], { DATABASE_URL: findServerUrl() });
+      run(runContract, [...args, "--directory", copy.directory], { DATABASE_URL: findServerUrl() });
     const told = await contract();
     expect([told.code, told.output.includes(message)]).toEqual([3, true]);
     expect((await contract("--write")).code).toBe(0);

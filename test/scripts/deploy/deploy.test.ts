@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import {
@@ -26,7 +27,7 @@ const makeCopy = async () => {
   copies.push(copy);
   return copy;
 };
-const deploy = (...args: string[]) => run("db-deploy", args, { DATABASE_URL: database.url });
+const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: database.url });
 const read = (path: string, headers = {}) => service.request(path, key, { headers });
 const hasColumn = async (name: string) =>
   (await read(`/additional_eins?select=${name}&limit=1`)).status === 200;
@@ -49,7 +50,7 @@ afterEach(async () => {
 describe("db:deploy", () => {
   it("changes nothing when run again, and says so", async () => {
     const before = await readApiCatalogue(database.url);
-    const { code, output } = await deploy();
+    const { code, output } = await run("db-deploy", [], { DATABASE_URL: database.url });
     expect([code, output]).toEqual([0, "The API schemas are up to date.\nNothing to do.\n"]);
     expect(await readApiCatalogue(database.url)).toBe(before);
   });
@@ -64,10 +65,10 @@ describe("db:deploy", () => {
         PGUSER: url.username,
         PGDATABASE: url.pathname.slice(1),
       };
-      const plan = await run("db-deploy", ["--plan"], { ...env, PGPASSWORD: url.password });
+      const plan = await run(runDeploy, ["--plan"], { ...env, PGPASSWORD: url.password });
       expect(plan.code).toBe(3);
       expect(plan.output).toContain("Migration 20261121200100000_create_roles would run:");
-      const { code, output } = await run("db-deploy", ["--json"], { ...env, PGPASSWORD: url.password });
+      const { code, output } = await run(runDeploy, ["--json"], { ...env, PGPASSWORD: url.password });
       expect(code).toBe(0);
       expect(JSON.parse(output)).toMatchObject({ apiSchemasChanged: true });
       expect(JSON.parse(output).migrations.length).toBeGreaterThan(4);
@@ -75,7 +76,7 @@ describe("db:deploy", () => {
       await empty.drop();
     }
     const start = Date.now();
-    const away = await run("db-deploy", ["--wait", "2s"], {
+    const away = await run(runDeploy, ["--wait", "2s"], {
       DATABASE_URL: "postgres://postgres@127.0.0.1:1/x",
     });
     expect([away.code, Date.now() - start > 2000]).toEqual([1, true]);

@@ -5,6 +5,8 @@ import path from "node:path";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { apiSchemaPattern, readCatalogue } from "../../../scripts/deploy/read-catalogue.ts";
 import { connect } from "../../../service/connect.ts";
+import type { Surroundings } from "../../../service/surroundings.ts";
+import { runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
 
 /** A copy of what `db` deploys, to edit. */
@@ -71,12 +73,18 @@ export function describeView(
 
 export const addedColumn = "report_id as other_id";
 
-/** Runs a script of the project to its end. */
+type Program = (around: Surroundings) => Promise<void>;
+
+/** Runs a script of the project to its end, in a process of its own, or in this one if its program is given. */
 export async function run(
-  script: string,
+  script: string | Program,
   args: string[],
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; output: string }> {
+  if (typeof script === "function") {
+    const { code, stdout, stderr } = await runHere(script, args, { env });
+    return { code, output: stderr + stdout };
+  }
   const { output, exited } = runScript(`${script}.ts`, args, { HOME: tmpdir(), ...env });
   const code = await exited;
   return { code, output: output() };

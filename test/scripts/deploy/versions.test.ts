@@ -1,7 +1,9 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runContract } from "../../../scripts/deploy/contract-program.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { type Copy, copyRepository, findKeyId, queryOn, run } from "./support.ts";
@@ -28,7 +30,7 @@ afterAll(async () => {
 
 const read = (target: string, profile?: string) =>
   service.request(target, key, profile === undefined ? {} : { headers: { "accept-profile": profile } });
-const deploy = () => run("db-deploy", ["--directory", copy.directory], { DATABASE_URL: database.url });
+const deploy = () => run(runDeploy, ["--directory", copy.directory], { DATABASE_URL: database.url });
 const statusOf = async (profile: string) => (await read("/general?limit=1", profile)).status;
 
 describe("a new version", () => {
@@ -69,7 +71,7 @@ describe("a new version", () => {
       refused.output.includes("general.audit_year was removed (renamed to year?)"),
     ]).toEqual([1, true]);
     const { code } = await run(
-      "db-contract",
+      runContract,
       ["--write", "--unpublished", "v1_2_0", "--directory", copy.directory],
       { DATABASE_URL: database.url },
     );

@@ -1,0 +1,104 @@
+import path from "node:path";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { dotenv } from "zx";
+import { describeError } from "../../service/describe-error.ts";
+import { readSecretFiles } from "../../service/read-secret-files.ts";
+import type { Surroundings } from "../../service/surroundings.ts";
+import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
+import { describeDeployment, describePlan } from "./describe-deployment.ts";
+import { withApiOf } from "./extract-api.ts";
+import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
+import { planDeployment } from "./plan-deployment.ts";
+import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
+
+const passwordVariables: Record<LoginRole, string> = {
+  authenticator: "AUTHENTICATOR_PASSWORD",
+  report_service: "REPORT_SERVICE_PASSWORD",
+  gateway_sync: "GATEWAY_SYNC_PASSWORD",
+  publisher: "PUBLISHER_PASSWORD",
+};
+
+type Options = { wait: number; plan?: true; json?: true; apiFrom?: string; directory: string };
+
+/** Runs `npm run db:deploy` to its end. */
+export async function runDeploy(around: Surroundings): Promise<void> {
+  try {
+    await deploy(around, readOptions(around.argv));
+  } catch (error) {
+    around.stderr.write(`db:deploy: ${describeError(error)}\n`);
+    around.exitCode = 1;
+  }
+}
+
+function readOptions(argv: string[]): Options {
+  return new Command("npm run db:deploy --")
+    .description(
+      "Brings the database to the state of db/: migrations, role passwords, API schemas. Safe to repeat, and while requests are served.",
+    )
+    .option("--wait <time>", "how long to wait for a database that is away, such as 60s or 2m", readTime, 0)
+    .option("--plan", "only say what would be done")
+    .option(
+      "--api-from <commit>",
+      "put the API schemas back to what a git commit has; migrations stay as they are",
+    )
+    .option("--json", "print JSON")
+    .addOption(
+      new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
+    )
+    .allowExcessArguments(false)
+    .addHelpText(
+      "after",
+      `
+Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+  DATABASE_URL *             the database, as its superuser; or PGHOST, PGPORT, PGUSER, PGDATABASE
+  PGPASSWORD *               the superuser's password, if not in the address
+  AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, GATEWAY_SYNC_PASSWORD *, PUBLISHER_PASSWORD *
+                             passwords of the roles that services log in as; what is unset stays as it is
+  STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
+
+Exit status: 0 the database is in the state of db/, 1 it is not: the deployment failed or was refused.
+With --plan: 0 nothing to do, 3 there are changes to deploy, 1 the deployment would fail or be refused.`,
+    )
+    .parse(argv)
+    .opts<Options>();
+}
+
+async function deploy(around: Surroundings, options: Options): Promise<void> {
+  const { wait, plan, json, apiFrom, directory } = options;
+  const print = (text: string) => void around.stdout.write(`${text}\n`);
+  const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, [
+    "DATABASE_URL",
+    "PGPASSWORD",
+    ...Object.values(passwordVariables),
+  ]);
+  const report = (line: string) => void around.stderr.write(`${line}\n`);
+  const databaseUrl = findDatabaseUrl(variables, report);
+  await waitForDatabase(databaseUrl, wait);
+  const passwords = Object.fromEntries(
+    loginRoles.flatMap((role) => {
+      const password = variables[passwordVariables[role]];
+      return password === undefined ? [] : [[role, password]];
+    }),
+  );
+  const act = async (apiDirectory?: string) => {
+    const common = { directory: path.resolve(directory), report, ...(apiDirectory && { apiDirectory }) };
+    if (plan) {
+      const found = await planDeployment(databaseUrl, common);
+      print(json ? JSON.stringify(found, null, 2) : describePlan(found));
+      if (found.refusal !== undefined) around.exitCode = 1;
+      else if (found.migrations.length > 0 || found.apiSchemasChanged) around.exitCode = 3;
+      return;
+    }
+    const done = await deployDatabase(databaseUrl, passwords, { ...common, compare: true });
+    const roles = Object.keys(passwords);
+    print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
+  };
+  if (apiFrom === undefined) await act();
+  else await withApiOf(directory, apiFrom, act);
+}
+
+function readTime(text: string): number {
+  const [, amount, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];
+  if (amount === undefined) throw new InvalidArgumentError("It should be a time such as 60s, 2m or 500ms.");
+  return Number(amount) * (unit === "m" ? 60_000 : unit === "s" ? 1_000 : 1);
+}
