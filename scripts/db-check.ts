@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { describeError } from "../service/describe-error.ts";
 import { checkRepository } from "./deploy/check-repository.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { startScratchServer } from "./stack/scratch-database.ts";
+import { startScratchServer } from "./servers/scratch-database.ts";
 
 const { json, directory } = new Command("npm run db:check --")
   .description(

@@ -6,7 +6,7 @@ import { describeChanges } from "./deploy/compare-catalogues.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { findDatabaseUrl } from "./deploy/find-database.ts";
 import { findDrift } from "./deploy/find-drift.ts";
-import { startScratchServer } from "./stack/scratch-database.ts";
+import { startScratchServer } from "./servers/scratch-database.ts";
 
 const { against, json, directory } = new Command("npm run db:diff --")
   .description(

@@ -6,8 +6,8 @@ export interface Surroundings {
   argv: string[];
   env: NodeJS.ProcessEnv;
   stdin: Readable & { isTTY?: boolean };
-  stdout: Writable;
-  stderr: Writable;
+  stdout: Writable & { isTTY?: boolean };
+  stderr: Writable & { isTTY?: boolean };
   /** Set by the program; none is 0. */
   exitCode?: NodeJS.Process["exitCode"];
 }

@@ -2,7 +2,7 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { describeError } from "../../service/describe-error.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
-import { startScratchServer } from "../stack/scratch-database.ts";
+import { startScratchServer } from "../servers/scratch-database.ts";
 import { describeBreaks } from "./compare-contracts.ts";
 import { repositoryDirectory } from "./deploy-database.ts";
 import { updateContracts } from "./update-contracts.ts";

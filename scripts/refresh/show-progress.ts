@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { Surroundings } from "../../service/surroundings.ts";
 import type { FileProgress } from "./fill-staging.ts";
 import type { SourceFile } from "./find-files.ts";
 
@@ -16,7 +17,7 @@ export interface LoadProgress {
  * Shows how far the file of a table has been read: rows, rows a second and the time that is left, as a bar a table on
  * a terminal, and as a line every 10 seconds elsewhere.
  */
-export function showLoadProgress(stream: NodeJS.WriteStream = process.stderr): LoadProgress {
+export function showLoadProgress(stream: Surroundings["stderr"]): LoadProgress {
   const every = stream.isTTY ? everyMilliseconds : plainEveryMilliseconds;
   let current: SourceFile | undefined;
   let begun = 0;
@@ -35,7 +36,7 @@ export function showLoadProgress(stream: NodeJS.WriteStream = process.stderr): L
       shown = now;
       const text = describe(file, rows, bytes, (now - begun) / 1000);
       stream.write(stream.isTTY ? `\r\u001b[K${text}` : `${text}\n`);
-      isDrawn = stream.isTTY;
+      isDrawn = stream.isTTY === true;
     },
     report(line) {
       stream.write(isDrawn ? `\n${line}\n` : `${line}\n`);

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { which } from "zx";
-import { type ChildProcess, startChildProcess, unprivilegedId } from "./child-process.ts";
+import { type ChildProcess, startChildProcess, unprivilegedId } from "../servers/child-process.ts";
 
 export interface KongOptions {
   /** Path of the program: see locateKong. */

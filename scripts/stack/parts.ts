@@ -12,10 +12,10 @@ import { describeError } from "../../service/describe-error.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { waitForDatabase } from "../deploy/find-database.ts";
 import type { LoginRole } from "../deploy/set-role-passwords.ts";
-import type { ChildProcess } from "./child-process.ts";
+import type { ChildProcess } from "../servers/child-process.ts";
+import { startPostgres } from "../servers/postgres.ts";
 import type { StackConfig } from "./config.ts";
 import { probeKong, startKong } from "./kong.ts";
-import { startPostgres } from "./postgres.ts";
 import { startPostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { which } from "zx";
-import { type ChildProcess, startChildProcess } from "./child-process.ts";
+import { type ChildProcess, startChildProcess } from "../servers/child-process.ts";
 
 export interface PostgrestOptions {
   /** Path of the program; looked for if absent. */

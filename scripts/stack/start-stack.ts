@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Client } from "pg";
 import { type Logger, pino } from "pino";
 import { findFiles } from "../refresh/find-files.ts";
-import type { ChildProcess } from "./child-process.ts";
+import type { ChildProcess } from "../servers/child-process.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
 import { checkRedis, locateKong } from "./kong.ts";
 import { lockDirectory } from "./lock-directory.ts";

@@ -1,5 +1,5 @@
 import { signGatewayToken } from "../../gateway/start-sync.ts";
-import type { ChildProcess } from "../../scripts/stack/child-process.ts";
+import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import { startPostgrest } from "../../scripts/stack/postgrest.ts";
 import { freePorts } from "./run-stack.ts";

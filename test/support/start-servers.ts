@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node";
-import { startScratchServer } from "../../scripts/deploy/scratch-database.ts";
+import { startScratchServer } from "../../scripts/servers/scratch-database.ts";
 
 /** Starts a PostgreSQL server for each worker: roles belong to a server, so two deployments on one would meet. */
 export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { $ } from "zx";
 import { type CheckResult, checkRepository } from "../../../scripts/deploy/check-repository.ts";
 import { lintSql } from "../../../scripts/deploy/lint-sql.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/stack/scratch-database.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
 import { type Copy, copyRepository, describeView, run, viewColumns, viewFile } from "./support.ts";
 

@@ -7,6 +7,7 @@ import { connect } from "../../../service/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
+import { refreshHere } from "./support/refresh.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 const password = "the password of a role that lives for one test only";
@@ -32,14 +33,8 @@ const start = (args: string[], more: Record<string, string> = {}) =>
     PUBLIC_DATA: path.join(directory, "public"),
     ...more,
   });
-async function refresh(
-  ...args: string[]
-): Promise<{ code: number | null; output: string; milliseconds: number }> {
-  const from = performance.now();
-  const { exited, output } = start(args);
-  const code = await exited;
-  return { code, output: output(), milliseconds: performance.now() - from };
-}
+const refresh = (...args: string[]) =>
+  refreshHere(args, { DATABASE_URL: database.url, PUBLIC_DATA: path.join(directory, "public") });
 const select = async (sql: string) => (await client.query(sql)).rows;
 const liveId = async () => (await select("select id from dissemination.data_set"))[0].id;
 

@@ -2,8 +2,8 @@ import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { columnNames } from "../../support/columns.ts";
-import { runScript } from "../../support/run-stack.ts";
 import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { refreshHere } from "./support/refresh.ts";
 import { id, makeDirectory, type Row, submission, writeCsv } from "./support/source-files.ts";
 
 let database: DeployedDatabase;
@@ -23,15 +23,11 @@ beforeEach(async () => {
 });
 afterEach(() => removeDirectory());
 
-async function refresh(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const all = ["--from", directory, "--force", "--accept-shrink", ...args];
-  const { exited, output } = runScript("refresh.ts", all, {
+const refresh = (...args: string[]) =>
+  refreshHere(["--from", directory, "--force", "--accept-shrink", ...args], {
     DATABASE_URL: database.url,
     PUBLIC_DATA: path.join(directory, "public"),
   });
-  const code = await exited;
-  return { code, output: output() };
-}
 const write = (year: number, table: string, rows: Row[], columns?: string[]) =>
   writeCsv(directory, table, rows, { name: `${year}-${table}.csv`, ...(columns ? { columns } : {}) });
 const select = async (sql: string) => (await client.query({ text: sql, rowMode: "array" })).rows.flat();

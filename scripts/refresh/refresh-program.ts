@@ -1,0 +1,159 @@
+import { Command, InvalidArgumentError } from "commander";
+import { dotenv } from "zx";
+import { readSecretFiles } from "../../service/read-secret-files.ts";
+import type { Surroundings } from "../../service/surroundings.ts";
+import { withPublisher } from "./connect-publisher.ts";
+import { RefreshIsRunning } from "./lock-publication.ts";
+import { openPublicStore } from "./open-public-store.ts";
+import { formatHistory, readHistory } from "./read-history.ts";
+import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
+import { refreshDataSet } from "./refresh-data-set.ts";
+import { rollBack } from "./roll-back.ts";
+import { showLoadProgress } from "./show-progress.ts";
+import { switchRequests } from "./switch-requests.ts";
+import { settlePublicFiles } from "./write-public-files.ts";
+
+type Options = {
+  from?: string;
+  status?: true;
+  rollback?: true;
+  schedule?: true;
+  requests?: "on" | "off";
+  tolerate: number;
+  rejects: string;
+  acceptShrink?: true;
+  force?: true;
+  json?: true;
+};
+
+const exitCodes = { failed: 1, running: 3 } as const;
+
+const awsCredentials = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
+
+/** Runs `npm run refresh` to its end. */
+export async function runRefreshProgram(around: Surroundings): Promise<void> {
+  const command = createCommand().parse(around.argv);
+  try {
+    // The S3 client looks for its credentials in process.env.
+    around.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, awsCredentials);
+    await run(around, readRefreshConfig(around.env), command);
+  } catch (error) {
+    around.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    around.exitCode = error instanceof RefreshIsRunning ? exitCodes.running : exitCodes.failed;
+  }
+}
+
+function createCommand(): Command {
+  return new Command("npm run refresh --")
+    .description(
+      "Loads a data set from CSV files, checks it, and publishes it in place of the live one, all or nothing.",
+    )
+    .option(
+      "--from <place>",
+      "publish these files: a directory or s3://bucket/prefix with <table>.csv[.gz] or *-<table>.csv[.gz] (REFRESH_SOURCE)",
+    )
+    .option("--tolerate <rows>", "leave up to so many bad rows out", parseWhole, 0)
+    .option("--rejects <file>", "where the rows that are left out go", "rejects.csv")
+    .option(
+      "--accept-shrink",
+      "publish even what has lost rows, or whose share of suppressed submissions moved",
+    )
+    .option("--force", "publish even what is live already, or was rolled back")
+    .option("--rollback", "make the previous data set live again")
+    .option("--status", "show what was published")
+    .option("--json", "with --status: print JSON")
+    .option("--requests <on|off>", "answer requests, or refuse each with 503", parseSwitch)
+    .option("--schedule", "run as a service that refreshes by the environment's timetable")
+    .allowExcessArguments(false)
+    .addHelpText(
+      "after",
+      `
+Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+  PUBLISHER_DATABASE_URL *        the database, as the role publisher; or DATABASE_URL *, or PGHOST, PGUSER, …
+  PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the address
+  STACK_DIRECTORY                 without these, the stack that runs on this directory is used (.stack)
+  REFRESH_SOURCE                  what --from names
+  PUBLIC_DATA                     directory or s3://bucket/prefix of the bulk files; without it none are written
+  S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
+                                  for s3:// addresses
+With --schedule:
+  ENVIRONMENT                     production (Wednesdays 5 a.m. Eastern), staging (daily 5 a.m. Eastern),
+                                  development (no timer), preview (no timer; requests are refused until --requests on)
+  REFRESH_HOST (127.0.0.1), REFRESH_PORT (8007)
+                                  where /healthz and /metrics are served
+
+Exit status: 0 done or nothing to do, 1 failed: the live data set is untouched, 3 another refresh is running.`,
+    );
+}
+
+async function run(around: Surroundings, config: RefreshConfig, command: Command): Promise<void> {
+  const options = command.opts<Options>();
+  const from = options.from ?? config.source;
+  if (options.status) return await showStatus(around, config, options);
+  if (options.rollback) return await runRollback(around, config);
+  if (options.requests !== undefined) return await runSwitch(around, config, options.requests === "on");
+  if (options.schedule) {
+    const { runSchedule } = await import("./run-schedule.ts");
+    return await runSchedule({ ...config, source: from });
+  }
+  if (from === undefined) command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");
+  else await runRefresh(around, config, from, options);
+}
+
+async function runRefresh(
+  around: Surroundings,
+  config: RefreshConfig,
+  from: string,
+  options: Options,
+): Promise<void> {
+  const { tolerate, rejects, acceptShrink = false, force = false } = options;
+  const start = performance.now();
+  const progress = showLoadProgress(around.stderr);
+  const { publicData } = config;
+  const done = await withPublisher(config.database, (client) =>
+    refreshDataSet(client, { from, publicData, tolerate, rejects, acceptShrink, force, ...progress }),
+  );
+  if (done.outcome === "skipped") {
+    around.stdout.write(`${done.reason}\n`);
+    return;
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  around.stdout.write(`Published data set ${done.dataSet.id} in ${seconds} s.\n`);
+  for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts)) {
+    around.stdout.write(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed\n`);
+  }
+}
+
+async function runRollback(around: Surroundings, { database, publicData }: RefreshConfig): Promise<void> {
+  const start = performance.now();
+  await withPublisher(database, async (client) => {
+    const id = await rollBack(client);
+    const seconds = ((performance.now() - start) / 1000).toFixed(2);
+    around.stdout.write(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.\n`);
+    if (publicData !== undefined) await settlePublicFiles(client, openPublicStore(publicData));
+  });
+}
+
+async function runSwitch(around: Surroundings, { database }: RefreshConfig, isOpen: boolean): Promise<void> {
+  await withPublisher(database, (client) => switchRequests(client, isOpen));
+  around.stdout.write(isOpen ? "Requests are answered now.\n" : "Requests are refused now, with 503.\n");
+}
+
+async function showStatus(
+  around: Surroundings,
+  { database }: RefreshConfig,
+  { json }: Options,
+): Promise<void> {
+  const entries = await withPublisher(database, (client) => readHistory(client, 20));
+  around.stdout.write(`${json ? JSON.stringify(entries, null, 2) : formatHistory(entries)}\n`);
+}
+
+function parseWhole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+function parseSwitch(text: string): string {
+  if (text !== "on" && text !== "off") throw new InvalidArgumentError("It must be on or off.");
+  return text;
+}
