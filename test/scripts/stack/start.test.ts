@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -10,40 +9,13 @@ import { freePorts, type RunningStack, runScript, runStack } from "../../support
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
 
+import { listProcesses } from "./processes.ts";
+
 // npm start, as a person and as a supervisor sees it. These stacks are beside the one of the other suites.
 
 let directory: string;
 let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 let stack: RunningStack;
-
-const isRunning = (pid: number) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-interface ListedProcess {
-  pid: number;
-  command: string;
-}
-
-/** Command lines of this machine that name a stack's directory. */
-const listProcesses = (directory: string): string[] =>
-  execFileSync("ps", ["-e", "-o", "args="], { encoding: "utf8" })
-    .split("\n")
-    .filter((line) => line.includes(directory));
-
-/** The processes that a process has started. */
-function listChildren(parent: number): ListedProcess[] {
-  return execFileSync("ps", ["-e", "-o", "pid=,ppid=,args="], { encoding: "utf8" })
-    .split("\n")
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((match) => match !== null && Number(match[2]) === parent)
-    .map((match) => ({ pid: Number(match?.[1]), command: match?.[3] ?? "" }));
-}
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
@@ -61,135 +33,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describe("a started stack", { timeout: 60_000 }, () => {
-  it("prints addresses, keys and commands that work as printed", async () => {
-    const { keys, base_url, app_url, sample } = stack.facts;
-    for (const fact of [base_url, app_url, keys.demo, keys.individual, keys.tribal]) {
-      expect(stack.output()).toContain(fact);
-    }
-    const printed = stack.output().slice(stack.output().indexOf("A public submission:"));
-    const commands = printed
-      .split("\n")
-      .filter((line) => /^ {2}/.test(line))
-      .join("\n");
-    const output = execFileSync("bash", ["-euc", commands], { cwd: directory, encoding: "utf8" });
-    expect(output).toContain(`"report_id":"${sample.public_report_id}"`);
-    expect(output).toContain(`"report_id":"${sample.suppressed_report_id}"`);
-    expect(await readFile(path.join(directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
-  });
-
-  it("gives PostgreSQL the memory that it is told to, and a refresh its part", async () => {
-    const client = new Client({ connectionString: stack.facts.database_url });
-    await client.connect();
-    try {
-      await client.query(await readFile("db/data_set/session.sql", "utf8"));
-      const { rows } = await client.query(
-        `select name, current_setting(name) as value from pg_settings
-         where name in ('shared_buffers', 'effective_cache_size', 'maintenance_work_mem', 'work_mem') order by name`,
-      );
-      expect(rows).toEqual([
-        { name: "effective_cache_size", value: "1536MB" },
-        { name: "maintenance_work_mem", value: "128MB" },
-        { name: "shared_buffers", value: "512MB" },
-        { name: "work_mem", value: "128MB" },
-      ]);
-    } finally {
-      await client.end();
-    }
-  });
-
-  it("keeps its facts and secrets to its owner", async () => {
-    for (const name of ["stack.json", "secrets.json", "stack.log"]) {
-      expect((await stat(path.join(directory, name))).mode & 0o777, name).toBe(0o600);
-    }
-  });
-
-  it("shows no secret to ps, nor in its log", async () => {
-    const { superuserPassword, rolePasswords, jwtSecret, storageSigningSecret } = JSON.parse(
-      await readFile(path.join(directory, "secrets.json"), "utf8"),
-    );
-    await send(stack.facts.base_url, `/general?limit=1&api_key=${stack.facts.keys.individual}`);
-    const seen =
-      execFileSync("ps", ["-e", "-o", "args="], { encoding: "utf8" }) +
-      (await readFile(path.join(directory, "stack.log"), "utf8"));
-    const { individual, tribal } = stack.facts.keys;
-    const secrets = [
-      superuserPassword,
-      ...Object.values<string>(rolePasswords),
-      jwtSecret,
-      storageSigningSecret,
-      individual,
-      tribal,
-    ];
-    for (const secret of secrets) {
-      expect(secret.length).toBeGreaterThan(30);
-      expect(seen.includes(secret)).toBe(false);
-    }
-  });
-
-  it("refuses a second one on the same directory, and says which runs", async () => {
-    const second = runScript("start.ts", [], { ...freePorts, STACK_DIRECTORY: directory });
-    expect(await second.exited).toBe(1);
-    expect(second.output()).toContain(`as process ${stack.facts.pid}`);
-    expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
-  });
-
-  it("stops within 5 s on Ctrl-C with exit code 0, and leaves no process", async () => {
-    const children = listChildren(stack.pid);
-    expect(children.map(({ command }) => command).join()).toMatch(/postgres.*postgrest/);
-    const start = Date.now();
-    stack.kill("SIGINT");
-    expect(await stack.exited).toBe(0);
-    expect(Date.now() - start).toBeLessThan(5000);
-    for (const { pid, command } of children) expect(isRunning(pid), command).toBe(false);
-  });
-
-  it("starts again on its data, with the same keys", async () => {
-    const before = stack.facts;
-    stack = await runStack({ directory });
-    expect(stack.facts.keys).toEqual(before.keys);
-    expect(stack.output()).not.toMatch(/Generating|Loading/);
-    const answer = await send(
-      stack.facts.base_url,
-      `/general?report_id=eq.${before.sample.public_report_id}`,
-      {
-        headers: { "x-api-key": before.keys.individual },
-      },
-    );
-    expect(answer.json).toHaveLength(1);
-  });
-
-  it.each(["postgrest", "postgres"])("ends with the last lines of %s when that dies", async (name) => {
-    const child = listChildren(stack.pid).find(({ command }) => new RegExp(`/${name}( |$)`).test(command));
-    process.kill(child?.pid ?? 0, "SIGKILL");
-    expect(await stack.exited).toBe(1);
-    expect(stack.output()).toMatch(
-      name === "postgres" ? /PostgreSQL ended with SIGKILL/ : /PostgREST ended with SIGKILL/,
-    );
-    stack = await runStack({ directory });
-  });
-
-  it("leaves no process behind when it is killed itself, and starts again", async () => {
-    const children = listChildren(stack.pid);
-    stack.kill("SIGKILL");
-    await stack.exited;
-    for (const { pid, command } of children) {
-      await expect.poll(() => isRunning(pid), { timeout: 5000, message: command }).toBe(false);
-    }
-    stack = await runStack({ directory });
-    expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
-  });
-
-  it("starts over with --fresh", async () => {
-    const before = stack.facts.keys.individual;
-    stack.kill("SIGTERM");
-    expect(await stack.exited).toBe(0);
-    stack = await runStack({ directory, args: ["--fresh", "--data", sample.directory] });
-    expect(stack.facts.keys.individual).not.toBe(before);
-  });
-});
-
-describe("npm start", { timeout: 60_000 }, () => {
+describe("npm start", () => {
   it("names a taken port and the variable that moves it", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
