@@ -30,7 +30,7 @@ export default defineConfig({
   test: {
     // Enough for a busy machine. What must be quick says so in its assertions.
     testTimeout: 60_000,
-    hookTimeout: 120_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
     reporters: ["default", "./test/support/slowest-files.ts"],
     projects: [

@@ -165,7 +165,7 @@ describe.each(present)("the $language client", (client) => {
   });
 
   describe("sync", () => {
-    it("adds what is new and changes what has changed, each once", { timeout: 30_000 }, async () => {
+    it("adds what is new and changes what has changed, each once", async () => {
       const file = inDirectory("sync");
       const sync = async (env: Record<string, string> = {}) => {
         const { code, stderr } = await run(client, ["sync", file], env);
@@ -315,7 +315,7 @@ describe.each(present)("the $language client", (client) => {
   });
 });
 
-it("each client asks again after a lost connection, 429 and 503", { timeout: 30_000 }, async () => {
+it("each client asks again after a lost connection, 429 and 503", async () => {
   const check = async (client: Client) => {
     const times: number[] = [];
     const { requests, url } = await proxyTo(stack.facts.base_url, {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   client = new Client({ connectionString: stack.facts.database_url });
   await client.connect();
   await client.query("update access.tiers set statement_timeout = '1 ms'");
-}, 60_000);
+});
 afterAll(async () => {
   await client.end();
   await stack.dispose();

@@ -134,7 +134,7 @@ test("together they serve a PDF, and end with status 0 on SIGINT and SIGTERM", a
   } finally {
     await tokens.close();
   }
-}, 20_000);
+});
 
 test("a download under way is finished before the end", async () => {
   const size = 64 * 1024 * 1024;
@@ -149,4 +149,4 @@ test("a download under way is finished before the end", async () => {
   for await (const chunk of response) received += (chunk as Buffer).length;
   expect(received).toBe(size);
   expect((await store.ended).code).toBe(0);
-}, 20_000);
+});

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client, escapeIdentifier } from "pg";
+import { afterAll, beforeAll } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../service/connect.ts";
 import { target } from "./target.ts";
@@ -27,14 +28,25 @@ export async function createScratchDatabase(): Promise<ScratchDatabase> {
   return { url: url.href, drop: () => run(`drop database ${escapeIdentifier(name)} with (force)`) };
 }
 
-/** A new database in the state of `db/`, with a connection as its superuser. */
-export interface DeployedDatabase extends ScratchDatabase {
+/** A database in the state of `db/`, with a connection as its superuser. */
+export interface DeployedDatabase {
+  url: string;
   client: Client;
 }
 
-export async function createDeployedDatabase(): Promise<DeployedDatabase> {
-  const { url, drop } = await createScratchDatabase();
-  await deployDatabase(url);
-  const client = await connect(url, "test");
-  return { url, client, drop: () => client.end().then(drop) };
+/** A deployed database for the tests that follow: filled in before the first of them, dropped after the last. */
+export function useDeployedDatabase(): DeployedDatabase {
+  const database = {} as DeployedDatabase;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const scratch = await createScratchDatabase();
+    ({ drop } = scratch);
+    await deployDatabase(scratch.url);
+    Object.assign(database, { url: scratch.url, client: await connect(scratch.url, "test") });
+  });
+  afterAll(async () => {
+    await database.client.end();
+    await drop();
+  });
+  return database;
 }

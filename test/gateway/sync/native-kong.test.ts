@@ -68,7 +68,7 @@ const readPrefix = (stack: RunningStack, file: string) =>
   readFile(path.join(stack.directory, "kong", file), "utf8");
 
 describe("npm start -- --gateway kong", () => {
-  test("serves by Kong, and stops it", { timeout: 60_000 }, async () => {
+  test("serves by Kong, and stops it", async () => {
     const stack = await startOnKong({ TRUSTED_IPS: "10.0.0.0/8, 192.0.2.1", KONG_LOG_LEVEL: "debug" });
     const { base_url: baseUrl, keys } = stack.facts;
     expect(await send(baseUrl, "/general?limit=1", { key: { value: keys.individual } })).toMatchObject({
@@ -104,14 +104,14 @@ describe("npm start -- --gateway kong", () => {
     await expect(send(baseUrl, "/")).rejects.toThrow();
   });
 
-  test("ends with Kong's words when Kong dies", { timeout: 60_000 }, async () => {
+  test("ends with Kong's words when Kong dies", async () => {
     const stack = await startOnKong();
     process.kill(Number(await readPrefix(stack, "pid")), "SIGKILL");
     expect(await stack.exited).toBe(1);
     expect(stack.output()).toContain("Kong ended with");
   });
 
-  test("leaves no Kong behind when the stack itself is killed", { timeout: 60_000 }, async () => {
+  test("leaves no Kong behind when the stack itself is killed", async () => {
     const stack = await startOnKong();
     process.kill(stack.pid, "SIGKILL");
     await waitFor("Kong has ended", () =>

@@ -126,7 +126,7 @@ describe("the explorer", () => {
     await leave();
   });
 
-  it("says when to come back when the limit is reached", { timeout: 40_000 }, async () => {
+  it("says when to come back when the limit is reached", async () => {
     const left = 3_600_000 - (Date.now() % 3_600_000);
     if (left < 15_000) await sleep(left + 500);
     const { page, leave, takePicture } = await site.open("/explorer");

@@ -77,33 +77,29 @@ describe("the reference", () => {
     await leave();
   });
 
-  it.each(runnable)(
-    "has an example of each table that works in %s",
-    { timeout: 60_000 },
-    async (language) => {
-      const { page, leave } = await site.open("/reference");
-      await page.getByText(`in ${tables.length} tables`).waitFor();
-      const names: Record<Language, string> = {
-        curl: "curl",
-        python: "Python",
-        r: "R",
-        typescript: "TypeScript",
-      };
-      await page.locator("#general summary").click();
-      await page.locator("#general").getByRole("tab", { name: names[language], exact: true }).click();
-      const snippets = await page.locator(".reference-table details pre").allTextContents();
-      expect(snippets).toHaveLength(tables.length);
-      const printed = await runSnippets(language, snippets);
-      for (const [index, text] of snippets.entries()) {
-        const url = /https?:[^"' ]+/.exec(text)?.[0] ?? "";
-        const rows = await (await site.ask(url.slice(site.facts.base_url.length))).json();
-        expect(rows.length).toBeGreaterThan(0);
-        if (language === "r") expect(printed[index]).toContain(rows[0].report_id);
-        else expect(JSON.parse(printed[index] ?? "")).toEqual(rows);
-      }
-      await leave();
-    },
-  );
+  it.each(runnable)("has an example of each table that works in %s", async (language) => {
+    const { page, leave } = await site.open("/reference");
+    await page.getByText(`in ${tables.length} tables`).waitFor();
+    const names: Record<Language, string> = {
+      curl: "curl",
+      python: "Python",
+      r: "R",
+      typescript: "TypeScript",
+    };
+    await page.locator("#general summary").click();
+    await page.locator("#general").getByRole("tab", { name: names[language], exact: true }).click();
+    const snippets = await page.locator(".reference-table details pre").allTextContents();
+    expect(snippets).toHaveLength(tables.length);
+    const printed = await runSnippets(language, snippets);
+    for (const [index, text] of snippets.entries()) {
+      const url = /https?:[^"' ]+/.exec(text)?.[0] ?? "";
+      const rows = await (await site.ask(url.slice(site.facts.base_url.length))).json();
+      expect(rows.length).toBeGreaterThan(0);
+      if (language === "r") expect(printed[index]).toContain(rows[0].report_id);
+      else expect(JSON.parse(printed[index] ?? "")).toEqual(rows);
+    }
+    await leave();
+  });
 
   it("leads to the explorer with the example filled in", async () => {
     const { page, leave } = await site.open("/reference#findings");

@@ -23,7 +23,7 @@ const failures = (results: CheckResult[]) =>
     .map(({ name, errors }) => `${name}: ${errors.join("\n")}`);
 
 describe("db:check", () => {
-  it("passes on this repository, on a PostgreSQL of its own", { timeout: 60_000 }, async () => {
+  it("passes on this repository, on a PostgreSQL of its own", async () => {
     const { code, output } = await run("db-check", []);
     expect(output.match(/^(ok|FAIL)/gm)).toEqual(Array.from({ length: 7 }, () => "ok"));
     expect(code).toBe(0);

@@ -1,15 +1,11 @@
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { compareContracts } from "../../../scripts/deploy/compare-contracts.ts";
 import { readContracts, readServedContracts } from "../../../scripts/deploy/contract.ts";
 import { runContract } from "../../../scripts/deploy/contract-program.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
-import {
-  createScratchDatabase,
-  findServerUrl,
-  type ScratchDatabase,
-} from "../../support/scratch-database.ts";
+import { findServerUrl, useDeployedDatabase } from "../../support/scratch-database.ts";
 import {
   addedColumn,
   type Copy,
@@ -21,16 +17,13 @@ import {
   viewFile,
 } from "./support.ts";
 
-let database: ScratchDatabase;
+const database = useDeployedDatabase();
 let copy: Copy;
 let deployed: string;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
   deployed = await readApiCatalogue(database.url);
 });
-afterAll(() => database.drop());
 beforeEach(async () => {
   copy = await copyRepository();
 });

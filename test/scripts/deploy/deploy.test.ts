@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import { createScratchDatabase, useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import {
   addedColumn,
@@ -17,7 +17,7 @@ import {
   viewFile,
 } from "./support.ts";
 
-let database: ScratchDatabase;
+const database = useDeployedDatabase();
 let service: ScratchService;
 let key: string;
 let copy: Copy;
@@ -33,14 +33,11 @@ const hasColumn = async (name: string) =>
   (await read(`/additional_eins?select=${name}&limit=1`)).status === 200;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
   service = await startScratchService(database.url);
   key = await findKeyId(database.url);
 });
 afterAll(async () => {
   await service.stop();
-  await database.drop();
 });
 afterEach(async () => {
   await deployDatabase(database.url);

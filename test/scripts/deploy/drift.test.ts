@@ -1,18 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import {
-  createScratchDatabase,
-  findServerUrl,
-  type ScratchDatabase,
-} from "../../support/scratch-database.ts";
+import { expect, it } from "vitest";
+import { findServerUrl, useDeployedDatabase } from "../../support/scratch-database.ts";
 import { queryOn, run } from "./support.ts";
 
-let database: ScratchDatabase;
-beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-});
-afterAll(() => database.drop());
+const database = useDeployedDatabase();
 
 const diff = (...args: string[]) =>
   run("db-diff", ["--against", database.url, ...args], { SCRATCH_URL: findServerUrl() });

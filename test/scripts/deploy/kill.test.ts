@@ -2,11 +2,9 @@ import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { connect } from "../../../service/connect.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import {
   addedColumn,
   type Copy,
@@ -19,19 +17,13 @@ import {
 
 const rounds = 20;
 const project = path.resolve(import.meta.dirname, "../../..");
-let database: ScratchDatabase;
+const database = useDeployedDatabase();
 let copy: Copy;
-let client: Client;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
   copy = await copyRepository();
-  client = await connect(database.url, "test");
 });
 afterAll(async () => {
-  await client.end();
-  await database.drop();
   await copy.dispose();
 });
 
@@ -47,7 +39,7 @@ async function deployAndKill(): Promise<"killed" | "ended"> {
   );
   const isThere = async () =>
     (
-      await client.query(
+      await database.client.query(
         "select from pg_stat_activity where application_name = 'db-deploy' and datname = current_database()",
       )
     ).rowCount !== 0;
@@ -62,7 +54,7 @@ async function waitUntilGone(): Promise<void> {
     .poll(
       async () =>
         (
-          await client.query(
+          await database.client.query(
             "select from pg_stat_activity where application_name = 'db-deploy' and datname = current_database()",
           )
         ).rowCount,
@@ -98,7 +90,7 @@ it(`leaves the old state or the new one when it is killed, ${rounds} times, and 
     const state = await readApiCatalogue(database.url);
     expect([before, after]).toContain(state);
     outcomes[state === after ? "new" : "old"] += 1;
-    const { rows } = await client.query(
+    const { rows } = await database.client.query(
       `select to_regclass('deployment.probe_${round}_one') is not null as one, to_regclass('deployment.probe_${round}_two') is not null as two,
          exists (select from deployment.migrations where name like '%${String(round).padStart(4, "0")}_probe') as noted`,
     );

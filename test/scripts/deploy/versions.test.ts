@@ -4,27 +4,24 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runContract } from "../../../scripts/deploy/contract-program.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { type Copy, copyRepository, findKeyId, queryOn, run } from "./support.ts";
 
 // A version from its making to its end, on one PostgREST that is never restarted.
 
-let database: ScratchDatabase;
+const database = useDeployedDatabase();
 let service: ScratchService;
 let copy: Copy;
 let key: string;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
   service = await startScratchService(database.url);
   key = await findKeyId(database.url);
   copy = await copyRepository();
 });
 afterAll(async () => {
   await service.stop();
-  await database.drop();
   await copy.dispose();
 });
 

@@ -3,13 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { writeSample } from "../../../scripts/sample/index.ts";
 import { connect } from "../../../service/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import {
   addedColumn,
@@ -21,15 +20,13 @@ import {
   viewFile,
 } from "./support.ts";
 
-let database: ScratchDatabase;
+const database = useDeployedDatabase();
 let service: ScratchService;
 let copy: Copy;
 let directory: string;
 let key: string;
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
   directory = await mkdtemp(path.join(tmpdir(), "single-audit-watch-"));
   await writeSample({ directory: path.join(directory, "csv") });
   const client = await connect(database.url, "test");
@@ -48,7 +45,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await database.drop();
   await copy.dispose();
   await rm(directory, { recursive: true });
 });
@@ -60,7 +56,7 @@ it("db:watch serves a saved view within a second, says what changed, and goes on
   const { child, output, exited } = runScript("db-watch.ts", ["--directory", copy.directory], {
     STACK_DIRECTORY: directory,
   });
-  await expect.poll(output, { timeout: 10_000 }).toContain("Watching");
+  await expect.poll(output, { timeout: 30_000 }).toContain("Watching");
   const file = path.join(copy.directory, viewFile);
   const old = await readFile(file, "utf8");
   const times: number[] = [];

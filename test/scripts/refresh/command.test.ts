@@ -1,29 +1,24 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeSample } from "../../../scripts/sample/write-sample.ts";
 import { connect } from "../../../service/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
-import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { refreshHere } from "./support/refresh.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 const password = "the password of a role that lives for one test only";
-let database: DeployedDatabase;
-let client: Client;
+const database = useDeployedDatabase();
 let directory: string;
 let removeDirectory: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createDeployedDatabase();
-  ({ client } = database);
   ({ directory, remove: removeDirectory } = await makeDirectory());
   await writeCsv(directory, "general", [submission(1), submission(2, { is_public: "f" })]);
 });
 afterAll(async () => {
-  await database.drop();
   await removeDirectory();
 });
 
@@ -35,7 +30,7 @@ const start = (args: string[], more: Record<string, string> = {}) =>
   });
 const refresh = (...args: string[]) =>
   refreshHere(args, { DATABASE_URL: database.url, PUBLIC_DATA: path.join(directory, "public") });
-const select = async (sql: string) => (await client.query(sql)).rows;
+const select = async (sql: string) => (await database.client.query(sql)).rows;
 const liveId = async () => (await select("select id from dissemination.data_set"))[0].id;
 
 describe("npm run refresh", () => {
@@ -163,12 +158,12 @@ describe("npm run refresh", () => {
     } finally {
       // The role belongs to the whole server.
       const verifier = rolpassword === null ? "null" : `'${rolpassword}'`;
-      await client.query(`alter role publisher with password ${verifier}`);
+      await database.client.query(`alter role publisher with password ${verifier}`);
     }
   });
 });
 
-describe("a refresh that is killed", { timeout: 60_000 }, () => {
+describe("a refresh that is killed", () => {
   it.each([
     "general.csv: ",
     "notes_to_sefa.csv: ",

@@ -26,9 +26,7 @@ afterAll(async () => {
   await client.end();
 });
 
-it("no reader behind the gateway notices a publication: no failure, no long wait, no mixed walk", {
-  timeout: 60_000,
-}, async () => {
+it("no reader behind the gateway notices a publication: no failure, no long wait, no mixed walk", async () => {
   await expect
     .poll(async () => (await request("/general?limit=1", { key })).status, { timeout: 10_000 })
     .toBe(200);

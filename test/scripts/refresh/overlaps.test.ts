@@ -1,23 +1,14 @@
 import path from "node:path";
-import type { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { columnNames } from "../../support/columns.ts";
-import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { refreshHere } from "./support/refresh.ts";
 import { id, makeDirectory, type Row, submission, writeCsv } from "./support/source-files.ts";
 
-let database: DeployedDatabase;
-let client: Client;
+const database = useDeployedDatabase();
 let directory: string;
 let removeDirectory: () => Promise<void>;
 
-beforeAll(async () => {
-  database = await createDeployedDatabase();
-  ({ client } = database);
-});
-afterAll(async () => {
-  await database.drop();
-});
 beforeEach(async () => {
   ({ directory, remove: removeDirectory } = await makeDirectory());
 });
@@ -30,7 +21,8 @@ const refresh = (...args: string[]) =>
   });
 const write = (year: number, table: string, rows: Row[], columns?: string[]) =>
   writeCsv(directory, table, rows, { name: `${year}-${table}.csv`, ...(columns ? { columns } : {}) });
-const select = async (sql: string) => (await client.query({ text: sql, rowMode: "array" })).rows.flat();
+const select = async (sql: string) =>
+  (await database.client.query({ text: sql, rowMode: "array" })).rows.flat();
 const award = (number: number, reference: string, more: Row = {}): Row => ({
   report_id: id(number),
   award_reference: reference,

@@ -3,7 +3,6 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
-import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
@@ -12,20 +11,17 @@ import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { settlePublicFiles } from "../../../scripts/refresh/write-public-files.ts";
 import { columnNames, tables } from "../../support/columns.ts";
-import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { target } from "../../support/target.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
-let database: DeployedDatabase;
-let client: Client;
+const database = useDeployedDatabase();
 let directory: string;
 let removeDirectory: () => Promise<void>;
 const app = fastify();
 
 beforeAll(async () => {
-  database = await createDeployedDatabase();
-  ({ client } = database);
-  await client.query("set role publisher");
+  await database.client.query("set role publisher");
   ({ directory, remove: removeDirectory } = await makeDirectory());
   const secret = { auditee_name: "SECRET", auditee_uei: "SECRETUEI", is_public: "f" };
   await writeCsv(directory, "general", [
@@ -42,12 +38,15 @@ beforeAll(async () => {
   await publish();
 });
 afterAll(async () => {
-  await database.drop();
   await removeDirectory();
 });
 
 const publish = () =>
-  refreshDataSet(client, { from: directory, publicData: path.join(directory, "public"), force: true });
+  refreshDataSet(database.client, {
+    from: directory,
+    publicData: path.join(directory, "public"),
+    force: true,
+  });
 const get = (name: string, headers: Record<string, string> = {}, method: "GET" | "HEAD" = "GET") =>
   app.inject({ method, url: `/public-data/${name}`, headers });
 const readManifest = async () => (await get("manifest.json")).json();
@@ -67,7 +66,7 @@ describe("the bulk files", () => {
       expect(createHash("sha256").update(rawPayload).digest("hex")).toBe(sha256);
       expect(await readRows(name)).toHaveLength(rows);
     }
-    const live = await client.query("select id from dissemination.data_set");
+    const live = await database.client.query("select id from dissemination.data_set");
     expect(manifest.data_set).toBe(live.rows[0].id);
   });
 
@@ -142,15 +141,15 @@ describe("the bulk files", () => {
     expect(after.data_set).not.toBe(before.data_set);
     expect((await readRows("passthrough.csv.gz"))[0]?.auditee_uei).toBe("NEW");
     const store = openPublicStore(path.join(directory, "public"));
-    await rollBack(client);
-    await settlePublicFiles(client, store);
+    await rollBack(database.client);
+    await settlePublicFiles(database.client, store);
     expect(await readManifest()).toMatchObject({ data_set: before.data_set, files: before.files });
   });
 
   it("are made up for when a data set was published without them", async () => {
-    await refreshDataSet(client, { from: directory, force: true });
-    await refreshDataSet(client, { from: directory, publicData: path.join(directory, "public") });
-    const { rows } = await client.query("select id from dissemination.data_set");
+    await refreshDataSet(database.client, { from: directory, force: true });
+    await refreshDataSet(database.client, { from: directory, publicData: path.join(directory, "public") });
+    const { rows } = await database.client.query("select id from dissemination.data_set");
     expect((await readManifest()).data_set).toBe(rows[0].id);
     expect(await readRows("general.csv.gz")).toHaveLength(4);
   });

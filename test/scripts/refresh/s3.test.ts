@@ -2,26 +2,22 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fastify } from "fastify";
-import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
 import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { type S3Server, startS3Server } from "../../support/s3-server.ts";
-import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
-let database: DeployedDatabase;
-let client: Client;
+const database = useDeployedDatabase();
 let s3: S3Server;
 let endpoint: string;
 const saved = { ...process.env };
 
 beforeAll(async () => {
-  database = await createDeployedDatabase();
-  ({ client } = database);
-  await client.query("set role publisher");
+  await database.client.query("set role publisher");
   const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
   s3 = await startS3Server({ bucket: "data", ...keys });
   endpoint = `http://127.0.0.1:${s3.port}`;
@@ -36,11 +32,14 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env = saved;
   await s3.close();
-  await database.drop();
 });
 
 const refresh = () =>
-  refreshDataSet(client, { from: "s3://data/source", publicData: "s3://data/public", acceptShrink: true });
+  refreshDataSet(database.client, {
+    from: "s3://data/source",
+    publicData: "s3://data/public",
+    acceptShrink: true,
+  });
 
 async function upload(numbers: number[], more = {}): Promise<void> {
   const { directory, remove } = await makeDirectory();
@@ -58,7 +57,7 @@ async function upload(numbers: number[], more = {}): Promise<void> {
 it("publishes from a bucket, once for the same objects, and tells faults by their address", async () => {
   await upload([1, 2]);
   expect(await refresh()).toMatchObject({ outcome: "published" });
-  expect((await client.query("select report_id from disclosed.general")).rows).toEqual(
+  expect((await database.client.query("select report_id from disclosed.general")).rows).toEqual(
     [1, 2].map((number) => ({ report_id: id(number) })),
   );
   expect(await refresh()).toMatchObject({ outcome: "skipped" });
@@ -71,7 +70,7 @@ it("keeps the bulk files of the two last data sets in a bucket, from where they 
     await upload([number]);
     await refresh();
   }
-  const { rows } = await client.query(
+  const { rows } = await database.client.query(
     "select id from publication.data_sets where state <> 'dropped' order by id",
   );
   const folders = new Set(
@@ -130,12 +129,12 @@ describe("npm run refresh says in one line", () => {
   });
 
   it("that the bulk files cannot be written, and leaves the live data set", async () => {
-    const before = (await client.query("select id from disclosed.data_set")).rows;
+    const before = (await database.client.query("select id from disclosed.data_set")).rows;
     const { code, output } = await run({ PUBLIC_DATA: "s3://other/public" });
     expect(code).toBe(1);
     expect(output.trimEnd().split("\n").at(-1)).toMatch(
       /^s3:\/\/other\/public\S* cannot be written: NoSuchBucket\.$/,
     );
-    expect((await client.query("select id from disclosed.data_set")).rows).toEqual(before);
+    expect((await database.client.query("select id from disclosed.data_set")).rows).toEqual(before);
   });
 });

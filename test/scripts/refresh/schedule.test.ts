@@ -1,13 +1,12 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Client } from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
 import { connect } from "../../../service/connect.ts";
 import { listNextRuns } from "../../../service/timetable.ts";
-import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 const runs = (environment: "production" | "staging", after: string, count: number) =>
@@ -50,19 +49,15 @@ describe("the timetable", () => {
 });
 
 describe("the schedule's service", () => {
-  let database: DeployedDatabase;
-  let client: Client;
+  const database = useDeployedDatabase();
   let directory: string;
   let removeDirectory: () => Promise<void>;
   const logger = pino({ level: "silent" });
 
   beforeAll(async () => {
-    database = await createDeployedDatabase();
-    ({ client } = database);
     ({ directory, remove: removeDirectory } = await makeDirectory());
   });
   afterAll(async () => {
-    await database.drop();
     await removeDirectory();
   });
   beforeEach(async () => {
@@ -140,7 +135,7 @@ describe("the schedule's service", () => {
   });
 
   it("removes one-time tokens that expired long ago", async () => {
-    await client.query(
+    await database.client.query(
       `insert into access.access_tokens (token_sha256, report_id, api_key_id, requested_at, expires_at)
        select sha256('old'), '2023-06-GSAFAC-0000000001', id, now() - interval '1 year', now() - interval '1 year'
        from access.api_keys limit 1`,
@@ -176,9 +171,9 @@ describe("the schedule's service", () => {
 
   it("switches a preview off until someone has switched it on", async () => {
     const isOpen = async () =>
-      (await client.query("select is_open from publication.settings")).rows[0].is_open;
+      (await database.client.query("select is_open from publication.settings")).rows[0].is_open;
     await withService("preview", async () => expect(await isOpen()).toBe(false));
-    await client.query(
+    await database.client.query(
       "update publication.settings set is_open = true, changed_at = now(), changed_by = 'x'",
     );
     await withService("preview", async () => expect(await isOpen()).toBe(true));

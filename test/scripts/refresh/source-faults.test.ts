@@ -2,25 +2,18 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
-import type { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RefreshOptions, refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { columnNames } from "../../support/columns.ts";
-import { createDeployedDatabase, type DeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { id, makeDirectory, range, submission, writeCsv } from "./support/source-files.ts";
 
-let database: DeployedDatabase;
-let client: Client;
+const database = useDeployedDatabase();
 let directory: string;
 let removeDirectory: () => Promise<void>;
 
 beforeAll(async () => {
-  database = await createDeployedDatabase();
-  ({ client } = database);
-  await client.query("set role publisher");
-});
-afterAll(async () => {
-  await database.drop();
+  await database.client.query("set role publisher");
 });
 beforeEach(async () => {
   ({ directory, remove: removeDirectory } = await makeDirectory());
@@ -28,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => removeDirectory());
 
 const refresh = (options: Partial<RefreshOptions> = {}) =>
-  refreshDataSet(client, { from: directory, acceptShrink: true, force: true, ...options });
-const select = async (sql: string) => (await client.query(sql)).rows;
+  refreshDataSet(database.client, { from: directory, acceptShrink: true, force: true, ...options });
+const select = async (sql: string) => (await database.client.query(sql)).rows;
 const messageOf = (promise: Promise<unknown>) =>
   promise.then(
     () => "no error",

@@ -17,7 +17,7 @@ function start(args: string[]) {
   return { child, ended };
 }
 
-describe.concurrent("npm run sample", { timeout: 20_000 }, () => {
+describe.concurrent("npm run sample", () => {
   it("explains itself", async ({ expect }) => {
     const { code, stdout } = await start(["--help"]).ended;
     expect(code).toBe(0);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   visible = Object.fromEntries(
     Object.entries(sample).map(([table, all]) => [table, all.filter((row) => open.has(row.report_id ?? ""))]),
   ) as Sample;
-}, 30_000);
+});
 
 const pinned = (number: number) => `2023-06-GSAFAC-${String(number).padStart(10, "0")}`;
 const award = (row: FileRow) => `${row.report_id} ${row.award_reference}`;

@@ -92,7 +92,7 @@ describe("npm start", () => {
         ...freePorts,
         STACK_DIRECTORY: directory,
       });
-      await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 20_000 }).toBe(true);
+      await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 40_000 }).toBe(true);
       start.child.kill("SIGINT");
       expect(await start.exited).toBe(0);
       await expect.poll(() => listProcesses(directory), { timeout: 5000 }).toEqual([]);
