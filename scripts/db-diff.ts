@@ -3,9 +3,9 @@ import { Command, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../service/describe-error.ts";
 import { describeChanges } from "./deploy/compare-catalogues.ts";
+import { compareWithScratch } from "./deploy/compare-with-scratch.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { findDatabaseUrl } from "./deploy/find-database.ts";
-import { findDrift } from "./deploy/find-drift.ts";
 import { startScratchServer } from "./servers/scratch-database.ts";
 
 const { against, json, directory } = new Command("npm run db:diff --")
@@ -37,7 +37,7 @@ try {
     (line) => void process.stderr.write(`${line}\n`),
   );
   server = await startScratchServer(variables.SCRATCH_URL || undefined);
-  const drift = await findDrift(path.resolve(directory), databaseUrl, await server.create());
+  const drift = await compareWithScratch(path.resolve(directory), databaseUrl, await server.create());
   const lines =
     drift.length === 0
       ? ["No drift: the database is what db/ makes."]

@@ -4,9 +4,12 @@
 create table deployment.api_schemas (
   id bigint generated always as identity primary key,
   sha256 text not null,
+  contracts jsonb,
   deployed_at timestamptz not null default now()
 );
 comment on table deployment.api_schemas is 'Every deployment of db/api, the newest last.';
 comment on column deployment.api_schemas.sha256 is 'Hash of the files that were deployed.';
+comment on column deployment.api_schemas.contracts is
+  'What is promised to clients since then, in the form of db/contracts; null for a draft (db:watch).';
 
 -- No grant: only deployments use it.

@@ -1,7 +1,8 @@
 import type { Client } from "pg";
 import { checkRules, describeRuleFinding } from "./check-rules.ts";
+import type { PartChange } from "./compare-catalogues.ts";
 import { compareContracts, describeBreaks } from "./compare-contracts.ts";
-import { type Contract, readServedContracts } from "./contract.ts";
+import { type Contract, readRecordedContracts, readServedContracts } from "./contract.ts";
 import { describeSqlError } from "./describe-sql-error.ts";
 import type { ApiFiles } from "./read-api-files.ts";
 import { DeploymentRefused, refuseEarlyRemoval } from "./refuse-early-removal.ts";
@@ -15,11 +16,17 @@ export interface Api {
   keepsOthers?: boolean;
   /** Whether contracts and rules are left for the caller to check. */
   isTrial?: boolean;
+  /** Whether what is served by it is not promised to clients yet, as while somebody edits. */
+  isDraft?: boolean;
+  /** Whether the schemas are rebuilt although these very files are deployed. */
+  isForced?: boolean;
+  /** What is in the database and not of the project: rules of the house do not hold for it. */
+  foreign?: PartChange[];
 }
 
 /**
  * Rebuilds the API schemas and `request` from the files of `db/api`, in one transaction, and tells PostgREST.
- * Does nothing when these very files are what is deployed. Requests that are under way end first; those that
+ * Does nothing when these very files were deployed last, unless it is forced. Requests that are under way end first; those that
  * come meanwhile wait, some tens of milliseconds.
  *
  * @returns whether anything was done
@@ -31,7 +38,7 @@ export async function applyApiSchemas(
   api: Api,
   report: (line: string) => void = () => {},
 ): Promise<boolean> {
-  if ((await readDeployedHash(client)) === api.files.sha256) return false;
+  if (!api.isForced && (await readDeployedHash(client)) === api.files.sha256) return false;
   await takeTurns(
     client,
     async () => {
@@ -60,9 +67,9 @@ export async function readDeployedHash(client: Client): Promise<string | undefin
 }
 
 /** The work itself, inside the caller's transaction, which decides whether it lasts. */
-export async function rebuildApiSchemas(
+async function rebuildApiSchemas(
   client: Client,
-  { files, contracts, keepsOthers = false, isTrial = false }: Api,
+  { files, contracts, keepsOthers = false, isTrial = false, isDraft = false, foreign = [] }: Api,
 ): Promise<void> {
   await client.query(
     `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning`,
@@ -81,16 +88,33 @@ export async function rebuildApiSchemas(
     });
   }
   await client.query("select publication.describe_data_set()");
-  if (!isTrial) await refuseBreaks(client, contracts);
-  await client.query("insert into deployment.api_schemas (sha256) values ($1)", [files.sha256]);
+  const served = await readServedContracts(client);
+  if (!isTrial) await refuseBreaks(client, contracts, served, foreign);
+  await client.query("insert into deployment.api_schemas (sha256, contracts) values ($1, $2)", [
+    files.sha256,
+    isTrial || isDraft ? null : JSON.stringify(served),
+  ]);
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
 }
 
-/** Contracts and rules of the house hold for what the transaction has made. */
-async function refuseBreaks(client: Client, contracts: Contract[]): Promise<void> {
-  const breaks = describeBreaks(compareContracts(contracts, await readServedContracts(client)));
+/** Contracts and rules of the house hold for what the transaction has made: those that were deployed, and the files'. */
+async function refuseBreaks(
+  client: Client,
+  contracts: Contract[],
+  served: Contract[],
+  foreign: PartChange[],
+): Promise<void> {
+  // A version goes as refuseEarlyRemoval() lets it.
+  const promised = (await readRecordedContracts(client)).filter(({ schema }) =>
+    served.some((one) => one.schema === schema),
+  );
+  const breaks =
+    describeBreaks(compareContracts(promised, served)) ?? describeBreaks(compareContracts(contracts, served));
   if (breaks !== undefined) throw new DeploymentRefused(breaks);
-  const findings = await checkRules(client);
+  const beside = foreign.map(({ after }) =>
+    after?.object.replace(/^(materialized view|foreign table|[a-z]+) /, ""),
+  );
+  const findings = (await checkRules(client)).filter(({ object }) => !beside.includes(object));
   if (findings.length > 0) {
     throw new DeploymentRefused(
       [

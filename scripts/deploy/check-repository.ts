@@ -12,7 +12,7 @@ import { readContracts, readServedContracts } from "./contract.ts";
 import { deployDatabase } from "./deploy-database.ts";
 import { describeFinding, lintSql } from "./lint-sql.ts";
 import { readApiFiles } from "./read-api-files.ts";
-import { allSchemasPattern, readCatalogue } from "./read-catalogue.ts";
+import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
 import { readMigrations, runMigrations } from "./run-migrations.ts";
 import { describeTypes, typesFile } from "./write-types.ts";
 
@@ -126,19 +126,28 @@ async function checkUpgrade(
     await $({ cwd: directory, quiet: true })`git archive --output=${archive} ${tag} migrations`;
     await $({ quiet: true })`tar -xf ${archive} -C ${earlier}`;
     const current = path.join(directory, "migrations");
-    const upgraded = await migrate(await createDatabase(), [path.join(earlier, "migrations"), current]);
-    const fresh = await migrate(await createDatabase(), [current]);
+    const queries = await readCatalogueQueries(directory);
+    const upgraded = await migrate(
+      await createDatabase(),
+      [path.join(earlier, "migrations"), current],
+      queries,
+    );
+    const fresh = await migrate(await createDatabase(), [current], queries);
     return describeChanges(compareCatalogues(fresh, upgraded)).map((line) => `from ${tag}: ${line}`);
   } finally {
     await rm(earlier, { recursive: true, force: true });
   }
 }
 
-async function migrate(databaseUrl: string, directories: string[]) {
+async function migrate(
+  databaseUrl: string,
+  directories: string[],
+  queries: string[],
+): Promise<CataloguePart[]> {
   const client = await connect(databaseUrl, "db-check");
   try {
     for (const directory of directories) await runMigrations(client, directory);
-    return await readCatalogue(client, allSchemasPattern);
+    return await readCatalogue(client, queries);
   } finally {
     await client.end();
   }

@@ -16,7 +16,7 @@ with house as materialized (
   select house.nspname, house.is_api, c.* from house join pg_class c on c.relnamespace = house.oid
 ), functions as materialized (
   select house.nspname, house.is_api, p.*,
-    format('%s.%s(%s)', house.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) as signature
+    p.oid::regprocedure::text as signature
   from house join pg_proc p on p.pronamespace = house.oid
 )`;
 

@@ -1,35 +1,66 @@
-import type { CatalogueObject } from "./read-catalogue.ts";
+import type { CataloguePart } from "./read-catalogue.ts";
+
+/** A part that two catalogues do not have alike. */
+export interface PartChange {
+  before?: CataloguePart;
+  after?: CataloguePart;
+}
 
 /** What differs between two catalogues in one object. */
 export interface ObjectChange {
   change: "added" | "changed" | "dropped";
-  kind: string;
-  name: string;
+  /** Such as `view api_v1_1_0.general`. */
+  object: string;
   /** Lines of its definition that are in one catalogue only: `- ` before, `+ ` after. */
   lines: string[];
 }
 
-/** Compares two catalogues, object by object. */
-export function compareCatalogues(before: CatalogueObject[], after: CatalogueObject[]): ObjectChange[] {
-  const old = new Map(before.map((object) => [`${object.kind} ${object.name}`, object]));
-  const changes: ObjectChange[] = [];
-  for (const object of after) {
-    const key = `${object.kind} ${object.name}`;
-    const previous = old.get(key);
-    old.delete(key);
-    const { kind, name, definition } = object;
-    if (previous === undefined) changes.push({ change: "added", kind, name, lines: [] });
-    else if (previous.definition !== definition) {
-      changes.push({ change: "changed", kind, name, lines: compareLines(previous.definition, definition) });
-    }
+export const keyOf = ({ object, part }: CataloguePart): string => `${object}\n${part}`;
+
+/** The parts in which two catalogues differ. */
+export function compareParts(before: CataloguePart[], after: CataloguePart[]): PartChange[] {
+  const old = new Map(before.map((part) => [keyOf(part), part]));
+  const changes: PartChange[] = [];
+  for (const part of after) {
+    const previous = old.get(keyOf(part));
+    old.delete(keyOf(part));
+    if (previous === undefined) changes.push({ after: part });
+    else if (previous.definition !== part.definition) changes.push({ before: previous, after: part });
   }
-  for (const { kind, name } of old.values()) changes.push({ change: "dropped", kind, name, lines: [] });
-  return changes;
+  return [...changes, ...[...old.values()].map((part) => ({ before: part }))];
 }
 
-function compareLines(before: string, after: string): string[] {
-  // PostgreSQL ends each column of a view but the last with a comma.
-  const split = (text: string) => text.split("\n").map((line) => line.trim().replace(/,$/, ""));
+/** The same, gathered by object: of an object that is new or gone, the parts are not listed. */
+export function gatherChanges(changes: PartChange[]): ObjectChange[] {
+  const objects = new Map<string, ObjectChange>();
+  for (const { before, after } of changes) {
+    const { object = "", part } = after ?? before ?? { part: "" };
+    const known = objects.get(object) ?? { change: "changed", object, lines: [] };
+    objects.set(object, known);
+    if (part === "" && before === undefined) known.change = "added";
+    else if (part === "" && after === undefined) known.change = "dropped";
+    else known.lines.push(...describePart(before, after));
+  }
+  return [...objects.values()]
+    .map((change) => (change.change === "changed" ? change : { ...change, lines: [] }))
+    .sort((a, b) => (a.object < b.object ? -1 : 1));
+}
+
+/** Compares two catalogues, object by object. */
+export function compareCatalogues(before: CataloguePart[], after: CataloguePart[]): ObjectChange[] {
+  return gatherChanges(compareParts(before, after));
+}
+
+function describePart(before?: CataloguePart, after?: CataloguePart): string[] {
+  const split = (part?: CataloguePart) =>
+    part === undefined
+      ? []
+      : [part.part, part.definition]
+          .filter((text) => text !== "")
+          .join(" ")
+          .split("\n")
+          // PostgreSQL ends each column of a view but the last with a comma.
+          .map((line) => line.trim().replace(/,$/, ""));
   const old = split(before);
   const now = split(after);
   const lines = [
@@ -42,8 +73,8 @@ function compareLines(before: string, after: string): string[] {
 /** Changes as text: a line an object, and below it what changed in it. */
 export function describeChanges(changes: ObjectChange[]): string[] {
   const signs = { added: "+", changed: "~", dropped: "-" };
-  return changes.flatMap(({ change, kind, name, lines }) => [
-    `${signs[change]} ${kind} ${name}`,
+  return changes.flatMap(({ change, object, lines }) => [
+    `${signs[change]} ${object}`,
     ...lines.map((line) => `    ${line}`),
   ]);
 }

@@ -43,6 +43,19 @@ from pg_namespace n
 where n.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
 order by n.nspname`;
 
+/**
+ * The contracts that the last deployment wrote down in a database: what its clients rely on, whatever the files say.
+ * Of a database that was never deployed to, none.
+ */
+export async function readRecordedContracts(client: Client): Promise<Contract[]> {
+  const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
+  if (tables[0].found === null) return [];
+  const { rows } = await client.query<{ contracts: unknown }>(
+    "select contracts from deployment.api_schemas where contracts is not null order by id desc limit 1",
+  );
+  return z.array(contractSchema).parse(rows[0]?.contracts ?? []);
+}
+
 /** Reads from the catalogue what each API schema of a database serves. */
 export async function readServedContracts(client: Client): Promise<Contract[]> {
   const { rows } = await client.query(sql);

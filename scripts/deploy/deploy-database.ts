@@ -5,9 +5,12 @@ import { loadDataSet } from "../refresh/load-data-set.ts";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { readContracts } from "./contract.ts";
+import { type Drift, recordDeployment } from "./find-drift.ts";
 import { readApiFiles } from "./read-api-files.ts";
-import { apiSchemaPattern, readCatalogue } from "./read-catalogue.ts";
-import { runMigrations } from "./run-migrations.ts";
+import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
+import { refuseOlderApi } from "./refuse-older-api.ts";
+import { settleDrift } from "./repair-drift.ts";
+import { findPendingMigrations, readMigrations, runMigrations } from "./run-migrations.ts";
 import { type LoginRole, setRolePasswords } from "./set-role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -16,8 +19,8 @@ export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db")
 export interface Deployment {
   migrations: string[];
   apiSchemasChanged: boolean;
-  /** Objects of the API that differ from before, if asked for. */
-  changes?: ObjectChange[];
+  /** Objects of the API that differ from before. */
+  changes: ObjectChange[];
 }
 
 export interface DeploymentOptions {
@@ -32,14 +35,21 @@ export interface DeploymentOptions {
   withoutApi?: boolean;
   /** Whether to return what changed in the API. */
   compare?: boolean;
+  /** Decides whether drift is repaired; without it, a deployment over drift is refused. */
+  acceptsDrift?: (drift: Drift) => boolean | Promise<boolean>;
+  /** Whether files of `db/api` may go back to what was deployed before. */
+  rollsBackApi?: boolean;
   /** Is told of what takes long. */
   report?: (line: string) => void;
 }
 
 /**
- * Brings a database to the state of `db`: migrations, an empty data set where there is none, passwords of the
- * login roles that are given, then the API schemas. Changes nothing where nothing is to be done. A second
- * deployment at the same time waits for the first.
+ * Brings a database to the state of `db`: drift repaired if that is accepted, migrations, an empty data set where there
+ * is none, passwords of the login roles that are given, then the API schemas. Changes nothing where nothing is to be
+ * done. A second deployment at the same time waits for the first.
+ *
+ * @throws DriftFound where the database is not what the last deployment left, and nobody accepts that it is repaired;
+ * DeploymentRefused, SqlFileError
  */
 export async function deployDatabase(
   databaseUrl: string,
@@ -50,22 +60,41 @@ export async function deployDatabase(
   const client = await connect(databaseUrl, "db-deploy");
   try {
     await lockDeployment(client, report);
-    const migrations =
-      apiDirectory === directory
-        ? await runMigrations(client, path.join(directory, "migrations"), report)
-        : [];
+    const api = await readApi(apiDirectory);
+    await refuseOlderApi(client, api.files.sha256, options);
+    const keepsOthers = apiDirectory !== directory;
+    const migrationsDirectory = path.join(directory, "migrations");
+    // Refuses a database with another history before anything is changed.
+    if (!keepsOthers) await findPendingMigrations(client, await readMigrations(migrationsDirectory));
+    const drift = await settleDrift(client, options.acceptsDrift ?? (() => false), report);
+    const migrations = keepsOthers ? [] : await runMigrations(client, migrationsDirectory, report);
     await setRolePasswords(client, passwords);
     await publishEmptyDataSet(client);
-    if (options.withoutApi) return { migrations, apiSchemasChanged: false };
-    const before = options.compare ? await readCatalogue(client, apiSchemaPattern) : [];
-    const api = { ...(await readApi(apiDirectory)), keepsOthers: apiDirectory !== directory };
-    const apiSchemasChanged = await applyApiSchemas(client, api, report);
-    if (!options.compare) return { migrations, apiSchemasChanged };
-    const changes = compareCatalogues(before, await readCatalogue(client, apiSchemaPattern));
-    return { migrations, apiSchemasChanged, changes };
+    if (options.withoutApi) return { migrations, apiSchemasChanged: false, changes: [] };
+    const queries = await readCatalogueQueries(directory);
+    const before = options.compare ? await readServedParts(client, queries) : [];
+    const isForced = drift.api.length > 0;
+    let isApiDone = false;
+    try {
+      const apiSchemasChanged = await applyApiSchemas(
+        client,
+        { ...api, keepsOthers, isForced, foreign: drift.foreign },
+        report,
+      );
+      isApiDone = true;
+      const after = options.compare && apiSchemasChanged ? await readServedParts(client, queries) : before;
+      return { migrations, apiSchemasChanged, changes: compareCatalogues(before, after) };
+    } finally {
+      // Where the API was refused, the migrations have run all the same.
+      await recordDeployment(client, queries, drift, isApiDone);
+    }
   } finally {
     await client.end();
   }
+}
+
+async function readServedParts(client: Client, queries: string[]): Promise<CataloguePart[]> {
+  return (await readCatalogue(client, queries)).filter(({ scope }) => scope === "api");
 }
 
 /** The API as the files of a directory have it. */

@@ -1,14 +1,18 @@
 import path from "node:path";
+import { createInterface } from "node:readline/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../../service/describe-error.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
-import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
+import { startScratchServer } from "../servers/scratch-database.ts";
+import { type DeploymentOptions, deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 import { describeDeployment, describePlan } from "./describe-deployment.ts";
 import { withApiOf } from "./extract-api.ts";
 import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
-import { planDeployment } from "./plan-deployment.ts";
+import { type Drift, isDrifted } from "./find-drift.ts";
+import { type Plan, planDeployment } from "./plan-deployment.ts";
+import { DriftFound, describeDrift } from "./repair-drift.ts";
 import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
 
 const passwordVariables: Record<LoginRole, string> = {
@@ -18,7 +22,15 @@ const passwordVariables: Record<LoginRole, string> = {
   publisher: "PUBLISHER_PASSWORD",
 };
 
-type Options = { wait: number; plan?: true; json?: true; apiFrom?: string; directory: string };
+interface Options {
+  wait: number;
+  plan?: true;
+  json?: true;
+  apiFrom?: string;
+  acceptDrift?: true;
+  rollBackApi?: true;
+  directory: string;
+}
 
 /** Runs `npm run db:deploy` to its end. */
 export async function runDeploy(around: Surroundings): Promise<void> {
@@ -26,7 +38,7 @@ export async function runDeploy(around: Surroundings): Promise<void> {
     await deploy(around, readOptions(around.argv));
   } catch (error) {
     around.stderr.write(`db:deploy: ${describeError(error)}\n`);
-    around.exitCode = 1;
+    around.exitCode = error instanceof DriftFound ? 4 : 1;
   }
 }
 
@@ -36,7 +48,9 @@ function readOptions(argv: string[]): Options {
       "Brings the database to the state of db/: migrations, role passwords, API schemas. Safe to repeat, and while requests are served.",
     )
     .option("--wait <time>", "how long to wait for a database that is away, such as 60s or 2m", readTime, 0)
-    .option("--plan", "only say what would be done")
+    .option("--plan", "only say what would be done; cannot change the database")
+    .option("--accept-drift", "put back what somebody has changed since the last deployment, and go on")
+    .option("--roll-back-api", "deploy files of db/api that were deployed before, and replaced since")
     .option(
       "--api-from <commit>",
       "put the API schemas back to what a git commit has; migrations stay as they are",
@@ -55,16 +69,18 @@ Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, GATEWAY_SYNC_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; what is unset stays as it is
   STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
+  SCRATCH_URL                for --plan, another PostgreSQL server to make what db/ makes on, as superuser; else one is started
 
-Exit status: 0 the database is in the state of db/, 1 it is not: the deployment failed or was refused.
-With --plan: 0 nothing to do, 3 there are changes to deploy, 1 the deployment would fail or be refused.`,
+Exit status: 0 the database is in the state of db/, 1 it is not: the deployment failed or was refused, 4 it was refused
+because of drift.
+With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1 the deployment would fail or be refused.`,
     )
     .parse(argv)
     .opts<Options>();
 }
 
 async function deploy(around: Surroundings, options: Options): Promise<void> {
-  const { wait, plan, json, apiFrom, directory } = options;
+  const { wait, plan, json, apiFrom, acceptDrift, rollBackApi, directory } = options;
   const print = (text: string) => void around.stdout.write(`${text}\n`);
   const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, [
     "DATABASE_URL",
@@ -81,20 +97,54 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
     }),
   );
   const act = async (apiDirectory?: string) => {
-    const common = { directory: path.resolve(directory), report, ...(apiDirectory && { apiDirectory }) };
+    const common = {
+      directory: path.resolve(directory),
+      report,
+      ...(apiDirectory && { apiDirectory }),
+      rollsBackApi: rollBackApi === true || apiFrom !== undefined,
+    };
     if (plan) {
-      const found = await planDeployment(databaseUrl, common);
+      const scratchUrl = variables.SCRATCH_URL || undefined;
+      const { found, exitCode } = await findPlan(databaseUrl, scratchUrl, common);
       print(json ? JSON.stringify(found, null, 2) : describePlan(found));
-      if (found.refusal !== undefined) around.exitCode = 1;
-      else if (found.migrations.length > 0 || found.apiSchemasChanged) around.exitCode = 3;
+      around.exitCode = exitCode;
       return;
     }
-    const done = await deployDatabase(databaseUrl, passwords, { ...common, compare: true });
+    const acceptsDrift = (drift: Drift) => acceptDrift ?? askAboutDrift(around, drift);
+    const done = await deployDatabase(databaseUrl, passwords, { ...common, acceptsDrift, compare: true });
     const roles = Object.keys(passwords);
     print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
   };
   if (apiFrom === undefined) await act();
   else await withApiOf(directory, apiFrom, act);
+}
+
+async function findPlan(
+  databaseUrl: string,
+  serverUrl: string | undefined,
+  options: DeploymentOptions,
+): Promise<{ found: Plan; exitCode: number }> {
+  const scratch = await startScratchServer(serverUrl);
+  try {
+    const found = await planDeployment(databaseUrl, await scratch.create(), options);
+    const isPending = found.migrations.length > 0 || found.apiSchemasChanged;
+    const exitCode = found.refusal !== undefined ? 1 : isDrifted(found.drift) ? 4 : isPending ? 3 : 0;
+    return { found, exitCode };
+  } finally {
+    await scratch.close();
+  }
+}
+
+/** Whoever sits at a terminal decides; nobody does in a pipeline. */
+async function askAboutDrift({ stdin, stderr }: Surroundings, drift: Drift): Promise<boolean> {
+  if (!stdin.isTTY || !stderr.isTTY) return false;
+  stderr.write(`${describeDrift(drift).join("\n")}\n`);
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question("Put this back to what was deployed? [y/N] ")).trim());
+  } finally {
+    terminal.close();
+  }
 }
 
 function readTime(text: string): number {

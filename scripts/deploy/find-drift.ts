@@ -1,51 +1,101 @@
-import { connect } from "../../service/connect.ts";
-import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
-import { deployDatabase } from "./deploy-database.ts";
-import { allSchemasPattern, type CatalogueObject, readCatalogue } from "./read-catalogue.ts";
+import type { Client } from "pg";
+import { compareParts, keyOf, type PartChange } from "./compare-catalogues.ts";
+import { type CataloguePart, readCatalogue } from "./read-catalogue.ts";
+
+/** What has changed in a database since the last deployment or publication wrote it down, other than by these. */
+export interface Drift {
+  /** Parts of the API: the deployment rebuilds it. */
+  api: PartChange[];
+  /** Parts that a statement makes again as they were, or takes away. */
+  repairable: PartChange[];
+  /** What is gone with the data in it, and what no statement can change back. */
+  lost: PartChange[];
+  /** What somebody has put beside it: it is named, and left alone. */
+  foreign: PartChange[];
+}
+
+interface Recorded {
+  queries: string[];
+  parts: CataloguePart[];
+}
+
+/** Parts that change what an object of the project does, whoever made them. */
+const behaviour =
+  /^(grant|policy|trigger|rule|constraint|option|comment|setting|may become|row level security)\b/;
+
+/** Compares a database with what was written down of it. Nothing is found where nothing was written down. */
+export async function findDrift(client: Client): Promise<Drift> {
+  const drift: Drift = { api: [], repairable: [], lost: [], foreign: [] };
+  const recorded = await readRecords(client);
+  for (const { queries, parts } of recorded) {
+    const scopes = new Set(parts.map(({ scope }) => scope));
+    const now = (await readCatalogue(client, queries)).filter(({ scope }) => scopes.has(scope));
+    const objects = new Set(parts.map(({ object }) => object));
+    const changes = compareParts(parts, now);
+    for (const change of changes) drift[classify(change, objects, changes)].push(change);
+  }
+  return drift;
+}
+
+export const isDrifted = ({ api, repairable, lost }: Drift): boolean =>
+  api.length + repairable.length + lost.length > 0;
+
+function classify(change: PartChange, objects: Set<string>, changes: PartChange[]): keyof Drift {
+  const { before, after } = change;
+  if ((after ?? before)?.scope === "api") return "api";
+  if (before === undefined) {
+    const isOurs = after !== undefined && objects.has(after.object) && behaviour.test(after.part);
+    return isOurs && after.removal !== null ? "repairable" : "foreign";
+  }
+  // With an object that is gone, all its parts are.
+  const itself = changes.find((one) => one.before?.object === before.object && one.before.part === "");
+  if (itself !== undefined && itself.after === undefined && itself.before?.repair === null) return "lost";
+  if (after === undefined && before.part.startsWith("column ") && !before.object.startsWith("view "))
+    return "lost";
+  return before.repair === null ? "lost" : "repairable";
+}
+
+async function readRecords(client: Client): Promise<Recorded[]> {
+  const { rows: tables } = await client.query("select to_regclass('deployment.catalogues') as found");
+  if (tables[0].found === null) return [];
+  // A publication writes its part down after it: what was published since is not known.
+  const { rows } = await client.query<Recorded>(
+    `select queries, parts from deployment.catalogues
+     where data_set_id is null
+       or data_set_id = (select data_sets.id from publication.data_sets where data_sets.state = 'live')`,
+  );
+  return rows;
+}
 
 /**
- * What a deployed database has otherwise than the files of a directory make it, in schemas, relations, functions,
- * types, roles and settings. The data is not compared.
+ * Writes down what a deployment has made, and the published data set where its publication did not: the next
+ * deployment compares with it.
  *
- * @param scratchUrl an empty database
+ * @param drift what was found before
+ * @param isApiDone whether the API is as its files make it; if not, what was written down of it stays
  */
-export async function findDrift(
-  directory: string,
-  databaseUrl: string,
-  scratchUrl: string,
-): Promise<ObjectChange[]> {
-  await deployDatabase(scratchUrl, {}, { directory });
-  return compareCatalogues(await readAll(scratchUrl), await readAll(databaseUrl));
+export async function recordDeployment(
+  client: Client,
+  queries: string[],
+  { foreign }: Drift,
+  isApiDone: boolean,
+): Promise<void> {
+  const left = new Set(foreign.flatMap(({ after }) => (after === undefined ? [] : [keyOf(after)])));
+  const now = (await readCatalogue(client, queries)).filter((part) => !left.has(keyOf(part)));
+  const before = isApiDone ? now : (await readRecords(client)).flatMap(({ parts }) => parts);
+  const parts = [
+    ...now.filter(({ scope }) => scope === "durable"),
+    ...before.filter(({ scope }) => scope === "api"),
+  ];
+  await client.query(
+    `insert into deployment.catalogues (name, queries, parts) values ('deployment', $1, $2)
+     on conflict (name) do update set queries = excluded.queries, parts = excluded.parts, recorded_at = now()`,
+    [queries, JSON.stringify(parts)],
+  );
+  await client.query(
+    `select deployment.record_data_set() where not exists (
+       select from deployment.catalogues join publication.data_sets on data_sets.id = catalogues.data_set_id
+       where data_sets.state = 'live'
+     )`,
+  );
 }
-
-async function readAll(databaseUrl: string): Promise<CatalogueObject[]> {
-  const client = await connect(databaseUrl, "db-diff");
-  try {
-    const objects = await readCatalogue(client, allSchemasPattern);
-    return [...objects, ...(await client.query<CatalogueObject>(beside)).rows];
-  } finally {
-    await client.end();
-  }
-}
-
-// What stands in no schema: other schemas, roles and what they may become, migrations that were run.
-const beside = `
-select 'unknown schema' as kind, nspname::text as name, '' as definition
-from pg_namespace
-where nspname !~ '^pg_|${allSchemasPattern.replaceAll("'", "''")}'
-  and nspname not in ('information_schema', 'public', 'extensions', 'staging')
-  and nspname !~ '^(disclosed|suppressed)_(next|previous)$'
-union all
-select 'role', rolname::text, concat_ws(E'\\n',
-  case when rolsuper then 'superuser' end, case when rolbypassrls then 'bypass row-level security' end,
-  case when rolcanlogin then 'login' end, case when rolinherit then 'inherit' end,
-  case when rolcreaterole then 'create roles' end, case when rolcreatedb then 'create databases' end,
-  (select string_agg('set ' || setting, E'\\n' order by setting)
-    from pg_db_role_setting, unnest(setconfig) as setting where setrole = pg_roles.oid and setdatabase = 0),
-  (select string_agg('may become ' || m.roleid::regrole, E'\\n' order by m.roleid::regrole::text)
-    from pg_auth_members as m where m.member = pg_roles.oid))
-from pg_roles
-where rolname in ('authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'gateway_sync', 'publisher')
-union all
-select 'migration', name::text, '' from deployment.migrations
-order by 1, 2`;

@@ -1,16 +1,18 @@
 import path from "node:path";
+import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
-import { readDeployedHash, rebuildApiSchemas } from "./apply-api-schemas.ts";
-import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
-import { type ContractChange, compareContracts } from "./compare-contracts.ts";
-import { readServedContracts } from "./contract.ts";
-import { type DeploymentOptions, lockDeployment, readApi, repositoryDirectory } from "./deploy-database.ts";
-import { describeSqlError, SqlFileError } from "./describe-sql-error.ts";
-import type { ApiFile } from "./read-api-files.ts";
-import { apiSchemaPattern, readCatalogue } from "./read-catalogue.ts";
-import { DeploymentRefused } from "./refuse-early-removal.ts";
+import { readDeployedHash } from "./apply-api-schemas.ts";
+import { compareCatalogues, keyOf, type ObjectChange } from "./compare-catalogues.ts";
+import { type ContractChange, compareContracts, describeBreaks } from "./compare-contracts.ts";
+import { readRecordedContracts, readServedContracts } from "./contract.ts";
+import { type DeploymentOptions, deployDatabase, readApi, repositoryDirectory } from "./deploy-database.ts";
+import { SqlFileError } from "./describe-sql-error.ts";
+import { type Drift, findDrift } from "./find-drift.ts";
+import { findMissingColumns } from "./find-missing-columns.ts";
+import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
+import { DeploymentRefused, refuseEarlyRemoval } from "./refuse-early-removal.ts";
+import { refuseOlderApi } from "./refuse-older-api.ts";
 import { findPendingMigrations, readMigrations } from "./run-migrations.ts";
-import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
 
 /** What a deployment would do. */
 export interface Plan {
@@ -18,77 +20,104 @@ export interface Plan {
   migrations: { name: string; sql: string }[];
   /** Whether the API schemas would be rebuilt: a file differs, if only in a space. */
   apiSchemasChanged: boolean;
-  /** Objects of the API that would differ. */
+  /** Objects that would differ. */
   changes: ObjectChange[];
-  /** What would be served beyond the contracts. */
+  /** What would be served beyond what the last deployment promised. */
   additions: ContractChange[];
-  /** Why the deployment would be refused or fail. Then nothing would change but the migrations before the failure. */
+  /** What has changed in the database, other than by a deployment. */
+  drift: Drift;
+  /** Why the deployment would be refused or fail. */
   refusal?: string;
 }
 
 /**
- * Finds out what a deployment would do by doing it in a transaction that is rolled back. Requests wait for it as
- * they would for the deployment.
+ * Finds out what a deployment would do, without any way to change the database: it is read in a read-only
+ * transaction, and compared with what `db` makes on a scratch server.
+ *
+ * @param scratchUrl an empty database on another server
+ * @throws Error when the scratch server is the database's own, whose roles the files would change
  */
-export async function planDeployment(databaseUrl: string, options: DeploymentOptions = {}): Promise<Plan> {
-  const { directory = repositoryDirectory, apiDirectory = directory, report = () => {} } = options;
+export async function planDeployment(
+  databaseUrl: string,
+  scratchUrl: string,
+  options: DeploymentOptions = {},
+): Promise<Plan> {
+  const { directory = repositoryDirectory, apiDirectory = directory } = options;
   const client = await connect(databaseUrl, "db-deploy");
+  const scratchClient = await connect(scratchUrl, "db-deploy");
   try {
-    await lockDeployment(client, report);
+    await refuseSameServer(client, scratchClient);
+    await client.query("begin isolation level repeatable read read only");
     const migrations =
       apiDirectory === directory ? await readMigrations(path.join(directory, "migrations")) : [];
     const pending = await findPendingMigrations(client, migrations);
-    const api = { ...(await readApi(apiDirectory)), keepsOthers: apiDirectory !== directory };
+    const { files } = await readApi(apiDirectory);
     const plan: Plan = {
       migrations: pending.map(({ name, sql }) => ({ name, sql })),
-      apiSchemasChanged: (await readDeployedHash(client)) !== api.files.sha256,
+      apiSchemasChanged: (await readDeployedHash(client)) !== files.sha256,
       changes: [],
       additions: [],
+      drift: await findDrift(client),
     };
-    if (pending.length === 0 && !plan.apiSchemasChanged) return plan;
-    const before = await readCatalogue(client, apiSchemaPattern);
-    return await takeTurns(
-      client,
-      async () => {
-        await client.query("begin");
-        try {
-          await client.query(`set local lock_timeout = '${lockTimeoutMilliseconds}ms'`);
-          await client.query(
-            "set local client_min_messages = warning; create schema if not exists deployment",
-          );
-          for (const { path: file, sql } of pending) {
-            await client.query(sql).catch((error: unknown) => {
-              throw describeSqlError(`db/${file}`, sql, error);
-            });
-          }
-          const { rows } = await client.query("select to_regclass('dissemination.data_set') as found");
-          // A first deployment would publish an empty data set before, in transactions of its own.
-          if (rows[0].found === null) return { ...plan, changes: listFiles(api.files.files) };
-          await rebuildApiSchemas(client, api);
-          const changes = compareCatalogues(before, await readCatalogue(client, apiSchemaPattern));
-          const additions = compareContracts(api.contracts, await readServedContracts(client));
-          return { ...plan, changes, additions };
-        } catch (error) {
-          if (error instanceof DeploymentRefused) return { ...plan, refusal: error.message };
-          if (error instanceof SqlFileError && !isLockTimeout(error))
-            return { ...plan, refusal: error.message };
-          throw error;
-        } finally {
-          await client.query("rollback");
-        }
-      },
-      report,
-    );
+    try {
+      await refuseOlderApi(client, files.sha256, options);
+      const schemas = files.files.map(({ path: file }) => file.split("/")[0] ?? "");
+      if (apiDirectory === directory) await refuseEarlyRemoval(client, [...new Set(schemas)]);
+      if (plan.migrations.length === 0 && !plan.apiSchemasChanged) return plan;
+      await deployDatabase(scratchUrl, {}, { directory, withoutApi: true });
+      await deployDatabase(scratchUrl, {}, { directory, apiDirectory });
+      return { ...plan, ...(await compareWith(client, scratchClient, directory, plan.drift)) };
+    } catch (error) {
+      if (error instanceof DeploymentRefused || error instanceof SqlFileError)
+        return { ...plan, refusal: error.message };
+      throw error;
+    }
   } finally {
     await client.end();
+    await scratchClient.end();
   }
 }
 
-function isLockTimeout({ cause }: Error): boolean {
-  const { code } = cause as { code?: string };
-  return code === "55P03" || code === "40P01";
+async function compareWith(
+  client: Client,
+  scratch: Client,
+  directory: string,
+  drift: Drift,
+): Promise<Pick<Plan, "changes" | "additions"> & { refusal?: string }> {
+  const served = await readServedContracts(scratch);
+  const additions = compareContracts(await readRecordedContracts(client), served);
+  const refusal = describeBreaks(additions) ?? (await findMissingColumns(client, scratch));
+  const queries = await readCatalogueQueries(directory);
+  const before = undoDrift(await readCatalogue(client, queries), drift).filter(isDeployed);
+  const after = (await readCatalogue(scratch, queries)).filter(isDeployed);
+  return {
+    changes: compareCatalogues(before, after),
+    additions: additions.filter(({ breaks }) => breaks === undefined),
+    ...(refusal !== undefined && { refusal }),
+  };
 }
 
-function listFiles(files: ApiFile[]): ObjectChange[] {
-  return files.map(({ path: name }) => ({ change: "added", kind: "file", name, lines: [] }));
+// What a data set is made of changes when one is published.
+const isDeployed = ({ scope }: CataloguePart) => scope !== "data_set";
+
+/** The catalogue as the last deployment left it. */
+function undoDrift(now: CataloguePart[], { api, repairable, lost, foreign }: Drift): CataloguePart[] {
+  const parts = new Map(now.map((part) => [keyOf(part), part]));
+  for (const { before, after } of [...api, ...repairable, ...lost, ...foreign]) {
+    if (before !== undefined) parts.set(keyOf(before), before);
+    else if (after !== undefined) parts.delete(keyOf(after));
+  }
+  return [...parts.values()];
+}
+
+async function refuseSameServer(client: Client, scratch: Client): Promise<void> {
+  const identify = "select system_identifier::text as server from pg_control_system()";
+  const [one, other] = await Promise.all(
+    [client, scratch].map(async (each) => (await each.query<{ server: string }>(identify)).rows[0]?.server),
+  );
+  if (one === other) {
+    throw new Error(
+      "SCRATCH_URL names the server that the plan is for. Roles are of a whole server, so a plan could change them: name another, or none.",
+    );
+  }
 }

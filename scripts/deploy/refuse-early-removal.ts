@@ -12,6 +12,8 @@ export class DeploymentRefused extends Error {
  * @throws DeploymentRefused
  */
 export async function refuseEarlyRemoval(client: Client, known: string[]): Promise<void> {
+  const { rows: tables } = await client.query("select to_regclass('deployment.retired_versions') as found");
+  if (tables[0].found === null) return;
   const { rows } = await client.query<{
     schema: string;
     version: string;

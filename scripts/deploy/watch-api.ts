@@ -5,7 +5,8 @@ import type { Client } from "pg";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { readApi } from "./deploy-database.ts";
-import { apiSchemaPattern, readCatalogue } from "./read-catalogue.ts";
+import { findDrift, recordDeployment } from "./find-drift.ts";
+import { readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
 
 /** Editors write a file in several steps. */
 const settleMilliseconds = 30;
@@ -34,6 +35,8 @@ export async function watchApi(
   const saved = new Set<string>();
   let wake = () => {};
   const api = path.join(directory, "api");
+  const queries = await readCatalogueQueries(directory);
+  const readParts = () => readCatalogue(client, queries);
   // A folder at a time: Node's recursive watch loses files that an editor replaces in place of writing to them.
   const watched = new Set<string>();
   const watchFolders = () => {
@@ -61,12 +64,13 @@ export async function watchApi(
     await sleep(settleMilliseconds);
     const files = [...saved].sort();
     saved.clear();
-    const before = await readCatalogue(client, apiSchemaPattern);
+    const before = await readParts();
     try {
-      const isChanged = await applyApiSchemas(client, await readApi(directory));
+      const isChanged = await applyApiSchemas(client, { ...(await readApi(directory)), isDraft: true });
       if (!isChanged) continue;
-      const changes = compareCatalogues(before, await readCatalogue(client, apiSchemaPattern));
-      report({ files, changes, milliseconds: Math.round(performance.now() - start) });
+      const milliseconds = Math.round(performance.now() - start);
+      report({ files, changes: compareCatalogues(before, await readParts()), milliseconds });
+      await recordDeployment(client, queries, await findDrift(client), true);
     } catch (failure) {
       if (!(failure instanceof Error)) throw failure;
       // Without a connection there is nothing to watch for.

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { allSchemasPattern, readCatalogue } from "../../../scripts/deploy/read-catalogue.ts";
+import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { readMigrations } from "../../../scripts/deploy/run-migrations.ts";
 import { connect } from "../../../service/connect.ts";
 import { freePorts } from "../../support/run-stack.ts";
@@ -28,7 +28,7 @@ let state: string;
 async function readState(): Promise<string> {
   const client = await connect(database.url, "test");
   try {
-    const catalogue = await readCatalogue(client, allSchemasPattern);
+    const catalogue = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
     const { rows: migrations } = await client.query("select * from deployment.migrations order by id");
     const { rows: deployments } = await client.query("select * from deployment.api_schemas order by id");
     return JSON.stringify({ catalogue, migrations, deployments });

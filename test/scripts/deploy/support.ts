@@ -3,7 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { apiSchemaPattern, readCatalogue } from "../../../scripts/deploy/read-catalogue.ts";
+import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { connect } from "../../../service/connect.ts";
 import type { Surroundings } from "../../../service/surroundings.ts";
 import { runHere } from "../../support/run-here.ts";
@@ -21,7 +21,7 @@ export interface Copy {
 export async function copyRepository(from = repositoryDirectory): Promise<Copy> {
   const parent = await mkdtemp(path.join(tmpdir(), "single-audit-db-"));
   const directory = path.join(parent, "db");
-  for (const part of ["api", "contracts", "migrations"]) {
+  for (const part of ["api", "contracts", "deployment", "migrations"]) {
     await cp(path.join(from, part), path.join(directory, part), { recursive: true });
   }
   const write = (file: string, text: string) => writeFile(path.join(directory, file), text);
@@ -94,7 +94,8 @@ export async function run(
 export async function readApiCatalogue(databaseUrl: string): Promise<string> {
   const client = await connect(databaseUrl, "test");
   try {
-    return JSON.stringify(await readCatalogue(client, apiSchemaPattern));
+    const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
+    return JSON.stringify(parts.filter(({ scope }) => scope === "api"));
   } finally {
     await client.end();
   }
