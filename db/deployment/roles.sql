@@ -38,8 +38,8 @@ select
     pg_auth_members.admin_option
   ),
   format(
-    'grant %I to %I with inherit %s, set %s, admin %s', granted.rolname, roles.rolname, pg_auth_members.inherit_option,
-    pg_auth_members.set_option, pg_auth_members.admin_option
+    'grant %I to %I with inherit %s, set %s, admin %s', granted.rolname, roles.rolname,
+    pg_auth_members.inherit_option::text, pg_auth_members.set_option::text, pg_auth_members.admin_option::text
   ),
   format('revoke %I from %I granted by %I', granted.rolname, roles.rolname, pg_get_userbyid(pg_auth_members.grantor))
 from roles
@@ -86,8 +86,9 @@ where pg_database.datname = current_database() and rights.grantee <> pg_database
 group by pg_roles.rolname
 union all
 select
-  'default privileges', format('of %s for %s', owner.rolname, pg_default_acl.defaclobjtype), 'durable',
-  pg_default_acl.defaclacl::text, null, null
+  'default privileges', format('of objects of kind %s', pg_default_acl.defaclobjtype), 'durable',
+  replace(pg_default_acl.defaclacl::text, owner.rolname, 'who deploys'),
+  case pg_default_acl.defaclobjtype when 'f' then 'alter default privileges revoke all on functions from public' end, null
 from pg_catalog.pg_default_acl
 join pg_catalog.pg_roles as owner on owner.oid = pg_default_acl.defaclrole
 where owner.oid = (select pg_namespace.nspowner from pg_catalog.pg_namespace where pg_namespace.nspname = 'deployment') and pg_default_acl.defaclnamespace = 0

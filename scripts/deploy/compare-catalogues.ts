@@ -1,4 +1,4 @@
-import type { CataloguePart } from "./read-catalogue.ts";
+import { type CataloguePart, keyOf } from "./read-catalogue.ts";
 
 /** A part that two catalogues do not have alike. */
 export interface PartChange {
@@ -14,8 +14,6 @@ export interface ObjectChange {
   /** Lines of its definition that are in one catalogue only: `- ` before, `+ ` after. */
   lines: string[];
 }
-
-export const keyOf = ({ object, part }: CataloguePart): string => `${object}\n${part}`;
 
 /** The parts in which two catalogues differ. */
 export function compareParts(before: CataloguePart[], after: CataloguePart[]): PartChange[] {

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import { compareParts, keyOf, type PartChange } from "./compare-catalogues.ts";
-import { type CataloguePart, readCatalogue } from "./read-catalogue.ts";
+import { compareParts, type PartChange } from "./compare-catalogues.ts";
+import { type CataloguePart, keyOf, readCatalogue } from "./read-catalogue.ts";
 
 /** What has changed in a database since the last deployment or publication wrote it down, other than by these. */
 export interface Drift {

@@ -17,6 +17,9 @@ export interface CataloguePart {
   removal: string | null;
 }
 
+/** By which a part is known. */
+export const keyOf = ({ object, part }: CataloguePart): string => `${object}\n${part}`;
+
 /** The queries of `db/deployment` under a `db` directory. */
 export async function readCatalogueQueries(directory: string): Promise<string[]> {
   const folder = path.join(directory, "deployment");
@@ -24,7 +27,7 @@ export async function readCatalogueQueries(directory: string): Promise<string[]>
   return await Promise.all(files.map((file) => readFile(path.join(folder, file), "utf8")));
 }
 
-/** Reads everything that the project owns in a database, part by part. */
+/** Reads everything that the project owns in a database, part by part, in order. */
 export async function readCatalogue(client: Client, queries: string[]): Promise<CataloguePart[]> {
   // Names are qualified in definitions when the path is empty.
   const { rows: paths } = await client.query("select current_setting('search_path') as path");
@@ -32,7 +35,7 @@ export async function readCatalogue(client: Client, queries: string[]): Promise<
   try {
     const parts: CataloguePart[] = [];
     for (const query of queries) parts.push(...(await client.query<CataloguePart>(query)).rows);
-    return parts;
+    return parts.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   } finally {
     await client.query("select set_config('search_path', $1, false)", [paths[0].path]);
   }

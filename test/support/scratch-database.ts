@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Client, escapeIdentifier } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { type ScratchServer, startScratchServer } from "../../scripts/servers/scratch-database.ts";
 import { connect } from "../../service/connect.ts";
 import { target } from "./target.ts";
 
@@ -26,6 +27,18 @@ export async function createScratchDatabase(): Promise<ScratchDatabase> {
   const url = new URL(findServerUrl());
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`drop database ${escapeIdentifier(name)} with (force)`) };
+}
+
+/** Another server for the tests that follow, as plans need one; filled in before the first of them. */
+export function useOtherServer(): { url: string } {
+  const found = { url: "" };
+  let server: ScratchServer;
+  beforeAll(async () => {
+    server = await startScratchServer();
+    found.url = await server.create();
+  });
+  afterAll(() => server.close());
+  return found;
 }
 
 /** A database in the state of `db/`, with a connection as its superuser. */

@@ -11,6 +11,7 @@ import {
   type Copy,
   copyRepository,
   describeView,
+  forgetDeployments,
   readApiCatalogue,
   run,
   viewColumns,
@@ -180,14 +181,27 @@ grant execute on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) to api
     expect((await contract("--write")).code).toBe(0);
     const after = await contract();
     expect([after.code, after.output]).toEqual([0, "Contracts and files agree.\n"]);
+    // What is deployed is promised, whatever the files say.
+    await expect(deployDatabase(database.url, {}, { rollsBackApi: true })).rejects.toThrow("was removed");
+    await forgetDeployments(database.url);
     await deployDatabase(database.url);
     expect(await readApiCatalogue(database.url)).toBe(deployed);
+  });
+
+  it("an addition that is taken back together with its contract is refused", async () => {
+    await setView([...viewColumns, addedColumn]);
+    await deploy();
+    await setView(viewColumns);
+    await copy.edit(viewFile, (text) => text.replace("'Additional EINs", "'Further EINs"));
+    await expect(deploy()).rejects.toThrow("additional_eins.other_id was removed");
+    await forgetDeployments(database.url);
+    await deployDatabase(database.url);
   });
 
   it("a comment, with nothing to write down", async () => {
     await copy.edit(viewFile, (text) => text.replace("'Additional EINs", "'Further EINs"));
     expect((await deploy()).apiSchemasChanged).toBe(true);
-    await deployDatabase(database.url);
+    await deployDatabase(database.url, {}, { rollsBackApi: true });
   });
 });
 

@@ -2,7 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { createScratchDatabase, useDeployedDatabase } from "../../support/scratch-database.ts";
+import {
+  createScratchDatabase,
+  useDeployedDatabase,
+  useOtherServer,
+} from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import {
   addedColumn,
@@ -10,6 +14,7 @@ import {
   copyRepository,
   describeView,
   findKeyId,
+  forgetDeployments,
   queryOn,
   readApiCatalogue,
   run,
@@ -18,6 +23,7 @@ import {
 } from "./support.ts";
 
 const database = useDeployedDatabase();
+const other = useOtherServer();
 let service: ScratchService;
 let key: string;
 let copy: Copy;
@@ -27,7 +33,8 @@ const makeCopy = async () => {
   copies.push(copy);
   return copy;
 };
-const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: database.url });
+const deploy = (...args: string[]) =>
+  run(runDeploy, args, { DATABASE_URL: database.url, SCRATCH_URL: other.url });
 const read = (path: string, headers = {}) => service.request(path, key, { headers });
 const hasColumn = async (name: string) =>
   (await read(`/additional_eins?select=${name}&limit=1`)).status === 200;
@@ -40,6 +47,7 @@ afterAll(async () => {
   await service.stop();
 });
 afterEach(async () => {
+  await forgetDeployments(database.url);
   await deployDatabase(database.url);
   for (const one of copies.splice(0)) await one.dispose();
 });
@@ -61,6 +69,7 @@ describe("db:deploy", () => {
         PGPORT: url.port,
         PGUSER: url.username,
         PGDATABASE: url.pathname.slice(1),
+        SCRATCH_URL: other.url,
       };
       const plan = await run(runDeploy, ["--plan"], { ...env, PGPASSWORD: url.password });
       expect(plan.code).toBe(3);
@@ -134,17 +143,39 @@ describe("db:deploy", () => {
     };
     await git`git init -q`;
     await commit();
-    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    await copy.edit(viewFile, (text) => text.replace("'Additional EINs", "'Further EINs"));
     await commit();
     expect((await deploy("--directory", copy.directory)).code).toBe(0);
-    expect(await hasColumn("other_id")).toBe(true);
+    const describe = async () => JSON.stringify((await read("/")).json).includes("Further EINs");
+    await expect.poll(describe).toBe(true);
     const plan = await deploy("--directory", copy.directory, "--api-from", "HEAD~1", "--plan");
-    expect([plan.code, plan.output.includes("- column other_id text -- A column.")]).toEqual([3, true]);
+    expect([plan.code, plan.output.includes("- comment Further EINs")]).toEqual([3, true]);
     const { code } = await deploy("--directory", copy.directory, "--api-from", "HEAD~1");
     expect(code).toBe(0);
-    await expect.poll(() => hasColumn("other_id")).toBe(false);
+    await expect.poll(describe).toBe(false);
     const wrong = await deploy("--directory", copy.directory, "--api-from", "no-such-commit");
     expect([wrong.code, wrong.output.includes('git has no API of "no-such-commit"')]).toEqual([1, true]);
+  });
+});
+
+describe("an older checkout", () => {
+  it("is recognised and refused; --roll-back-api puts back all but what was published", async () => {
+    await makeCopy();
+    await copy.edit(viewFile, (text) => text.replace("'Additional EINs", "'Further EINs"));
+    expect((await deploy("--directory", copy.directory)).code).toBe(0);
+    for (const args of [[], ["--plan"]]) {
+      const { code, output } = await deploy(...args);
+      expect([code, output.includes("Is this checkout older than the database?")]).toEqual([1, true]);
+    }
+    expect((await deploy("--roll-back-api")).code).toBe(0);
+
+    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    expect((await deploy("--directory", copy.directory)).code).toBe(0);
+    for (const args of [["--roll-back-api"], ["--roll-back-api", "--plan"]]) {
+      const { code, output } = await deploy(...args);
+      expect([code, output.includes("additional_eins.other_id was removed")]).toEqual([1, true]);
+    }
+    expect(await hasColumn("other_id")).toBe(true);
   });
 });
 
@@ -177,6 +208,14 @@ describe("db:deploy --plan", () => {
     expect(await queryOn(database.url, "select to_regclass('deployment.more') as more")).toEqual([
       { more: null },
     ]);
+  });
+
+  it("cannot be made to change the roles of the server that it plans for", async () => {
+    const { code, output } = await run(runDeploy, ["--plan"], {
+      DATABASE_URL: database.url,
+      SCRATCH_URL: database.url,
+    });
+    expect([code, output.includes("SCRATCH_URL names the server that the plan is for")]).toEqual([1, true]);
   });
 
   it("exits 1 when the deployment would be refused", async () => {

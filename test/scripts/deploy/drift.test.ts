@@ -24,9 +24,9 @@ it("db:diff exits 3 and names each object that somebody changed by hand", async 
   expect(code).toBe(3);
   for (const line of [
     "~ table access.tiers\n    + column motto text",
-    "~ table access.api_keys\n    + grant select to api_public",
-    "~ table suppressed.general\n    - row level security",
-    "    + CREATE INDEX by_hand ON disclosed.findings USING btree (reference_number)",
+    "~ table access.api_keys\n    + grant to api_public select",
+    "~ table suppressed.general\n    - row level security on\n    + row level security off",
+    "    + index by_hand CREATE INDEX by_hand ON disclosed.findings USING btree (reference_number)",
     "- function access.prune_access_tokens()",
     "~ view api_v1_1_0.general",
     "+ unknown schema by_hand",

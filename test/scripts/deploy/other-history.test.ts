@@ -7,7 +7,11 @@ import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/rea
 import { readMigrations } from "../../../scripts/deploy/run-migrations.ts";
 import { connect } from "../../../service/connect.ts";
 import { freePorts } from "../../support/run-stack.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../support/scratch-database.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  useOtherServer,
+} from "../../support/scratch-database.ts";
 import { type Copy, copyRepository, run } from "./support.ts";
 
 // A database that was made by migrations which are not those of db/migrations.
@@ -22,6 +26,7 @@ const refusal = [
 ].join("\n");
 
 let database: ScratchDatabase;
+const other = useOtherServer();
 let copy: Copy;
 let state: string;
 
@@ -57,7 +62,10 @@ describe("a database that other migrations have made", () => {
     ["db:deploy", []],
     ["db:deploy --plan", ["--plan"]],
   ])("is left as it is by %s, which names them and says what to do", async (_command, args) => {
-    const { code, output } = await run("db-deploy", args, { DATABASE_URL: database.url });
+    const { code, output } = await run("db-deploy", args, {
+      DATABASE_URL: database.url,
+      SCRATCH_URL: other.url,
+    });
     expect([code, output]).toEqual([1, `db:deploy: ${refusal}`]);
     expect(await readState()).toBe(state);
   });

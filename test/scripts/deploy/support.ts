@@ -21,7 +21,7 @@ export interface Copy {
 export async function copyRepository(from = repositoryDirectory): Promise<Copy> {
   const parent = await mkdtemp(path.join(tmpdir(), "single-audit-db-"));
   const directory = path.join(parent, "db");
-  for (const part of ["api", "contracts", "deployment", "migrations"]) {
+  for (const part of ["api", "contracts", "data_set", "deployment", "migrations"]) {
     await cp(path.join(from, part), path.join(directory, part), { recursive: true });
   }
   const write = (file: string, text: string) => writeFile(path.join(directory, file), text);
@@ -111,6 +111,11 @@ export async function queryOn<Row extends Record<string, unknown>>(
   } finally {
     await client.end();
   }
+}
+
+/** So that the next deployment finds nothing promised to clients, and may take back what a test has added. */
+export async function forgetDeployments(databaseUrl: string): Promise<void> {
+  await queryOn(databaseUrl, "truncate deployment.api_schemas");
 }
 
 /** The demonstration key's ID, by which PostgREST knows it. */
