@@ -1,61 +1,23 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { kongSettings } from "../../scripts/stack/kong.ts";
 import schema from "./compose.schema.json" with { type: "json" };
-
-const project = path.resolve(import.meta.dirname, "../..");
-
-interface Service {
-  image: string;
-  build?: string | { dockerfile_inline: string };
-  user?: string;
-  command?: string[];
-  environment?: Record<string, string>;
-  secrets?: string[];
-  configs?: { source: string; target: string }[];
-  ports?: string[];
-  networks: string[];
-  volumes?: string[];
-  healthcheck?: { test: string[] };
-  depends_on?: Record<string, { condition: string }>;
-  read_only?: boolean;
-  cap_drop?: string[];
-  cap_add?: string[];
-  security_opt?: string[];
-  restart?: string;
-  mem_limit?: string;
-  privileged?: boolean;
-  network_mode?: string;
-  extends?: { file: string; service: string };
-}
-interface Compose {
-  configs?: Record<string, { file?: string }>;
-  services: Record<string, Service>;
-  networks: Record<string, { internal?: boolean }>;
-  secrets: Record<string, { file?: string; environment?: string }>;
-}
-
-async function readCompose(file: string): Promise<Compose> {
-  const text = await readFile(path.join(project, file), "utf8");
-  return parse(text, {
-    merge: true,
-    customTags: [{ tag: "!override", collection: "seq", resolve: (list) => list }],
-  });
-}
-const base = await readCompose("docker-compose.yml");
-const scale = await readCompose("docker-compose.scale.yml");
-const services = Object.entries(base.services);
-const own = Object.entries(scale.services).filter(([, { image }]) => image !== undefined);
-const dockerfile = await readFile(path.join(project, "Dockerfile"), "utf8");
-const publishAddress = "$" + "{PUBLISH_ADDRESS:-127.0.0.1}";
-/** Services that do their work and end. */
-const oneShot = ["migrate", "replication-role"];
+import {
+  base,
+  dockerfile,
+  oneShot,
+  own,
+  project,
+  publishAddress,
+  readCompose,
+  scale,
+  services,
+} from "./read-compose.ts";
 
 describe.each(["docker-compose.yml", "docker-compose.scale.yml"])("%s", (file) => {
   test("follows the Compose Specification", async () => {
@@ -275,68 +237,4 @@ test("Kong's access log holds no query string, where a key may stand", () => {
   expect(KONG_NGINX_HTTP_LOG_FORMAT).not.toMatch(
     /\$(request\b(?!_)|request_uri|args|query_string|http_|upstream_uri)/,
   );
-});
-
-describe("the image", () => {
-  test("is built in two stages on a pinned image, without development's packages", () => {
-    const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-    expect(stages).toHaveLength(2);
-    for (const stage of stages) expect(stage).toMatch(/^node:20\.\d+\.\d+-bookworm-slim$/);
-    expect(dockerfile).toContain("npm ci --omit=dev --omit=optional");
-  });
-
-  test("gets the programs that compose runs, and neither tests nor secrets", async () => {
-    const lines = (await readFile(path.join(project, ".dockerignore"), "utf8")).split("\n");
-    const copied = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
-    expect(lines).toContain("*");
-    expect(copied).not.toContain("test");
-    for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
-    const needed = new Set<string>();
-    for (const [, { build, command = [] }] of services) {
-      if (build === ".") needed.add(command.find((word) => word.endsWith(".ts")) ?? "none");
-    }
-    // A set goes on over what is added to it meanwhile: the modules that these programs import.
-    for (const module of needed) {
-      expect(copied, module).toContain(module.split("/")[0]);
-      const text = await readFile(path.join(project, module), "utf8");
-      for (const [, imported = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+\.tsx?)"/g)) {
-        needed.add(path.join(path.dirname(module), imported));
-      }
-    }
-    expect(needed.size).toBeGreaterThan(50);
-  });
-});
-
-test("npm run compose:secrets makes every secret once, closed to others, and never in git", async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), "secrets-"));
-  try {
-    const target = path.join(directory, "secrets");
-    const run = () =>
-      promisify(execFile)(process.execPath, [
-        ...["--import", "tsx", "scripts/compose-secrets.ts", "--directory", target],
-      ]);
-    await run();
-    const wanted = Object.values({ ...base.secrets, ...scale.secrets }).map(({ file = "" }) =>
-      path.basename(file),
-    );
-    expect((await readdir(target)).sort()).toEqual([".gitignore", ...wanted].sort());
-    expect((await stat(target)).mode & 0o777).toBe(0o700);
-    expect(await readFile(path.join(target, ".gitignore"), "utf8")).toBe("*\n");
-    const read = async () =>
-      Object.fromEntries(
-        await Promise.all(
-          wanted.map(async (name) => [name, await readFile(path.join(target, name), "utf8")]),
-        ),
-      );
-    const made = await read();
-    expect(made.postgrest_db_uri).toBe(
-      `postgres://authenticator:${made.authenticator_password}@postgres:5432/single_audit`,
-    );
-    expect(made.counters_config).toBe(`requirepass ${made.counters_password}`);
-    for (const content of Object.values(made)) expect(content).toMatch(/^\S.{19,}$/);
-    await run();
-    expect(await read()).toEqual(made);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
 });

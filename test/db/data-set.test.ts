@@ -1,66 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { Client } from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
-import { findFiles } from "../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
+import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { columnNames, tables } from "../support/columns.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../support/scratch-database.ts";
-
-let database: ScratchDatabase;
-let client: Client;
-let directory: string;
-
-beforeAll(async () => {
-  database = await createScratchDatabase();
-  await deployDatabase(database.url);
-  client = new Client({ connectionString: database.url });
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await database.drop();
-});
-beforeEach(async () => {
-  await rm(directory ?? "", { recursive: true, force: true });
-  directory = await mkdtemp(path.join(tmpdir(), "single-audit-csv-"));
-});
-
-type Row = Record<string, string>;
-
-/** Writes a CSV file: a value as it stands there, null where a row has none. */
-async function writeCsv(
-  table: string,
-  rows: Row[],
-  columns = columnNames(table),
-  name = `${table}.csv`,
-): Promise<void> {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ""))];
-  await writeFile(path.join(directory, name), `${lines.map((line) => line.join(",")).join("\n")}\n`);
-}
-
-async function load() {
-  await client.query("set role publisher");
-  try {
-    return await loadDataSet(client, { source: directory, files: await findFiles(directory) });
-  } finally {
-    await client.query("reset role");
-  }
-}
-
-const select = async (sql: string) => (await client.query(sql)).rows;
-
-const submission = (number: number, more: Row = {}): Row => ({
-  report_id: `2023-06-GSAFAC-${String(number).padStart(10, "0")}`,
-  auditee_uei: `UEI${number}`,
-  audit_year: "2023",
-  fac_accepted_date: "2024-01-31",
-  is_public: "t",
-  ...more,
-});
-const id = (number: number) => submission(number).report_id ?? "";
+import { createScratchDatabase } from "../support/scratch-database.ts";
+import { database, load, select, writeCsv } from "./data-sets.ts";
 
 describe("a deployment on an empty database", () => {
   it("serves every table, empty", async () => {
@@ -237,75 +181,6 @@ describe("a data set", () => {
     ]);
     expect(await select("select report_id from suppressed.resubmission")).toEqual([{ report_id: id(1) }]);
     expect(await select("select report_id from disclosed.general_stubs")).toEqual([]);
-  });
-});
-
-describe("a data set with a fault is refused, and the live one stays", () => {
-  const faults: [string, () => Promise<void>, RegExp][] = [
-    ["no general", () => writeCsv("findings", []), /neither general\.csv nor/],
-    [
-      "an unknown column",
-      () => writeCsv("general", [], [...columnNames("general"), "surprise"]),
-      /general\.csv:1: unknown columns "surprise"/,
-    ],
-    [
-      "a missing column",
-      () => writeCsv("general", [], ["report_id", "is_public"]),
-      /general\.csv:1: missing columns .*auditee_name/,
-    ],
-    [
-      "a column twice",
-      () => writeCsv("general", [], [...columnNames("general"), "auditee_name"]),
-      /given twice auditee_name/,
-    ],
-    [
-      "an empty file",
-      () => writeFile(path.join(directory, "general.csv"), ""),
-      /general\.csv:1: the file is empty/,
-    ],
-    [
-      "an HTML page",
-      () => writeFile(path.join(directory, "general.csv"), "<!DOCTYPE html><title>Not found</title>\n"),
-      /general\.csv:1: unknown columns "<!DOCTYPE html>/,
-    ],
-    [
-      "a bad value",
-      () => writeCsv("general", [submission(1), submission(2, { total_amount_expended: "12.5" })]),
-      /general\.csv:3: column total_amount_expended, value "12\.5" is not of the column's type/,
-    ],
-    [
-      "a report twice",
-      () => writeCsv("general", [submission(1), submission(1)]),
-      /general\.csv:3: column report_id, value "2023-06-GSAFAC-0000000001" stands there twice: first at .*general\.csv:2/,
-    ],
-    [
-      "a row of an unknown report",
-      async () => {
-        await writeCsv("general", [submission(1)]);
-        await writeCsv("findings", [{ report_id: id(2) }]);
-      },
-      /findings\.csv:2: column report_id, value "2023-06-GSAFAC-0000000002" is of no report in general/,
-    ],
-    [
-      "a byte that is not UTF-8",
-      async () => {
-        await writeCsv("general", [submission(1, { auditee_name: "x" })]);
-        const { readFile } = await import("node:fs/promises");
-        const text = await readFile(path.join(directory, "general.csv"), "latin1");
-        await writeFile(path.join(directory, "general.csv"), text.replace(",x,", ",\xff,"), "latin1");
-      },
-      /general\.csv:2: column auditee_name, value "\\\\xff" has a byte that is not UTF-8/,
-    ],
-  ];
-  it.each(faults)("%s", async (_name, write, message) => {
-    await writeCsv("general", [submission(7)]);
-    await load();
-    await rm(path.join(directory, "general.csv"));
-    await write();
-    await expect(load()).rejects.toThrow(message);
-    expect(await select("select report_id from api_v1_1_0.general")).toEqual([{ report_id: id(7) }]);
-    const left = "select nspname from pg_namespace where nspname ~ '_next$|^staging$'";
-    expect(await select(left)).toEqual([]);
   });
 });
 

@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { base, dockerfile, project, scale, services } from "./read-compose.ts";
+
+describe("the image", () => {
+  test("is built in two stages on a pinned image, without development's packages", () => {
+    const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(stages).toHaveLength(2);
+    for (const stage of stages) expect(stage).toMatch(/^node:20\.\d+\.\d+-bookworm-slim$/);
+    expect(dockerfile).toContain("npm ci --omit=dev --omit=optional");
+  });
+
+  test("gets the programs that compose runs, and neither tests nor secrets", async () => {
+    const lines = (await readFile(path.join(project, ".dockerignore"), "utf8")).split("\n");
+    const copied = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+    expect(lines).toContain("*");
+    expect(copied).not.toContain("test");
+    for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
+    const needed = new Set<string>();
+    for (const [, { build, command = [] }] of services) {
+      if (build === ".") needed.add(command.find((word) => word.endsWith(".ts")) ?? "none");
+    }
+    // A set goes on over what is added to it meanwhile: the modules that these programs import.
+    for (const module of needed) {
+      expect(copied, module).toContain(module.split("/")[0]);
+      const text = await readFile(path.join(project, module), "utf8");
+      for (const [, imported = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+\.tsx?)"/g)) {
+        needed.add(path.join(path.dirname(module), imported));
+      }
+    }
+    expect(needed.size).toBeGreaterThan(50);
+  });
+});
+
+test("npm run compose:secrets makes every secret once, closed to others, and never in git", async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), "secrets-"));
+  try {
+    const target = path.join(directory, "secrets");
+    const run = () =>
+      promisify(execFile)(process.execPath, [
+        ...["--import", "tsx", "scripts/compose-secrets.ts", "--directory", target],
+      ]);
+    await run();
+    const wanted = Object.values({ ...base.secrets, ...scale.secrets }).map(({ file = "" }) =>
+      path.basename(file),
+    );
+    expect((await readdir(target)).sort()).toEqual([".gitignore", ...wanted].sort());
+    expect((await stat(target)).mode & 0o777).toBe(0o700);
+    expect(await readFile(path.join(target, ".gitignore"), "utf8")).toBe("*\n");
+    const read = async () =>
+      Object.fromEntries(
+        await Promise.all(
+          wanted.map(async (name) => [name, await readFile(path.join(target, name), "utf8")]),
+        ),
+      );
+    const made = await read();
+    expect(made.postgrest_db_uri).toBe(
+      `postgres://authenticator:${made.authenticator_password}@postgres:5432/single_audit`,
+    );
+    expect(made.counters_config).toBe(`requirepass ${made.counters_password}`);
+    for (const content of Object.values(made)) expect(content).toMatch(/^\S.{19,}$/);
+    await run();
+    expect(await read()).toEqual(made);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});

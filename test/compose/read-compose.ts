@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { parse } from "yaml";
+
+export const project = path.resolve(import.meta.dirname, "../..");
+
+/** A service of a compose file, as far as the tests look. */
+export interface Service {
+  image: string;
+  build?: string | { dockerfile_inline: string };
+  user?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  secrets?: string[];
+  configs?: { source: string; target: string }[];
+  ports?: string[];
+  networks: string[];
+  volumes?: string[];
+  healthcheck?: { test: string[] };
+  depends_on?: Record<string, { condition: string }>;
+  read_only?: boolean;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  restart?: string;
+  mem_limit?: string;
+  privileged?: boolean;
+  network_mode?: string;
+  extends?: { file: string; service: string };
+}
+/** A compose file, as far as the tests look. */
+export interface Compose {
+  configs?: Record<string, { file?: string }>;
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
+  secrets: Record<string, { file?: string; environment?: string }>;
+}
+
+export async function readCompose(file: string): Promise<Compose> {
+  const text = await readFile(path.join(project, file), "utf8");
+  return parse(text, {
+    merge: true,
+    customTags: [{ tag: "!override", collection: "seq", resolve: (list) => list }],
+  });
+}
+export const base = await readCompose("docker-compose.yml");
+export const scale = await readCompose("docker-compose.scale.yml");
+export const services = Object.entries(base.services);
+export const own = Object.entries(scale.services).filter(([, { image }]) => image !== undefined);
+export const dockerfile = await readFile(path.join(project, "Dockerfile"), "utf8");
+export const publishAddress = "$" + "{PUBLISH_ADDRESS:-127.0.0.1}";
+/** Services that do their work and end. */
+export const oneShot = ["migrate", "replication-role"];
