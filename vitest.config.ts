@@ -1,7 +1,8 @@
 import { defineConfig } from "vitest/config";
 
-// Vitest gives BASE_URL a meaning of its own in the suites, so the deployment's address goes by another name there.
-if (process.env.BASE_URL) process.env.API_URL = process.env.BASE_URL;
+// Vitest gives BASE_URL a meaning of its own in the suites, and a path as its value by the time a project reads this file
+// again, so the deployment's address goes by another name.
+if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.BASE_URL;
 
 /** Files that ask the one stack of the run, or the deployment that BASE_URL names. */
 const onStack = [
