@@ -32,6 +32,8 @@ alter role gateway_sync with login;
 alter role publisher with login;
 
 grant gateway, api_public, api_tribal to authenticator with inherit false, set true;
+-- The publisher asks as the public what it is about to publish (db/data_set/leak_gate.sql).
+grant api_public to publisher with inherit false, set true;
 
 -- PostgREST applies the settings of the JWT's role at the start of each transaction, and not those of the
 -- role that request.authorize() switches to. Unordered pages must neither overlap nor miss rows, so every

@@ -28,6 +28,10 @@ comment on column access.tiers.limited_by is
   'What is counted: the client''s address or the key. One tier only may be limited by address: Kong counts an address once for all of them.';
 comment on column access.tiers.statement_timeout is 'Longest time one query of this tier may take.';
 
+-- The publisher asks as each of these roles what it is about to publish (db/data_set/leak_gate.sql).
+grant usage on schema access to publisher;
+grant select (name, database_role) on access.tiers to publisher;
+
 -- No grant: others see a tier in access.active_keys or by functions of its owner.
 
 create trigger tiers_record_event

@@ -127,5 +127,4 @@ as $$
 $$;
 comment on function access.prune_access_tokens is
   'Removes tokens that were spent or expired longer ago than access.settings says, and returns how many. access.downloads keeps what they were for. For a scheduler, daily.';
-grant usage on schema access to publisher;
 grant execute on function access.prune_access_tokens to publisher;

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { checkLeaks, checkRows, LeaksFound } from "../refresh/check-leaks.ts";
 import { checkRules, describeRuleFinding } from "./check-rules.ts";
 import type { PartChange } from "./compare-catalogues.ts";
 import { compareContracts, describeBreaks } from "./compare-contracts.ts";
@@ -76,6 +77,8 @@ async function rebuildApiSchemas(
   );
   const known = [...new Set(files.files.map(({ path }) => path.split("/")[0] ?? ""))];
   if (!keepsOthers) await refuseEarlyRemoval(client, known);
+  // No row of the data set changes below, and requests do not wait yet.
+  await refuseLeaks(checkRows(client, ""));
   // request.authorize() holds this lock, shared, for as long as its request lasts.
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
   await client.query("select set_config('deployment.known_schemas', $1, true)", [
@@ -97,13 +100,23 @@ async function rebuildApiSchemas(
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
 }
 
-/** Contracts and rules of the house hold for what the transaction has made: those that were deployed, and the files'. */
+async function refuseLeaks(check: Promise<void>): Promise<void> {
+  await check.catch((error: unknown) => {
+    throw error instanceof LeaksFound ? new DeploymentRefused(error.message, { cause: error }) : error;
+  });
+}
+
+/**
+ * Contracts (those that were deployed, and the files') and rules of the house hold for what the transaction has made,
+ * and it shows nothing suppressed.
+ */
 async function refuseBreaks(
   client: Client,
   contracts: Contract[],
   served: Contract[],
   foreign: PartChange[],
 ): Promise<void> {
+  await refuseLeaks(checkLeaks(client));
   // A version goes as refuseEarlyRemoval() lets it.
   const promised = (await readRecordedContracts(client)).filter(({ schema }) =>
     served.some((one) => one.schema === schema),

@@ -4,6 +4,7 @@ import path from "node:path";
 import { $ } from "zx";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
+import { checkLeaks } from "../refresh/check-leaks.ts";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { checkRules, describeRuleFinding } from "./check-rules.ts";
 import { compareCatalogues, describeChanges } from "./compare-catalogues.ts";
@@ -64,6 +65,11 @@ export async function checkRepository(
       await check("security and cost rules", async (warnings) => {
         warnings.push(...(await findReordered(client)));
         return (await checkRules(client)).map(describeRuleFinding);
+      });
+      await check("nothing that is served shows a suppressed submission", async () => {
+        await client.query("begin");
+        await checkLeaks(client).finally(() => client.query("rollback"));
+        return [];
       });
       await check("contracts agree with what is served", async () => {
         const contracts = await readContracts(path.join(directory, "contracts"));

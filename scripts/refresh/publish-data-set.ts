@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, DatabaseError } from "pg";
+import { checkRows, rethrowLeaks } from "./check-leaks.ts";
 import { readDefinition } from "./read-definition.ts";
 
 const lockNotAvailable = "55P03";
@@ -20,6 +21,7 @@ class HeldByReaders extends Error {
  *
  * @param record writes down in publication.data_sets what becomes live, in the same transaction
  * @param prepare SQL that comes first in that transaction
+ * @throws LeaksFound when suppressed submissions would be shown: then nothing has changed
  */
 export async function publishNextGeneration(
   client: Client,
@@ -28,17 +30,20 @@ export async function publishNextGeneration(
 ): Promise<void> {
   const views = await readDefinition("views.sql");
   const publish = await readDefinition("publish.sql");
+  const leakGate = await readDefinition("leak_gate.sql");
   await dropLeftovers(client, ["disclosed_dropped", "suppressed_dropped"]);
   await inTurns(client, async () => {
     // Not beside a deployment, whose version schemas would lack the description.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
+    // Rows take long to ask and are the same before and after.
+    await checkRows(client, "_next");
     await client.query(publish);
     await record();
     await client.query("select publication.describe_data_set()");
-    // Readers wait from here to the end: nothing goes to and fro in between.
-    return views;
-  });
+    // Readers wait from here to the end: nothing goes to and fro in between. The gate asks what they will read.
+    return `${views}; ${leakGate}`;
+  }).catch(rethrowLeaks);
   // Who reads it yet is let be: the next run drops it.
   await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
     (error: unknown) => {

@@ -1,0 +1,74 @@
+-- The part of the leak gate that reads rows: whether a table that the public may read holds anything of a suppressed
+-- submission. Asks the generation that the setting leak_gate.generation names: _next, or empty for the live one.
+-- leak_gate.sql shows that nothing else is served. Raises SQLSTATE LEAKS with a line for each finding.
+
+do $leak_gate$
+declare
+  generation constant text := current_setting('leak_gate.generation');
+  disclosed constant text := 'disclosed' || generation;
+  suppressed constant text := 'suppressed' || generation;
+  findings text[] := '{}';
+  reports text[];
+  question record;
+  is_there boolean;
+begin
+  execute format(
+    'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission)', suppressed
+  ) into reports;
+
+  for question in
+    select
+      format('%I.%I', disclosed, pg_class.relname) as relation,
+      link.attname as link,
+      case when bool_or(pg_attribute.attname = 'is_public') then format(
+        '(is_public is distinct from false or num_nonnulls(%s) > 2)', string_agg(quote_ident(pg_attribute.attname), ', ')
+      ) else 'true' end as is_more_than_a_stub
+    from pg_catalog.pg_class
+    join pg_catalog.pg_attribute as link on link.attrelid = pg_class.oid
+      and link.attname ~ '(^|_)report_id$' and not link.attisdropped
+    join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_class.oid
+      and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
+    where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p')
+    group by pg_class.relname, link.attname
+  loop
+    execute format(
+      'select exists (select from %s where %I = any ($1) and %s)',
+      question.relation, question.link, question.is_more_than_a_stub
+    ) into is_there using reports;
+    if is_there then
+      findings := findings || format('%s: its %s names suppressed submissions.', question.relation, question.link);
+    end if;
+  end loop;
+
+  -- Nor may it be seen that a suppressed submission came after or before a public one.
+  execute format(
+    'select exists ('
+    '  select from %2$I.resubmission as hidden'
+    '  join %1$I.resubmission as shown on shown.report_id = hidden.previous_report_id'
+    '  where shown.status = ''deprecated_via_resubmission'''
+    '    and not exists (select from %1$I.resubmission as later where later.report_id = shown.next_report_id)'
+    ')', disclosed, suppressed
+  ) into is_there;
+  if is_there then
+    findings := findings || format('%I.resubmission: its status tells that a suppressed submission came next.', disclosed);
+  end if;
+  execute format(
+    'select exists ('
+    '  select from %2$I.resubmission as hidden'
+    '  join %1$I.general as shown on shown.report_id = hidden.next_report_id'
+    '  left join %1$I.resubmission as place on place.report_id = shown.report_id'
+    '  where greatest(shown.resubmission_version, place.version) > 1'
+    '    and not exists (select from %1$I.resubmission as earlier where earlier.report_id = place.previous_report_id)'
+    ')', disclosed, suppressed
+  ) into is_there;
+  if is_there then
+    findings := findings || format('%I.general: its resubmission_version tells that a suppressed submission came before.', disclosed);
+  end if;
+
+  if findings <> '{}' then
+    raise sqlstate 'LEAKS' using
+      message = 'Suppressed submissions would be shown.',
+      detail = array_to_string(findings, E'\n');
+  end if;
+end
+$leak_gate$;
