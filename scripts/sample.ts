@@ -12,7 +12,7 @@ const command = new Command("npm run sample --")
   .requiredOption("--out <directory>", "where to write")
   .option("--submissions <number>", "current submissions to write", parseWhole(1), 2000)
   .option("--seed <number>", "another seed gives other submissions", parseWhole(0), 1)
-  .option("--pdf", "also write a PDF of each current report, to reports/ in the directory")
+  .option("--pdf", "also write a PDF of each report, to reports/ in the directory")
   .addOption(
     new Option(
       "--from <directory>",

@@ -18,10 +18,100 @@ with recursive chain as (
   from chain
   join staging.resubmission as later on later.previous_report_id = chain.report_id
 )
-select distinct on (chain.report_id) chain.report_id, reports.fac_accepted_date, reports.is_public
+select distinct on (chain.report_id) chain.report_id, reports.fac_accepted_date
 from chain
 join staging.reports on reports.report_id = chain.original_report_id
 order by chain.report_id, reports.fac_accepted_date;
+
+-- Which report follows which, seen from both.
+create unlogged table staging.chain_links as
+with links as (
+  select resubmission.previous_report_id as earlier_id, resubmission.report_id as later_id from staging.resubmission
+  union
+  select resubmission.report_id, resubmission.next_report_id from staging.resubmission
+)
+select links.earlier_id as report_id, links.later_id as other_id, true as is_later
+from links where trim(links.earlier_id) <> '' and trim(links.later_id) <> '' and links.earlier_id <> links.later_id
+union all
+select links.later_id, links.earlier_id, false
+from links where trim(links.earlier_id) <> '' and trim(links.later_id) <> '' and links.earlier_id <> links.later_id;
+analyze staging.chain_links;
+
+-- Public reports whose chain has a member that is not known to be public.
+create unlogged table staging.mixed_reports as
+with recursive reached as (
+  select chain_links.report_id
+  from staging.chain_links
+  where not exists (
+    select from staging.reports where reports.report_id = chain_links.report_id and reports.is_public
+  )
+  union
+  select chain_links.other_id
+  from reached
+  join staging.chain_links on chain_links.report_id = reached.report_id
+)
+select reports.report_id, reports.fac_accepted_date
+from reached
+join staging.reports on reports.report_id = reached.report_id and reports.is_public;
+
+-- The public report that comes next, whatever stands between.
+create unlogged table staging.public_steps as
+with recursive steps as (
+  select mixed_reports.report_id as earlier_id, chain_links.other_id as later_id
+  from staging.mixed_reports
+  join staging.chain_links on chain_links.report_id = mixed_reports.report_id and chain_links.is_later
+  union
+  select steps.earlier_id, chain_links.other_id
+  from steps
+  join staging.reports on reports.report_id = steps.later_id and not reports.is_public
+  join staging.chain_links on chain_links.report_id = steps.later_id and chain_links.is_later
+)
+select steps.earlier_id, steps.later_id
+from steps
+join staging.mixed_reports on mixed_reports.report_id = steps.later_id
+where steps.earlier_id <> steps.later_id;
+
+-- What the public is told of such a chain: what it would be if its public members were all. One that is left alone looks
+-- as if it had never been submitted again.
+create unlogged table staging.told as
+with recursive ancestors as (
+  select public_steps.later_id as report_id, public_steps.earlier_id as ancestor_id from staging.public_steps
+  union
+  select ancestors.report_id, public_steps.earlier_id
+  from ancestors
+  join staging.public_steps on public_steps.later_id = ancestors.ancestor_id
+), places as (
+  select
+    mixed_reports.report_id,
+    count(earlier.report_id) as earlier_reports,
+    least(mixed_reports.fac_accepted_date, min(earlier.fac_accepted_date)) as original_submission_date,
+    (
+      select max(public_steps.earlier_id) from staging.public_steps where public_steps.later_id = mixed_reports.report_id
+    ) as previous_report_id,
+    (
+      select max(public_steps.later_id) from staging.public_steps where public_steps.earlier_id = mixed_reports.report_id
+    ) as next_report_id
+  from staging.mixed_reports
+  left join ancestors on ancestors.report_id = mixed_reports.report_id
+    and ancestors.ancestor_id <> mixed_reports.report_id
+  left join staging.mixed_reports as earlier on earlier.report_id = ancestors.ancestor_id
+  group by mixed_reports.report_id, mixed_reports.fac_accepted_date
+)
+select
+  places.*,
+  case when num_nonnulls(places.previous_report_id, places.next_report_id) = 0 then 0
+    else places.earlier_reports + 1 end as version,
+  (case
+    when places.next_report_id is not null then 'deprecated_via_resubmission'
+    when places.previous_report_id is not null then 'most_recent'
+  end)::varchar(30) as status
+from places;
+analyze staging.told;
+
+update staging.reports
+set is_superseded = told.next_report_id is not null
+from staging.told
+where told.report_id = reports.report_id;
 
 create schema disclosed_next;
 create schema suppressed_next;
@@ -44,16 +134,26 @@ begin
         when table_name = 'general' and attname in ('cognizant_agency', 'oversight_agency') then
           format('coalesce(source.%1$I, '''') as %1$I', attname)
         when table_name = 'general' and attname = 'is_public' then 'reports.is_public'
-        when table_name = 'general' and attname = 'resubmission_version' then
-          'coalesce(source.resubmission_version, 0) as resubmission_version'
-        -- Nor does a public row name a suppressed submission as one of its own auditee.
+        when table_name = 'general' and attname in ('resubmission_version', 'resubmission_status') then
+          format(
+            case when attname = 'resubmission_version' then 'coalesce(%1$s, 0) as %2$I' else '%1$s as %2$I' end,
+            format(
+              'case when told.report_id is null then source.%I else told.%I end',
+              attname, replace(attname, 'resubmission_', '')
+            ), attname
+          )
+        when table_name = 'resubmission' and attname in ('version', 'status') then
+          format('case when told.report_id is null then source.%1$I else told.%1$I end as %1$I', attname)
+        -- A public row does not name a suppressed submission as one of its own auditee.
         when table_name = 'resubmission' and attname in ('previous_report_id', 'next_report_id') then
           format(
-            'case when not reports.is_public or exists (select from staging.reports as linked '
+            'case when told.report_id is not null then told.%1$I '
+            'when not reports.is_public or exists (select from staging.reports as linked '
             'where linked.report_id = source.%1$I and linked.is_public) then source.%1$I end as %1$I', attname
           )
         when table_name = 'resubmission' and attname = 'original_submission_date' then
-          'original.fac_accepted_date as original_submission_date'
+          'case when told.report_id is null then original.fac_accepted_date else told.original_submission_date end '
+          'as original_submission_date'
         -- Every row repeats these of its submission; where the file lacks them, general has them.
         when table_name <> 'general' and attname in ('auditee_uei', 'audit_year', 'fac_accepted_date') then
           format('coalesce(source.%1$I, reports.%1$I) as %1$I', attname)
@@ -74,13 +174,16 @@ begin
         'join staging.reports on reports.report_id = source.report_id %4$s'
         'where reports.is_public = %5$L and %6$s order by source.ctid',
         side.schema_name, table_name, columns,
-        case when table_name = 'resubmission' then
-          -- A public row does not tell the date of a suppressed submission.
-          'left join staging.original_reports as original on original.report_id = source.report_id '
-          'and (original.is_public or not reports.is_public) '
-        end,
+        concat(
+          case when table_name = 'resubmission' then
+            'left join staging.original_reports as original on original.report_id = source.report_id '
+          end,
+          case when table_name in ('general', 'resubmission') then
+            'left join staging.told on told.report_id = source.report_id '
+          end
+        ),
         side.is_public,
-        case when table_name = 'resubmission' then 'true' else 'not reports.is_superseded' end
+        case when table_name = 'resubmission' then 'told.version is distinct from 0' else 'not reports.is_superseded' end
       );
       execute format(
         'alter table %I.%I alter column report_id set not null, alter column auditee_uei set not null',

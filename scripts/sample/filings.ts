@@ -16,7 +16,8 @@ export function composeFilings(seed: number, index: number): Filing[] {
   const auditYear = group < 0 ? 2023 : chooseLastYear(seed, group) - (YEARS_PER_AUDITEE - 1) + year;
   const period = choosePeriod(random, auditYear, auditee.fiscalYearEndMonth);
   const onTime = addDays(period.end, invertQuantiles(DAYS_TO_ACCEPTANCE, random.next()));
-  const accepted = group < 0 && onTime < TRANSITION ? addDays(TRANSITION, random.integer(3, 90)) : onTime;
+  const isNamed = group < 0 || pin !== undefined;
+  const accepted = isNamed && onTime < TRANSITION ? addDays(TRANSITION, random.integer(3, 90)) : onTime;
   const isMigrated = accepted < TRANSITION;
   const isPublic = group < 0 || !choosesSuppression(random, auditee, year);
   const uei = isMigrated && auditYear < 2022 && random.chance(0.5) ? "GSA_MIGRATION" : auditee.uei;
@@ -27,6 +28,9 @@ export function composeFilings(seed: number, index: number): Filing[] {
   const dates = [accepted];
   for (let i = 0; i < history; i += 1) dates.push(addDays(dates.at(-1) ?? accepted, random.integer(40, 200)));
   const source = isMigrated ? "CENSUS" : "GSAFAC";
+  const arePublic =
+    pin?.isPublic ??
+    dates.map((_, i) => (i < history ? wasPublic(seed, index, i, auditee, isPublic) : isPublic));
   const ids = dates.map((_, i) => composeReportId(period.end, source, index, history - i));
 
   return dates.map((date, i) => ({
@@ -40,7 +44,7 @@ export function composeFilings(seed: number, index: number): Filing[] {
     periodCovered: period.covered,
     numberMonths: period.numberMonths,
     isMigrated,
-    isPublic,
+    isPublic: arePublic[i] ?? false,
     superseded: history - i,
     resubmission: history > 0 || isUnknown ? describeResubmission(ids, i, accepted, isUnknown) : null,
   }));
@@ -80,6 +84,12 @@ function chooseLastYear(seed: number, group: number): number {
 function choosesSuppression(random: Random, auditee: Auditee, year: number): boolean {
   const drawn = random.next();
   return auditee.entityType === "tribal" ? year === 0 || drawn < 0.55 : drawn < 0.0003;
+}
+
+/** Whether an earlier submission was public: a Tribe decides anew with each. */
+function wasPublic(seed: number, index: number, i: number, auditee: Auditee, isPublic: boolean): boolean {
+  if (auditee.entityType !== "tribal") return isPublic;
+  return createRandom(seed, "earlier suppression", index, i).chance(0.5);
 }
 
 function choosePeriod(random: Random, year: number, endMonth: number) {

@@ -26,6 +26,8 @@ const pin = z.strictObject({
   findings: count,
   /** How many submissions it supersedes. */
   history: count,
+  /** Which of these and of itself are public, oldest first. The auditees of such chains are Tribes: groups 2 and 3. */
+  isPublic: z.exactOptional(z.array(z.boolean())),
   /** Whether firm 0 audited it. */
   hasExampleAuditor: yes,
   hasMaterialWeakness: yes,

@@ -32,11 +32,10 @@ const COLUMNS = {
     "is_questioned_costs",
     "is_repeat_finding",
   ],
-  resubmission: ["report_id", "status"],
 } as const;
 
 /**
- * Reads the current reports of a directory of CSV files with their awards and findings, in slices. The files may
+ * Reads the reports of a directory of CSV files with their awards and findings, in slices. The files may
  * be `<table>.csv` or several `*-<table>.csv` that overlap; only those of general are needed. Rows of a child
  * table may stand in any order.
  *
@@ -44,18 +43,13 @@ const COLUMNS = {
  */
 export async function* readReports(directory: string): AsyncGenerator<Report[]> {
   const files = await findFiles(directory);
-  const superseded = new Set<string>();
-  for await (const row of readRows(files, "resubmission", COLUMNS.resubmission)) {
-    if (row.status === "deprecated_via_resubmission") superseded.add(row.report_id);
-  }
   const seen = new Set<string>();
   let slice = new Map<string, Cells>();
   for await (const row of readRows(files, "general")) {
     const id = row.report_id;
     if (!REPORT_ID.test(id))
       throw new Error(`general has the report ID ${JSON.stringify(id)}, which is none.`);
-    if (seen.has(id) || superseded.has(id) || row.resubmission_status === "deprecated_via_resubmission")
-      continue;
+    if (seen.has(id)) continue;
     seen.add(id);
     slice.set(id, row);
     if (slice.size < SLICE) continue;

@@ -7,7 +7,7 @@ import { type Report, writeReportPdf } from "./report-pdf.ts";
 export type ReportPdfOptions = {
   /** CSV files in the public column names, generated or real. */
   directory: string;
-  /** Receives `<report_id>.pdf` of every current report, public or suppressed. */
+  /** Receives `<report_id>.pdf` of every report, public or suppressed, superseded ones too. */
   output: string;
   /** PDFs being written at the same time. */
   concurrency?: number;
@@ -19,7 +19,7 @@ export type ReportPdfOptions = {
 
 const DEFAULT_CONCURRENCY = 4;
 
-/** Writes a PDF of every current report, replacing those of an earlier run. Returns how many. */
+/** Writes a PDF of every report, replacing those of an earlier run. Returns how many. */
 export async function writeReportPdfs(options: ReportPdfOptions): Promise<number> {
   const { directory, output, concurrency = DEFAULT_CONCURRENCY, onProgress, signal } = options;
   await mkdir(output, { recursive: true });

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
-import { id, submission } from "../scripts/refresh/support/source-files.ts";
+import { id, type Row, submission } from "../scripts/refresh/support/source-files.ts";
 import { columnNames, tables } from "../support/columns.ts";
 import { createScratchDatabase } from "../support/scratch-database.ts";
 import { database, load, select, writeCsv } from "./data-sets.ts";
@@ -14,7 +14,7 @@ describe("a deployment on an empty database", () => {
       expect(first.apiSchemasChanged).toBe(true);
       expect(first.migrations.length).toBeGreaterThan(0);
       const again = await deployDatabase(scratch.url);
-      expect(again).toEqual({ migrations: [], apiSchemasChanged: false });
+      expect(again).toEqual({ migrations: [], apiSchemasChanged: false, changes: [] });
       const other = new Client({ connectionString: scratch.url });
       await other.connect();
       for (const table of tables) {
@@ -156,31 +156,100 @@ describe("a data set", () => {
     );
   });
 
-  it("does not tell the date of a suppressed submission in a public one's chain, and ends on a circular one", async () => {
-    await writeCsv("general", [
-      submission(1, { is_public: "f", resubmission_status: "deprecated_via_resubmission" }),
-      submission(2),
-      submission(3),
-      submission(4),
-    ]);
+  it("ends on a circular chain", async () => {
+    await writeCsv("general", [submission(1), submission(2)]);
     await writeCsv("resubmission", [
-      { report_id: id(1), next_report_id: id(2) },
+      { report_id: id(1), previous_report_id: id(2) },
       { report_id: id(2), previous_report_id: id(1) },
-      { report_id: id(3), previous_report_id: id(4) },
-      { report_id: id(4), previous_report_id: id(3) },
     ]);
     await load();
-    const dates = "select report_id, original_submission_date as date from disclosed.resubmission";
-    expect(await select(dates)).toEqual([2, 3, 4].map((number) => ({ report_id: id(number), date: null })));
-    // A suppressed submission is not named as one of a public one's auditee.
-    const links = "select previous_report_id, next_report_id from disclosed.resubmission";
-    expect(await select(links)).toEqual([
-      { previous_report_id: null, next_report_id: null },
-      { previous_report_id: id(4), next_report_id: null },
-      { previous_report_id: id(3), next_report_id: null },
+    expect(await select("select report_id, previous_report_id from disclosed.resubmission")).toEqual([
+      { report_id: id(1), previous_report_id: id(2) },
+      { report_id: id(2), previous_report_id: id(1) },
     ]);
-    expect(await select("select report_id from suppressed.resubmission")).toEqual([{ report_id: id(1) }]);
-    expect(await select("select report_id from disclosed.general_stubs")).toEqual([]);
+  });
+});
+
+/** A chain of resubmissions, oldest first: P is a public submission, s a suppressed one. Returns the row of each. */
+async function writeChain(members: string, numbers = [...members].map((_, index) => index + 1)) {
+  const status = (index: number) =>
+    index < members.length - 1 ? "deprecated_via_resubmission" : "most_recent";
+  const isVersioned = members.length > 1;
+  const rows: Row[] = numbers.map((number, index) => ({
+    ...submission(number, {
+      fac_accepted_date: `2024-0${number}-01`,
+      is_public: members[index] === "P" ? "t" : "f",
+    }),
+    ...(isVersioned && { resubmission_version: String(index + 1), resubmission_status: status(index) }),
+  }));
+  await writeCsv("general", rows);
+  await writeCsv(
+    "federal_awards",
+    rows.map(({ report_id = "" }) => ({ report_id, award_reference: "AWARD-0001" })),
+  );
+  const links = rows.map(({ report_id = "" }, index) => ({
+    report_id,
+    version: String(index + 1),
+    status: status(index),
+    previous_report_id: rows[index - 1]?.report_id ?? "",
+    next_report_id: rows[index + 1]?.report_id ?? "",
+  }));
+  await writeCsv("resubmission", isVersioned ? links : []);
+  return links;
+}
+
+async function readAsPublic() {
+  await database.client.query("begin; set local role api_public");
+  const seen = {
+    general: await select("select * from api_v1_1_0.general where is_public"),
+    awards: await select("select * from api_v1_1_0.federal_awards"),
+    resubmission: await select("select * from api_v1_1_0.resubmission"),
+  };
+  await database.client.query("commit");
+  return seen;
+}
+
+describe("a chain of public and suppressed submissions", () => {
+  const chains = ["Ps", "sP", "PsP", "PPs", "sPP", "sPs", "PssP", "PsPs", "sPPsP"];
+
+  it.each(chains)("%s is told to the public as its public members alone would be", async (members) => {
+    const numbers = [...members].flatMap((member, index) => (member === "P" ? [index + 1] : []));
+    await writeChain("P".repeat(numbers.length), numbers);
+    await load();
+    const alone = await readAsPublic();
+    expect(alone.general).toHaveLength(1);
+    expect(alone.resubmission).toHaveLength(numbers.length === 1 ? 0 : numbers.length);
+
+    const links = await writeChain(members);
+    await load();
+    expect(await readAsPublic()).toEqual(alone);
+    // To who may see them, suppressed submissions keep what the files say.
+    const kept = links.filter((_, index) => members[index] === "s");
+    expect(
+      await select(
+        `select report_id, version, status, coalesce(previous_report_id, '') as previous_report_id,
+           coalesce(next_report_id, '') as next_report_id from suppressed.resubmission`,
+      ),
+    ).toEqual(kept);
+    const current = members.endsWith("s") ? [{ report_id: id(members.length) }] : [];
+    expect(await select("select report_id from disclosed.general_stubs")).toEqual(current);
+  });
+
+  it("is one as well where a single side names the link", async () => {
+    await writeCsv("general", [
+      submission(1, { resubmission_version: "1", resubmission_status: "deprecated_via_resubmission" }),
+      submission(2, { is_public: "f" }),
+    ]);
+    await writeCsv("resubmission", [
+      { report_id: id(1), version: "1", status: "deprecated_via_resubmission" },
+      { report_id: id(2), version: "2", status: "most_recent", previous_report_id: id(1) },
+    ]);
+    await load();
+    const { general, resubmission } = await readAsPublic();
+    expect(general).toMatchObject([
+      { report_id: id(1), resubmission_version: "0", resubmission_status: null },
+    ]);
+    expect(resubmission).toEqual([]);
   });
 });
 
