@@ -1,0 +1,262 @@
+import type { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/deploy/scratch-database.ts";
+import { checkLeaks, checkRows } from "../../../scripts/refresh/check-leaks.ts";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { connect } from "../../../service/connect.ts";
+import { makeSmallSample } from "../../support/small-sample.ts";
+import { type Copy, copyRepository, run } from "./support.ts";
+
+// On a server of its own: roles belong to a whole server, and other tests use theirs meanwhile.
+let server: ScratchServer;
+let url: string;
+let client: Client;
+let copy: Copy;
+beforeAll(async () => {
+  server = await startScratchServer();
+  url = await server.create();
+  await deployDatabase(url);
+  client = await connect(url, "test");
+  const sample = await makeSmallSample();
+  await client.query("set role publisher");
+  await loadDataSet(client, { source: "test", files: await findFiles(sample.directory) });
+  await client.query("reset role");
+  await sample.remove();
+  copy = await copyRepository();
+}, 60_000);
+afterAll(async () => {
+  await copy?.dispose();
+  await client?.end();
+  await server?.close();
+});
+
+/** What the gate says of a database to which this was done; nothing of it stays. */
+async function askAfter(attack: string): Promise<string> {
+  await client.query("begin");
+  try {
+    await client.query(attack);
+    await checkRows(client, "");
+    await checkLeaks(client);
+    return "";
+  } catch (error) {
+    return error instanceof Error && error.name === "LeaksFound" ? error.message : Promise.reject(error);
+  } finally {
+    await client.query("rollback");
+  }
+}
+
+const api = "api_v1_1_0";
+const grant = (what: string) => `grant ${what} to api_public;`;
+const definer = "security definer set search_path = ''";
+const definerFunction = `create function ${api}.all_suppressed() returns setof suppressed.general
+  language sql stable ${definer} as $$ table suppressed.general $$;
+  ${grant(`execute on function ${api}.all_suppressed()`)}`;
+const becomeTribal = "perform set_config('role', 'api_tribal', true);";
+
+const attacks: [name: string, attack: string, finding: RegExp][] = [
+  [
+    "a security definer function",
+    definerFunction,
+    /all_suppressed\(\) is security definer in a served schema/,
+  ],
+  [
+    "a security definer computed column",
+    `create function ${api}.name(${api}.general) returns text language sql stable ${definer}
+     as $$ select auditee_name from suppressed.general where report_id = $1.report_id $$;
+     ${grant(`execute on function ${api}.name(${api}.general)`)}`,
+    /api_v1_1_0\.name\(api_v1_1_0\.general\) is security definer/,
+  ],
+  [
+    "a view that reads with its owner's rights",
+    `create view ${api}.bare as table suppressed.general; ${grant(`select on ${api}.bare`)}`,
+    /api_v1_1_0\.bare: as api_public it reads suppressed\.general, it shows a suppressed submission/,
+  ],
+  [
+    "such a view in a version of its own",
+    `create schema api_v9; create view api_v9.bare as table suppressed.findings;
+     ${grant("usage on schema api_v9")} ${grant("select on api_v9.bare")}`,
+    /api_v9\.bare: as api_public it reads suppressed\.findings/,
+  ],
+  [
+    "such a view of some columns, without the report's ID",
+    `create view ${api}.names as select auditee_name from suppressed.general; ${grant(`select on ${api}.names`)}`,
+    /api_v1_1_0\.names: as api_public it reads suppressed\.general/,
+  ],
+  [
+    "a view of the data set that reads with its owner's rights",
+    "alter view dissemination.findings reset (security_invoker)",
+    /api_v1_1_0\.findings: as api_public it reads suppressed\.findings, it shows a suppressed submission/,
+  ],
+  ["bypassrls", "alter role api_public bypassrls", /api_public is superuser or has bypassrls/],
+  ["membership in api_tribal", grant("api_tribal"), /api_public may become api_tribal/],
+  [
+    "a policy for everyone",
+    "create policy all_of_it on suppressed.passthrough for select to api_public using (true)",
+    /dissemination\.passthrough: as api_public it reads suppressed\.passthrough/,
+  ],
+  [
+    "row-level security that is off",
+    "alter table suppressed.general disable row level security",
+    /api_v1_1_0\.general: as api_public it reads suppressed\.general/,
+  ],
+  [
+    "a tier that becomes api_tribal",
+    `alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed;
+     update access.tiers set database_role = 'api_tribal' where name = 'individual'`,
+    /The tier individual becomes api_tribal/,
+  ],
+  [
+    "a tier with a role of its own that may see everything",
+    `create role api_agency bypassrls; grant api_agency to publisher with inherit false, set true;
+     grant usage on schema ${api}, dissemination, disclosed, suppressed to api_agency;
+     grant select on all tables in schema ${api}, dissemination, disclosed, suppressed to api_agency;
+     alter table access.tiers drop constraint tiers_database_role_is_served;
+     update access.tiers set database_role = 'api_agency' where name = 'individual'`,
+    /api_v1_1_0\.general: as api_agency it reads suppressed\.general/,
+  ],
+  [
+    "a materialized copy",
+    `create materialized view ${api}.copy as table suppressed.general; ${grant(`select on ${api}.copy`)}`,
+    /api_v1_1_0\.copy: as api_public it reads api_v1_1_0\.copy, which is no table of disclosed/,
+  ],
+  [
+    "a copy in a schema of its own, behind a view",
+    `create schema helper; create table helper.copy as table suppressed.findings;
+     create view ${api}.hidden as table helper.copy; ${grant(`select on ${api}.hidden`)}`,
+    /api_v1_1_0\.hidden: as api_public it reads helper\.copy/,
+  ],
+  [
+    "a suppressed table that inherits from a public one",
+    "alter table suppressed.additional_eins inherit disclosed.additional_eins",
+    /api_v1_1_0\.additional_eins: as api_public it reads suppressed\.additional_eins/,
+  ],
+  [
+    "an invoker's function that becomes another role",
+    `create function ${api}.turn() returns setof ${api}.general language plpgsql volatile set search_path = ''
+     as $$ begin ${becomeTribal} return query table ${api}.general; end $$;
+     ${grant(`execute on function ${api}.turn()`)}`,
+    /api_v1_1_0\.turn\(\): as api_public it calls api_v1_1_0\.turn\(\), and no plan shows what that reads/,
+  ],
+  [
+    "a view that becomes another role and runs a query of its own",
+    `create view ${api}.turned with (security_invoker = true) as
+     select set_config('role', 'api_tribal', true) as role, query_to_xml('table suppressed.general', true, true, '') as rows;
+     ${grant(`select on ${api}.turned`)}`,
+    /api_v1_1_0\.turned: as api_public it calls query_to_xml\(\), which may do anything/,
+  ],
+  [
+    "a view that calls a security definer function of another schema",
+    `create schema helper;
+     create function helper.read(text) returns text language sql stable ${definer}
+     as $$ select auditee_name from suppressed.general where report_id = $1 $$;
+     ${grant("execute on function helper.read(text)")}
+     create view ${api}.called with (security_invoker = true) as
+     select general.report_id, helper.read(general.report_id) as name from dissemination.general;
+     ${grant(`select on ${api}.called`)}`,
+    /api_v1_1_0\.called: as api_public it calls helper\.read\(text\), and no plan shows/,
+  ],
+  [
+    "a procedure",
+    `create procedure ${api}.act() language plpgsql as $$ begin ${becomeTribal} end $$;
+     ${grant(`execute on procedure ${api}.act()`)}`,
+    /api_v1_1_0\.act\(\): api_public may run it, and no plan shows what it reads/,
+  ],
+  [
+    "a suppressed submission's rows among the public ones",
+    `alter table disclosed.findings drop constraint findings_report_id_is_in_general;
+     insert into disclosed.findings select * from suppressed.findings limit 1`,
+    /disclosed\.findings: its report_id names suppressed submissions/,
+  ],
+  [
+    "a public row that names a suppressed submission",
+    `update disclosed.resubmission set previous_report_id = (select report_id from suppressed.general limit 1)
+     where report_id = (select report_id from disclosed.resubmission limit 1)`,
+    /disclosed\.resubmission: its previous_report_id names suppressed submissions/,
+  ],
+  [
+    "a stub that tells more than that it is there",
+    `alter table disclosed.general_stubs drop constraint general_stubs_tell_nothing;
+     update disclosed.general_stubs set auditee_state = 'AZ'`,
+    /disclosed\.general_stubs: its report_id names suppressed submissions/,
+  ],
+  [
+    "a status that tells of a suppressed successor",
+    `insert into disclosed.resubmission (report_id, auditee_uei, status)
+     select previous_report_id, auditee_uei, 'deprecated_via_resubmission' from suppressed.resubmission
+     where previous_report_id is not null limit 1`,
+    /disclosed\.resubmission: its status tells that a suppressed submission came next/,
+  ],
+  [
+    "a version that tells of a suppressed predecessor",
+    `update disclosed.general set resubmission_version = 2
+     where report_id in (select next_report_id from suppressed.resubmission)
+       and report_id not in (select report_id from disclosed.resubmission)`,
+    /disclosed\.general: its resubmission_version tells that a suppressed submission came before/,
+  ],
+];
+
+describe("the leak gate", () => {
+  it("finds nothing wrong with what is deployed, and leaves nothing behind", async () => {
+    const count =
+      "select (select count(*) from suppressed.general) + (select count(*) from disclosed.general_stubs) as rows";
+    const before = (await client.query(count)).rows;
+    expect(await askAfter("")).toBe("");
+    await client.query("begin");
+    await checkLeaks(client);
+    expect((await client.query(`${count}, current_user as role`)).rows).toEqual([
+      { ...before[0], role: "postgres" },
+    ]);
+    await client.query("rollback");
+  });
+
+  it.each(attacks)("refuses %s", async (_name, attack, finding) => {
+    expect(await askAfter(attack)).toMatch(finding);
+  });
+
+  it("lets pass what it can see through", async () => {
+    const harmless = `create function ${api}.shout(${api}.general) returns text language sql immutable
+      as $$ select upper($1.auditee_name) $$;
+      ${grant(`execute on function ${api}.shout(${api}.general)`)}
+      create function ${api}.of_state(state text) returns setof ${api}.general language sql stable
+      as $$ select general.* from ${api}.general where general.auditee_state = state $$;
+      ${grant(`execute on function ${api}.of_state(text)`)}`;
+    expect(await askAfter(harmless)).toBe("");
+  });
+
+  it("tells no value of a suppressed row", async () => {
+    const { rows } = await client.query("select report_id, auditee_name from suppressed.general");
+    const said = await askAfter("alter role api_public bypassrls");
+    expect(
+      rows.filter(({ report_id, auditee_name }) => said.includes(report_id) || said.includes(auditee_name)),
+    ).toEqual([]);
+  });
+});
+
+describe("a deployment", () => {
+  it("is refused before anything changes, and so is its plan", { timeout: 60_000 }, async () => {
+    await copy.write(
+      "api/api_v1_1_0/all_suppressed.sql",
+      `${definerFunction}
+      comment on function ${api}.all_suppressed() is 'All of it.';`,
+    );
+    for (const more of [["--plan"], []]) {
+      const { code, output } = await run("db-deploy", ["--directory", copy.directory, ...more], {
+        DATABASE_URL: url,
+      });
+      expect(output).toContain("api_v1_1_0.all_suppressed() is security definer in a served schema");
+      expect(code).toBe(1);
+    }
+    const { rows } = await client.query("select to_regproc('api_v1_1_0.all_suppressed') as found");
+    expect(rows).toEqual([{ found: null }]);
+  });
+
+  it("is held up by db:check as well", { timeout: 60_000 }, async () => {
+    const { code, output } = await run("db-check", ["--directory", copy.directory], { DATABASE_URL: url });
+    expect(output).toMatch(
+      /FAIL nothing that is served shows a suppressed submission\n +Suppressed submissions/,
+    );
+    expect(code).toBe(1);
+  });
+});
