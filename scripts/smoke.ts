@@ -1,19 +1,19 @@
 import path from "node:path";
 import { Command } from "commander";
 import { readContracts } from "./deploy/contract.ts";
-import type { Deployment } from "./smoke/ask.ts";
-import { type Check, listChecks } from "./smoke/checks.ts";
+import type { Check, Deployment } from "./smoke/ask.ts";
+import { listChecks } from "./smoke/checks.ts";
 
 const { json, ...deployment } = new Command("npm run smoke --")
   .description(
-    "Checks a deployment from outside, in seconds: what every client relies on, and with a Tribal key the way to a suppressed report's PDF. Some 30 requests; the last check spends a one-time token.",
+    "Checks a deployment from outside, in seconds: what every client relies on, and with a Tribal key the way to a suppressed report's PDF. Some 40 requests; the last check spends a one-time token.",
   )
   .requiredOption("--base-url <url>", "the API, such as https://api.example.gov")
   .option("--app-url <url>", "the report service")
-  .option(
+  .requiredOption(
     "--key <key>",
-    "an API key without Tribal access (SMOKE_KEY, or else DEMO_KEY)",
-    process.env.SMOKE_KEY || "DEMO_KEY",
+    "an API key without Tribal access (SMOKE_KEY), which may make more requests an hour than DEMO_KEY",
+    process.env.SMOKE_KEY || undefined,
   )
   .option(
     "--tribal-key <key>",

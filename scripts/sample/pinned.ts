@@ -26,7 +26,7 @@ const pin = z.strictObject({
   findings: count,
   /** How many submissions it supersedes. */
   history: count,
-  /** Which of these and of itself are public, oldest first. The auditees of such chains are Tribes: groups 2 and 3. */
+  /** Which of these and of itself are public, oldest first. The auditee of such chains is a Tribe: group 2. */
   isPublic: z.exactOptional(z.array(z.boolean())),
   /** Whether firm 0 audited it. */
   hasExampleAuditor: yes,

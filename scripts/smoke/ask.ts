@@ -14,6 +14,9 @@ export interface Answer {
   json: any;
 }
 
+/** A name, and the work: it passes when it returns nothing; what it returns is what was found instead. */
+export type Check = [string, () => Promise<string | undefined>];
+
 const timeoutMilliseconds = 5_000;
 
 /** Sends a request, to a path of the API or to an address. Redirects are not followed. */

@@ -84,3 +84,42 @@ describe("general", () => {
     expect(full.federal_awards.length).toBeGreaterThan(0);
   });
 });
+
+describe("a chain of public and suppressed submissions", () => {
+  it.each([
+    ["later", "previous_report_id"],
+    ["earlier", "next_report_id"],
+  ])("is in the data set, with a suppressed submission that is the %s one", async (_which, link) => {
+    const rows = await query(
+      `select from suppressed.resubmission join disclosed.general on general.report_id = resubmission.${link}`,
+    );
+    expect(rows.length).toBeGreaterThan(0);
+  });
+
+  it.each(["demo", "individual"] as const)("does not look like one to the %s key", async (key) => {
+    const ask = async (path: string) => (await request(path, { key })).json;
+    expect(await ask("/resubmission?status=eq.deprecated_via_resubmission&next_report_id=is.null")).toEqual(
+      [],
+    );
+    expect(await ask("/resubmission?version=gt.1&previous_report_id=is.null")).toEqual([]);
+    const versioned = await ask(
+      "/general?resubmission_version=gt.0&select=report_id,resubmission(version,status)",
+    );
+    expect(versioned.length).toBeGreaterThan(0);
+    for (const { resubmission } of versioned)
+      expect(resubmission).toEqual([{ version: expect.any(Number), status: "most_recent" }]);
+  });
+
+  it("is told in full to the Tribal key, of its suppressed members", async () => {
+    const [row] = await query<{ report_id: string; previous_report_id: string; version: string }>(
+      `select resubmission.report_id, resubmission.previous_report_id, resubmission.version
+       from suppressed.resubmission join disclosed.general on general.report_id = resubmission.previous_report_id
+       limit 1`,
+    );
+    const path = `/resubmission?report_id=eq.${row?.report_id}&select=report_id,previous_report_id,version`;
+    expect((await request(path, { key: "tribal" })).json).toEqual([
+      { ...row, version: Number(row?.version) },
+    ]);
+    expect((await request(path, { key: "individual" })).json).toEqual([]);
+  });
+});

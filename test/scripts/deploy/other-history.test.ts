@@ -91,7 +91,7 @@ it("a database that is ahead of db/migrations, as after a step back to an earlie
     await later.write("migrations/20991231000000000_add.sql", sql);
     await deployDatabase(ahead.url, {}, { directory: later.directory });
     const done = await deployDatabase(ahead.url, {}, { directory: repositoryDirectory });
-    expect(done).toEqual({ migrations: [], apiSchemasChanged: false });
+    expect(done).toEqual({ migrations: [], apiSchemasChanged: false, changes: [] });
   } finally {
     await later.dispose();
     await ahead.drop();

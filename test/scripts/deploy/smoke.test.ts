@@ -1,6 +1,13 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { createDeployedDatabase } from "../../support/scratch-database.ts";
+import { startScratchService } from "../../support/scratch-service.ts";
+import { makeSmallSample } from "../../support/small-sample.ts";
 import { target } from "../../support/target.ts";
-import { run } from "./support.ts";
+import { findKeyId, run } from "./support.ts";
 
 it("smoke passes on a deployment that is as it should be, in under 10 seconds", async () => {
   const start = Date.now();
@@ -13,10 +20,52 @@ it("smoke passes on a deployment that is as it should be, in under 10 seconds", 
 });
 
 it("smoke fails where nothing answers, and where keys do not open the API", async () => {
-  const away = await run("smoke", ["--base-url", "http://127.0.0.1:1", "--json"]);
+  const away = await run("smoke", ["--base-url", "http://127.0.0.1:1", "--key", "any", "--json"]);
   expect(away.code).toBe(1);
   const locked = await run("smoke", ["--base-url", target.baseUrl, "--key", "no-such-key"]);
   expect(locked.code).toBe(1);
   expect(locked.output).toContain("FAIL api_v1_1_0.general has its columns");
   expect(locked.output).toContain("ok   no key gets 401");
+});
+
+it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
+  timeout: 60_000,
+}, async () => {
+  const database = await createDeployedDatabase();
+  const sample = await makeSmallSample();
+  await database.client.query("set role publisher");
+  await loadDataSet(database.client, { source: "test", files: await findFiles(sample.directory) });
+  await database.client.query("reset role");
+  await sample.remove();
+  const service = await startScratchService(database.url);
+  const key = await findKeyId(database.url, "demo");
+  // PostgREST alone, asked as the gateway asks it.
+  const gateway = createServer((request, response) => {
+    void service
+      .request(request.url ?? "", key, {
+        headers: { "accept-profile": String(request.headers["accept-profile"] ?? "") },
+      })
+      .then(({ status, json }) => response.writeHead(status).end(JSON.stringify(json)));
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
+  const { port } = gateway.address() as AddressInfo;
+  const check = async () =>
+    (await run("smoke", ["--base-url", `http://127.0.0.1:${port}`, "--key", "any"])).output
+      .split("\n")
+      .find((line) => line.includes("a suppressed submission's ID"));
+  try {
+    expect(await check()).toMatch(/^ok/);
+    await database.client.query("alter view dissemination.findings reset (security_invoker)");
+    expect(await check()).toMatch(/^FAIL .*findings has rows of suppressed submissions/);
+    await database.client.query(
+      `alter view dissemination.findings set (security_invoker = true);
+       create function api_v1_1_0.all_of_it() returns integer language sql stable as 'select 1';
+       grant execute on function api_v1_1_0.all_of_it() to api_public; notify pgrst, 'reload schema'`,
+    );
+    await expect.poll(check, { timeout: 20_000 }).toMatch(/^FAIL .*\/rpc\/all_of_it is in no contract/);
+  } finally {
+    gateway.close();
+    await service.stop();
+    await database.drop();
+  }
 });

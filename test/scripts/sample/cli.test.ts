@@ -31,8 +31,8 @@ describe.concurrent("npm run sample", () => {
       const written = await start(["--out", out, "--submissions", "3", "--pdf"]).ended;
       expect(written).toMatchObject({ code: 0, stderr: "" });
       expect(written.stdout).toContain("general: 4 rows\n");
-      expect(written.stdout).toContain("3 PDFs in ");
-      expect(await readdir(path.join(out, "reports"))).toHaveLength(3);
+      expect(written.stdout).toContain("4 PDFs in ");
+      expect(await readdir(path.join(out, "reports"))).toHaveLength(4);
 
       const pdfs = await start(["--from", out, "--out", path.join(directory, "pdfs")]).ended;
       expect(pdfs).toMatchObject({ code: 0, stderr: "" });

@@ -81,15 +81,15 @@ describe("the PDF of a report", () => {
 });
 
 describe("the PDFs of a directory", () => {
-  it("are written for every current report, public or suppressed, and for no superseded one", () =>
+  it("are written for every report, public or suppressed, superseded ones too", () =>
     withDirectory(async (directory) => {
       const output = path.join(directory, "reports");
       await writeSample({ directory, submissions: 60 });
-      expect(await writeReportPdfs({ directory, output })).toBe(60);
+      expect(await writeReportPdfs({ directory, output })).toBe(67);
       const names = await readdir(output);
-      expect(names).toHaveLength(60);
+      expect(names).toHaveLength(67);
       expect(names).toContain("2023-06-GSAFAC-0000000002.pdf");
-      expect(names).not.toContain("2023-06-GSAFAC-0000000079.pdf");
+      expect(names).toContain("2023-06-GSAFAC-0000000079.pdf");
       const text = readPages(await readFile(path.join(output, "2023-06-GSAFAC-0000000002.pdf"))).join("\n");
       expect(text).toContain("COUNTY OF SIERRA VISTA");
       expect(text).toMatch(/AWARD-0+24/);

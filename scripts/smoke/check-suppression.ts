@@ -1,0 +1,57 @@
+import type { Contract } from "../deploy/contract.ts";
+import { ask, type Check, type Deployment, expectStatus } from "./ask.ts";
+
+/** How many suppressed submissions are asked for: as many as fit into an address. */
+const sampleSize = 150;
+
+/**
+ * A key without Tribal access learns the IDs of suppressed submissions from general, and nothing about them anywhere:
+ * every table that the API describes is asked, and no function may be offered that no contract has.
+ */
+export function checkSuppression(deployment: Deployment, contract: Contract): Check {
+  return [
+    `${contract.schema} shows a suppressed submission's ID and nothing else`,
+    async () => (deployment.key === deployment.tribalKey ? undefined : await findShown(deployment, contract)),
+  ];
+}
+
+async function findShown(deployment: Deployment, contract: Contract): Promise<string | undefined> {
+  const get = (target: string) =>
+    ask(deployment, target, deployment.key, { headers: { "accept-profile": contract.schema } });
+  const stubs = await get(`/general?is_public=eq.false&limit=${sampleSize}`);
+  if (stubs.status !== 200) return expectStatus(stubs, 200);
+  const told = new Set<string>(stubs.json.flatMap(listValues));
+  if ([...told].some((name) => name !== "report_id" && name !== "is_public"))
+    return `general shows ${[...told].join(", ")}`;
+
+  const { paths, definitions } = (await get("/")).json ?? {};
+  const offered = Object.keys(paths ?? {}).flatMap((path) => /^\/rpc\/(.+)$/.exec(path)?.[1] ?? []);
+  const unknown = offered.filter((name) => !listFunctions(contract).includes(name));
+  if (unknown.length > 0) return `/rpc/${unknown.join(", /rpc/")} is in no contract`;
+
+  const reports: string[] = stubs.json.map(({ report_id }: { report_id: string }) => report_id);
+  if (reports.length === 0) return undefined;
+  for (const [table, { properties }] of Object.entries<{ properties: object }>(definitions ?? {})) {
+    const links = Object.keys(properties).filter((name) => /(^|_)report_id$/.test(name));
+    if (links.length === 0) continue;
+    const filters = links.map((name) => `${name}.in.(${reports.join()})`);
+    // In general the stubs stand under their own ID.
+    const isStub = table === "general" ? "&is_public=not.is.false" : "";
+    const answer = await get(`/${table}?or=(${filters.join()})&select=report_id&limit=1${isStub}`);
+    if (answer.status !== 200) return `${table}: ${expectStatus(answer, 200)}`;
+    if (answer.json.length !== 0) return `${table} has rows of suppressed submissions`;
+  }
+  return undefined;
+}
+
+function listValues(row: Record<string, unknown>): string[] {
+  return Object.keys(row).filter((name) => row[name] !== null);
+}
+
+/** The functions under /rpc that the contract gives to the public: all but relationships. */
+function listFunctions({ functions }: Contract): string[] {
+  return Object.entries(functions).flatMap(([signature, { execute }]) => {
+    const [, name = "", arguments_ = ""] = /^(\w+)\((.*)\)$/.exec(signature) ?? [];
+    return execute.includes("api_public") && !/^(admin_)?api_v\w+\.\w+$/.test(arguments_) ? [name] : [];
+  });
+}
