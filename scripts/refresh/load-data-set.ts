@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import { checkGates } from "./check-gates.ts";
+import { checkRows } from "./check-leaks.ts";
 import { countNextGeneration, countSubmissions, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import { type SourceFile, tables } from "./find-files.ts";
@@ -36,7 +37,7 @@ export interface LoadedDataSet {
  * anything fails. The client must be the publisher, or have switched to that role.
  *
  * @returns what was published
- * @throws SourceFaults with the rows at fault, Error that names a file that cannot be read, or what the database
+ * @throws SourceFaults with the rows at fault, LeaksFound, Error that names a file that cannot be read, or what the database
  * found wrong
  */
 export async function loadDataSet(
@@ -104,6 +105,8 @@ async function buildNextGeneration(
     const counts = await countNextGeneration(client);
     const submissionCounts = await countSubmissions(client);
     if (isGated) await checkGates(client, counts);
+    // Before the bulk files are made of them.
+    await stopwatch.time("leak gate", checkRows(client, "_next"));
     await client.query("commit");
     return { counts, submissionCounts, rejected };
   } catch (error) {

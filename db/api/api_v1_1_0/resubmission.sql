@@ -25,7 +25,8 @@ Key: report_id. It joins general for reports that are still current; a supersede
 there, so that embedding general gives null. previous_report_id and next_report_id join this table
 to itself.
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access.';
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access, and
+rows of public ones do not tell of them: such a chain is shown as its public reports alone.';
 comment on column api_v1_1_0.resubmission.report_id is
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins the other tables unless the report is '
@@ -48,8 +49,7 @@ comment on column api_v1_1_0.resubmission.previous_report_id is
 comment on column api_v1_1_0.resubmission.next_report_id is
   'Report that replaces this one; null for the last of a chain.';
 comment on column api_v1_1_0.resubmission.original_submission_date is
-  'fac_accepted_date of the first report in the chain of previous_report_id, YYYY-MM-DD. Null '
-  'where that report is suppressed and this one is public.';
+  'fac_accepted_date of the first report in the chain of previous_report_id, YYYY-MM-DD.';
 
 grant select on api_v1_1_0.resubmission to api_public, api_tribal;
 
