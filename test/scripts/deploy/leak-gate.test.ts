@@ -1,10 +1,10 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/deploy/scratch-database.ts";
 import { checkLeaks, checkRows } from "../../../scripts/refresh/check-leaks.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { type Copy, copyRepository, run } from "./support.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { createDeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { target } from "../../support/target.ts";
@@ -28,10 +28,11 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
   expect(locked.output).toContain("ok   no key gets 401");
 });
 
+const database = useDeployedDatabase();
+
 it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
   timeout: 60_000,
 }, async () => {
-  const database = await createDeployedDatabase();
   const sample = await makeSmallSample();
   await database.client.query("set role publisher");
   await loadDataSet(database.client, { source: "test", files: await findFiles(sample.directory) });
@@ -66,6 +67,5 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
   } finally {
     gateway.close();
     await service.stop();
-    await database.drop();
   }
 });

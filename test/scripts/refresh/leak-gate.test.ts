@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/deploy/scratch-database.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
