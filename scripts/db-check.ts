@@ -27,9 +27,10 @@ let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
   server = await startScratchServer(process.env.DATABASE_URL || undefined);
   const results = await checkRepository(path.resolve(directory), server.create);
-  const lines = results.flatMap(({ name, errors, warnings }) => [
+  const lines = results.flatMap(({ name, errors, warnings, notes }) => [
     `${errors.length === 0 ? "ok  " : "FAIL"} ${name}`,
     ...errors.map((line) => indent(line)),
+    ...notes.map((line) => indent(line)),
     ...warnings.map((line) => indent(`warning: ${line.replace(": warning:", ":")}`)),
   ]);
   process.stdout.write(`${json ? JSON.stringify(results, null, 2) : lines.join("\n")}\n`);

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { describeError } from "../service/describe-error.ts";
 import { removeVersion, writeRetirement } from "./deploy/copy-version.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { typesFile } from "./deploy/write-types.ts";
 
 type Options = { sunset?: Date; from: Date; link?: string; remove?: true; yes?: true; directory: string };
 
@@ -36,8 +37,10 @@ async function run(version: string, options: Options, command: Command): Promise
   if (remove) {
     const files = await removeVersion(directory, version, yes === true);
     for (const file of files) print(`${yes ? "Removed" : "Would remove"} ${show(file)}`);
-    if (yes) print("npm run db:deploy stops serving it, and refuses to do so before the announced sunset.");
-    else {
+    if (yes) {
+      print(`Wrote ${show(typesFile(directory))}`);
+      print("npm run db:deploy stops serving it, and refuses to do so before the announced sunset.");
+    } else {
       print("Clients of this version get 406 once that is deployed. To do it, add --yes.");
       process.exitCode = 2;
     }

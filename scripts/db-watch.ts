@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
@@ -26,15 +27,21 @@ Exit status: 0 ended by Ctrl-C, 1 no stack runs, or its database has gone away.`
   .opts<{ directory: string }>();
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
+const factsFile = path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json");
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
 try {
-  const facts = await readFacts(path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json"));
+  const facts = await readFacts(factsFile);
   const client = await connect(facts.database_url, "db-watch");
   await lockDeployment(client, print);
+  const { rows } = await client.query("select source from publication.data_sets where state = 'live'");
   print(`Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.`);
-  await watchApi(client, path.resolve(directory), stop.signal, (saved) => print(describeSaved(saved, facts)));
+  print(`For the requests below: API_KEY=$(node -p 'require("${path.resolve(factsFile)}").keys.individual')`);
+  await watchApi(client, path.resolve(directory), stop.signal, {
+    api: (saved) => print(describeSaved(saved, facts)),
+    dataSet: (file) => print(describeDefinition(file, rows[0]?.source)),
+  });
   await client.end();
 } catch (error) {
   process.stderr.write(`db:watch: ${describeError(error)}\n`);
@@ -54,10 +61,21 @@ function describeSaved({ files, changes, milliseconds, failure }: Saved, facts: 
   const curls = files
     .map((file) => path.parse(file))
     .filter(({ dir, name }) => dir.startsWith("api_") && name !== "schema")
+    // Of a view that is gone there is nothing to see.
+    .filter(({ dir, base }) => existsSync(path.join(directory, "api", dir, base)))
     .map(
       ({ dir, name }) =>
-        `  curl -H 'x-api-key: ${facts.keys.individual}' -H 'accept-profile: ${dir}' '${facts.base_url}/${name}?limit=1'`,
+        `  curl -H "x-api-key: $API_KEY" -H 'accept-profile: ${dir}' '${facts.base_url}/${name}?limit=1'`,
     );
   const lines = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
   return [`${head}: applied in ${milliseconds} ms`, ...lines.map((line) => `  ${line}`), ...curls].join("\n");
+}
+
+/** @param source of the data set that is live */
+function describeDefinition(file: string, source?: string): string {
+  const from = source !== undefined && existsSync(source) ? source : "DIRECTORY";
+  return [
+    `${new Date().toTimeString().slice(0, 8)} data_set/${file}: in effect with the next data set`,
+    `  npm run refresh -- --from ${from}`,
+  ].join("\n");
 }

@@ -1,12 +1,12 @@
 import type { Client } from "pg";
 import { checkLeaks, checkRows, LeaksFound } from "../refresh/check-leaks.ts";
+import { type GuardedFiles, runGuardedFiles } from "../sql/run-guarded-files.ts";
 import { checkRules, describeRuleFinding } from "./check-rules.ts";
 import type { PartChange } from "./compare-catalogues.ts";
 import { compareContracts, describeBreaks } from "./compare-contracts.ts";
 import { type Contract, readRecordedContracts, readServedContracts } from "./contract.ts";
-import { describeSqlError } from "./describe-sql-error.ts";
 import type { ApiFiles } from "./read-api-files.ts";
-import { DeploymentRefused, refuseEarlyRemoval } from "./refuse-early-removal.ts";
+import { DeploymentRefused, describeForeignSchemas, refuseEarlyRemoval } from "./refuse-early-removal.ts";
 import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
 
 /** What `db/api` is to become, and what it must not break. */
@@ -40,6 +40,7 @@ export async function applyApiSchemas(
   report: (line: string) => void = () => {},
 ): Promise<boolean> {
   if (!api.isForced && (await readDeployedHash(client)) === api.files.sha256) return false;
+  for (const line of await describeForeignSchemas(client)) report(line);
   await takeTurns(
     client,
     async () => {
@@ -85,11 +86,7 @@ async function rebuildApiSchemas(
     keepsOthers ? known.join() : "",
   ]);
   await client.query(clearSchemas);
-  for (const { path, sql } of files.files) {
-    await client.query(sql).catch((error: unknown) => {
-      throw describeSqlError(`db/api/${path}`, sql, error);
-    });
-  }
+  await runGuardedFiles(client, groupBySchema(files));
   await client.query("select publication.describe_data_set()");
   const served = await readServedContracts(client);
   if (!isTrial) await refuseBreaks(client, contracts, served, foreign);
@@ -98,6 +95,18 @@ async function rebuildApiSchemas(
     isTrial || isDraft ? null : JSON.stringify(served),
   ]);
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
+}
+
+/** A folder is a schema, and its files are about nothing else. */
+function groupBySchema({ files }: ApiFiles): GuardedFiles[] {
+  const schemas = [...new Set(files.map(({ path }) => path.split("/")[0] ?? ""))];
+  return schemas.map((schema) => ({
+    files: files
+      .filter(({ path }) => path.startsWith(`${schema}/`))
+      .map(({ path, sql }) => ({ name: `db/api/${path}`, sql })),
+    scope: { schemas: `^${schema}$`, tables: false },
+    rule: `Files of db/api/${schema} make views, functions, types, comments and grants in the schema ${schema}, and nothing else.`,
+  }));
 }
 
 async function refuseLeaks(check: Promise<void>): Promise<void> {
@@ -138,8 +147,8 @@ async function refuseBreaks(
   }
 }
 
-// All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and
-// lose the rights that their files do not give them again.
+// All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and lose
+// the rights and comments that their files do not give them again. What somebody else made is not served, and stays.
 const clearSchemas = `
   do $$
   declare
@@ -149,10 +158,15 @@ const clearSchemas = `
     for object in
       select nspname as name from pg_catalog.pg_namespace
       where nspname ~ '^(admin_)?api_v[0-9]'
+        and nspowner = (select nspowner from pg_catalog.pg_namespace where nspname = 'request')
         and (known = '' or nspname = any (string_to_array(known, ',')))
     loop
       execute format('drop schema %I cascade', object.name);
     end loop;
+    if to_regnamespace('request') is not null then
+      revoke all on schema request from authenticator, gateway, api_public, api_tribal;
+      comment on schema request is null;
+    end if;
     for object in
       select oid::regprocedure as signature, proname in ('authorize', 'pre_config') and pronargs = 0 as stays
       from pg_catalog.pg_proc
@@ -160,6 +174,7 @@ const clearSchemas = `
     loop
       if object.stays then
         execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.signature);
+        execute format('comment on function %s is null', object.signature);
       else
         execute format('drop routine %s', object.signature);
       end if;

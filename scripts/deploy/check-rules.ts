@@ -12,6 +12,8 @@ const schemas = `
 with house as materialized (
   select oid, nspname, nspname ~ '^(admin_)?api_v[0-9]' as is_api from pg_namespace
   where nspname ~ '^(admin_)?api_v[0-9]|^(request|access|deployment|publication|disclosed|suppressed|dissemination)$'
+    -- What somebody else made is not served: see request.pre_config().
+    and (nspname !~ 'api_v[0-9]' or nspowner = (select nspowner from pg_namespace where nspname = 'request'))
 ), relations as materialized (
   select house.nspname, house.is_api, c.* from house join pg_class c on c.relnamespace = house.oid
 ), functions as materialized (

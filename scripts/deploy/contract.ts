@@ -41,6 +41,8 @@ select n.nspname as schema, ${roles("n.nspacl", "n", "n.nspowner", "USAGE")} as 
     from pg_class c where c.relnamespace = n.oid and c.relkind = 'c') as types
 from pg_namespace n
 where n.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
+  -- What somebody else made is not served: see request.pre_config().
+  and n.nspowner = (select nspowner from pg_namespace where nspname = 'request')
 order by n.nspname`;
 
 /**

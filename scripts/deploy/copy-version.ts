@@ -1,6 +1,7 @@
 import { access, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { readContracts, removeContract, writeContract } from "./contract.ts";
+import { describeTypes, typesFile } from "./write-types.ts";
 
 const form = /^v\d+(_\d+)*$/;
 
@@ -11,12 +12,18 @@ const schemasOf = (version: string) => [`api_${version}`, `admin_api_${version}`
  * Copies the files and contracts of a version under another name. The old version stays.
  *
  * @returns the directories and files that were made
- * @throws Error when a name has not the form v1_2_0, the old version is not there, or the new one is
+ * @throws Error when a name has not the form v1_2_0, the old version is not there, or the new one is; or when the new
+ * one is older than the oldest there is, which is what clients get that name none
  */
 export async function copyVersion(directory: string, from: string, to: string): Promise<string[]> {
   for (const version of [from, to]) checkForm(version);
   if (!(await isThere(path.join(directory, "api", `api_${from}`))))
     throw new Error(`There is no version ${from}. There are: ${(await listVersions(directory)).join(", ")}.`);
+  const oldest = (await listVersions(directory)).sort(compareVersions)[0] ?? from;
+  if (compareVersions(to, oldest) < 0)
+    throw new Error(
+      `${to} is older than ${oldest}. Who names no version gets the oldest, and would get other answers. Choose a later version.`,
+    );
   const made: string[] = [];
   for (const [index, target] of schemasOf(to).entries()) {
     const source = path.join(directory, "api", schemasOf(from)[index] ?? "");
@@ -41,7 +48,7 @@ export async function copyVersion(directory: string, from: string, to: string): 
 }
 
 /**
- * Removes the files and contracts of a version.
+ * Removes the files and contracts of a version, and its types for clients.
  *
  * @returns what is removed, or would be
  */
@@ -63,6 +70,7 @@ export async function removeVersion(directory: string, version: string, really: 
     await rm(path.join(directory, "api", schema), { recursive: true, force: true });
     await removeContract(path.join(directory, "contracts"), schema);
   }
+  if (really) await writeFile(typesFile(directory), await describeTypes(directory));
   return removed;
 }
 
@@ -98,6 +106,14 @@ set deprecated_at = excluded.deprecated_at, sunset_at = excluded.sunset_at, link
 async function listVersions(directory: string): Promise<string[]> {
   const names = await readdir(path.join(directory, "api"));
   return names.filter((name) => name.startsWith("api_")).map((name) => name.slice("api_".length));
+}
+
+/** As request.pre_config() orders them. */
+function compareVersions(a: string, b: string): number {
+  const numbers = (version: string) => version.slice(1).split("_").map(Number);
+  const [left, right] = [numbers(a), numbers(b)];
+  const at = left.findIndex((number, index) => number !== right[index]);
+  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
 }
 
 /** In names of schemas (v1_1_0) and in texts (version 1.1.0). */

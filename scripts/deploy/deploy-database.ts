@@ -3,14 +3,16 @@ import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
+import { findPendingMigrations } from "./check-migrations.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { readContracts } from "./contract.ts";
 import { type Drift, recordDeployment } from "./find-drift.ts";
 import { readApiFiles } from "./read-api-files.ts";
 import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
+import { readMigrations } from "./read-migrations.ts";
 import { refuseOlderApi } from "./refuse-older-api.ts";
 import { settleDrift } from "./repair-drift.ts";
-import { findPendingMigrations, readMigrations, runMigrations } from "./run-migrations.ts";
+import { runMigrations } from "./run-migrations.ts";
 import { type LoginRole, setRolePasswords } from "./set-role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -65,7 +67,7 @@ export async function deployDatabase(
     const keepsOthers = apiDirectory !== directory;
     const migrationsDirectory = path.join(directory, "migrations");
     // Refuses a database with another history before anything is changed.
-    if (!keepsOthers) await findPendingMigrations(client, await readMigrations(migrationsDirectory));
+    if (!keepsOthers) await findPendingMigrations(client, await readMigrations(migrationsDirectory), options);
     const drift = await settleDrift(client, options.acceptsDrift ?? (() => false), report);
     const migrations = keepsOthers ? [] : await runMigrations(client, migrationsDirectory, report);
     await setRolePasswords(client, passwords);

@@ -1,18 +1,19 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
+import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { readDeployedHash } from "./apply-api-schemas.ts";
+import { findPendingMigrations } from "./check-migrations.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { type ContractChange, compareContracts, describeBreaks } from "./compare-contracts.ts";
 import { readRecordedContracts, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, readApi, repositoryDirectory } from "./deploy-database.ts";
-import { SqlFileError } from "./describe-sql-error.ts";
 import { type Drift, findDrift } from "./find-drift.ts";
 import { findMissingColumns } from "./find-missing-columns.ts";
 import { type CataloguePart, keyOf, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
+import { readMigrations } from "./read-migrations.ts";
 import { DeploymentRefused, refuseEarlyRemoval } from "./refuse-early-removal.ts";
 import { refuseOlderApi } from "./refuse-older-api.ts";
-import { findPendingMigrations, readMigrations } from "./run-migrations.ts";
 
 /** What a deployment would do. */
 export interface Plan {
@@ -50,7 +51,7 @@ export async function planDeployment(
     await client.query("begin isolation level repeatable read read only");
     const migrations =
       apiDirectory === directory ? await readMigrations(path.join(directory, "migrations")) : [];
-    const pending = await findPendingMigrations(client, migrations);
+    const pending = await findPendingMigrations(client, migrations, options);
     const { files } = await readApi(apiDirectory);
     const plan: Plan = {
       migrations: pending.map(({ name, sql }) => ({ name, sql })),

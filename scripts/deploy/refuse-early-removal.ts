@@ -25,7 +25,9 @@ export async function refuseEarlyRemoval(client: Client, known: string[]): Promi
      from pg_catalog.pg_namespace
      cross join lateral (select substring(nspname from 'api_(v.+)$') as version) as versions
      left join deployment.retired_versions on retired_versions.version = versions.version
-     where nspname ~ '^(admin_)?api_v[0-9]' order by nspname`,
+     where nspname ~ '^(admin_)?api_v[0-9]'
+       and nspowner = (select nspowner from pg_catalog.pg_namespace where nspname = 'request')
+     order by nspname`,
   );
   const early = rows.filter(({ schema, over }) => !known.includes(schema) && over !== true);
   if (early.length === 0) return;
@@ -43,4 +45,16 @@ export async function refuseEarlyRemoval(client: Client, known: string[]): Promi
       ),
     ].join("\n"),
   );
+}
+
+/** Schemas with the name of a version that somebody else has made: they are not served, and stay as they are. */
+export async function describeForeignSchemas(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ line: string }>(
+    `select format('warning: the schema %I is not of this deployment: it belongs to %s. It is not served, and left alone.', nspname, nspowner::regrole) as line
+     from pg_catalog.pg_namespace
+     where nspname ~ '^(admin_)?api_v[0-9]'
+       and nspowner <> (select nspowner from pg_catalog.pg_namespace where nspname = 'request')
+     order by nspname`,
+  );
+  return rows.map(({ line }) => line);
 }

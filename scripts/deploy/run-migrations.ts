@@ -1,70 +1,21 @@
-import { readdir, readFile } from "node:fs/promises";
-import path from "node:path";
 import { runner } from "node-pg-migrate";
 import type { Client } from "pg";
-import { describeSqlError } from "./describe-sql-error.ts";
-import { DeploymentRefused } from "./refuse-early-removal.ts";
+import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
+import { runSqlFile } from "../sql/run-sql-file.ts";
+import { splitStatements } from "../sql/split-statements.ts";
+import { describeInvalidIndexes, findPendingMigrations, readApplied } from "./check-migrations.ts";
+import { type Migration, readMigrations } from "./read-migrations.ts";
 import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
-
-/** One file of `db/migrations`. */
-export interface Migration {
-  /** Without `.sql`: as the database writes it down. */
-  name: string;
-  path: string;
-  sql: string;
-}
-
-/** Reads the migrations, in order. */
-export async function readMigrations(directory: string): Promise<Migration[]> {
-  const files = (await readdir(directory)).filter((file) => file.endsWith(".sql")).sort();
-  return await Promise.all(
-    files.map(async (file) => ({
-      name: path.basename(file, ".sql"),
-      path: `migrations/${file}`,
-      sql: await readFile(path.join(directory, file), "utf8"),
-    })),
-  );
-}
-
-/**
- * The migrations that this database has not had, in order.
- *
- * @throws DeploymentRefused when it was made by others than these
- */
-export async function findPendingMigrations(client: Client, migrations: Migration[]): Promise<Migration[]> {
-  const { rows: tables } = await client.query("select to_regclass('deployment.migrations') as found");
-  if (tables[0].found === null) return migrations;
-  const { rows } = await client.query<{ name: string }>(
-    "select name from deployment.migrations order by name",
-  );
-  const done = rows.map(({ name }) => name);
-  refuseOtherHistory(done, migrations);
-  return migrations.filter(({ name }) => !done.includes(name));
-}
-
-/** A database may be ahead of the files, as after a step back to an earlier release, but not beside them. */
-function refuseOtherHistory(done: string[], migrations: Migration[]): void {
-  const last = migrations.at(-1)?.name ?? "";
-  const unknown = done.filter((name) => !migrations.some((migration) => migration.name === name));
-  if (!unknown.some((name) => name < last)) return;
-  throw new DeploymentRefused(
-    [
-      "This database was made by migrations that db/migrations does not have:",
-      ...unknown.map((name) => `  ${name}`),
-      "Nothing was changed. Deploy the commit that has them, or begin with an empty database:",
-      "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
-      "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.",
-    ].join("\n"),
-  );
-}
 
 /**
  * Runs the migrations of `db/migrations` that this database has not had, each in a transaction of its own that
- * waits for locks in short turns. A second run at the same time waits for the first.
+ * waits for locks in short turns. One whose first line is `-- No transaction: <why>` is run statement by statement,
+ * and waits for locks as long as it takes. A second run at the same time waits for the first.
  *
  * @returns the names of those it ran, in order
  * @throws DeploymentRefused before anything is changed, when the database was made by other migrations
  * @throws SqlFileError that names file, line and column; those before the one that failed stay done
+ * @throws DeploymentRefused when the migrations are not those that this database has had, and more
  */
 export async function runMigrations(
   client: Client,
@@ -72,39 +23,100 @@ export async function runMigrations(
   report: (line: string) => void = () => {},
 ): Promise<string[]> {
   const migrations = await readMigrations(directory);
-  const pending = await findPendingMigrations(client, migrations);
-  if (pending.length === 0) return [];
   const done: string[] = [];
+  if ((await findPendingMigrations(client, migrations, { rollsBackApi: true })).length === 0) return done;
+  await client.query(migrationsTable);
   await takeTurns(
     client,
     async () => {
-      await client.query(`set lock_timeout = ${lockTimeoutMilliseconds}`);
+      const pending = await findPendingMigrations(client, migrations, { rollsBackApi: true });
       try {
-        const run = await runner({
-          dbClient: client,
-          dir: directory,
-          direction: "up",
-          migrationsSchema: "deployment",
-          migrationsTable: "migrations",
-          createMigrationsSchema: true,
-          singleTransaction: false,
-          advisoryLockMode: "wait",
-          log: () => {},
-        });
-        done.push(...run.map(({ name }) => name));
+        await client.query(`set lock_timeout = ${lockTimeoutMilliseconds}`);
+        await runPending(client, directory, pending);
       } catch (error) {
         await client.query("rollback");
-        const left = await findPendingMigrations(client, migrations);
-        done.push(
-          ...pending.filter(({ name }) => !left.some((one) => one.name === name)).map(({ name }) => name),
-        );
-        const [failed] = left;
-        throw failed === undefined ? error : describeSqlError(`db/${failed.path}`, failed.sql, error);
+        throw error;
       } finally {
         await client.query("reset lock_timeout");
+        const applied = await readApplied(client);
+        done.push(
+          ...pending.map(({ name }) => name).filter((name) => applied.some((one) => one.name === name)),
+        );
       }
     },
     report,
   );
-  return [...new Set(done)];
+  return done;
+}
+
+// As node-pg-migrate would make it, with the checksum, which a migration's own transaction writes down.
+const migrationsTable = `
+create schema if not exists deployment;
+create table if not exists deployment.migrations (
+  id serial primary key,
+  name varchar(255) not null,
+  run_on timestamp not null,
+  sha256 text default nullif(current_setting('deployment.migration_sha256', true), '')
+)`;
+
+async function runPending(client: Client, directory: string, pending: Migration[]): Promise<void> {
+  await runner({
+    dbClient: client,
+    dir: directory,
+    direction: "up",
+    migrationsSchema: "deployment",
+    migrationsTable: "migrations",
+    singleTransaction: false,
+    advisoryLockMode: "wait",
+    log: () => {},
+    migrationLoaderStrategies: [
+      {
+        extensions: [".sql"],
+        loader: async (files) =>
+          files.map((file) => ({
+            id: file,
+            filePaths: [file],
+            actions: {
+              up: async (builder) => {
+                const migration = pending.find(({ path }) => file.endsWith(path));
+                if (migration === undefined) throw new Error(`${file} has come just now. Try again.`);
+                if (migration.noTransaction === undefined) await runMigration(client, migration);
+                else {
+                  builder.noTransaction();
+                  await runWithoutTransaction(client, migration);
+                }
+              },
+            },
+          })),
+      },
+    ],
+  });
+}
+
+async function runMigration(client: Client, { path, sql, sha256 }: Migration): Promise<void> {
+  // The runner's own BEGIN, which comes only now, does nothing; it commits.
+  await client.query("begin");
+  await client.query("select set_config('deployment.migration_sha256', $1, true)", [sha256]);
+  await runSqlFile(client, { name: `db/${path}`, sql });
+}
+
+async function runWithoutTransaction(client: Client, { path, sql, sha256 }: Migration): Promise<void> {
+  await client.query("select set_config('deployment.migration_sha256', $1, false)", [sha256]);
+  await client.query("set lock_timeout = 0");
+  const statements = splitStatements({ name: `db/${path}`, sql });
+  for (const [index, statement] of statements.entries()) {
+    await client.query(statement.text).catch(async (error: unknown) => {
+      const described = describeSqlError(statement, error);
+      if (!(described instanceof SqlFileError)) throw described;
+      const lines = [
+        described.message,
+        index === 0
+          ? "It runs without a transaction, and this is its first statement."
+          : `It runs without a transaction: its ${index === 1 ? "first statement stays" : `first ${index} statements stay`} done, and would be run again.`,
+        ...(await describeInvalidIndexes(client)),
+      ];
+      throw new SqlFileError(lines.join("\n"), { cause: error });
+    });
+  }
+  await client.query(`set lock_timeout = ${lockTimeoutMilliseconds}`);
 }

@@ -1,4 +1,4 @@
-import { readdirSync, watch } from "node:fs";
+import { existsSync, readdirSync, watch } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
@@ -21,8 +21,17 @@ export interface Saved {
   failure?: Error;
 }
 
+/** Is told of what was saved. */
+export interface WatchReports {
+  /** Files of `api`, which were applied if they could be. */
+  api: (saved: Saved) => void;
+  /** A file of `data_set`, which comes into effect with the next data set. */
+  dataSet: (file: string) => void;
+}
+
 /**
  * Applies the API schemas of a directory to a database whenever a file of them is saved, until `signal` aborts.
+ * Definitions of the data set are not applied: they need the source files.
  *
  * @throws Error when the connection breaks
  */
@@ -30,7 +39,7 @@ export async function watchApi(
   client: Client,
   directory: string,
   signal: AbortSignal,
-  report: (saved: Saved) => void,
+  reports: WatchReports,
 ): Promise<void> {
   const saved = new Set<string>();
   let wake = () => {};
@@ -52,6 +61,7 @@ export async function watchApi(
     }
   };
   watchFolders();
+  watchDataSet(path.join(directory, "data_set"), signal, reports.dataSet);
   signal.addEventListener("abort", () => wake());
   while (!signal.aborted) {
     if (saved.size === 0) {
@@ -69,15 +79,30 @@ export async function watchApi(
       const isChanged = await applyApiSchemas(client, { ...(await readApi(directory)), isDraft: true });
       if (!isChanged) continue;
       const milliseconds = Math.round(performance.now() - start);
-      report({ files, changes: compareCatalogues(before, await readParts()), milliseconds });
+      reports.api({ files, changes: compareCatalogues(before, await readParts()), milliseconds });
       await recordDeployment(client, queries, await findDrift(client), true);
     } catch (failure) {
       if (!(failure instanceof Error)) throw failure;
       // Without a connection there is nothing to watch for.
       await client.query("select 1");
-      report({ files, changes: [], milliseconds: Math.round(performance.now() - start), failure });
+      reports.api({ files, changes: [], milliseconds: Math.round(performance.now() - start), failure });
     }
   }
+}
+
+/** Says once for each save which file it was. */
+function watchDataSet(directory: string, signal: AbortSignal, report: (file: string) => void): void {
+  if (!existsSync(directory)) return;
+  const settling = new Set<string>();
+  const watcher = watch(directory, { signal }, (_event, name) => {
+    if (!name?.endsWith(".sql") || settling.has(name)) return;
+    settling.add(name);
+    setTimeout(() => {
+      settling.delete(name);
+      report(name);
+    }, settleMilliseconds);
+  });
+  watcher.on("error", () => {});
 }
 
 function listFolders(directory: string): string[] {

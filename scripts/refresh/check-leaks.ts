@@ -33,7 +33,7 @@ export async function checkRows(client: Client, generation: "_next" | ""): Promi
 }
 
 /** @throws LeaksFound in place of the database's error, or the error itself when it is another */
-export function rethrowLeaks(error: unknown): never {
+function rethrowLeaks(error: unknown): never {
   if (!(error instanceof DatabaseError && error.code === leaks)) throw error;
   const lines = (error.detail ?? "").split("\n").map((line) => `  ${line}`);
   throw new LeaksFound([error.message, ...lines].join("\n"), { cause: error });

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { countFaults, type FaultList, nameKind } from "./faults.ts";
 import { type LocatedFault, locateFaults } from "./locate-faults.ts";
-import { readDefinition } from "./read-definition.ts";
+import { runDefinition } from "./read-definition.ts";
 import type { FileWithHeader } from "./read-headers.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function checkRows(
     files[file]?.table === "general" && reportId !== undefined ? [reportId] : [],
   );
   await client.query("insert into staging.rejected_reports select unnest($1::text[])", [rejected]);
-  await client.query(await readDefinition("check.sql"));
+  await runDefinition(client, "check.sql");
 
   const { rows: kinds } = await client.query<{
     table: string;

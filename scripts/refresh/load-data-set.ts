@@ -1,4 +1,6 @@
 import type { Client } from "pg";
+import { runStatements } from "../sql/run-sql-file.ts";
+import { splitStatements } from "../sql/split-statements.ts";
 import { checkGates } from "./check-gates.ts";
 import { checkRows } from "./check-leaks.ts";
 import { countNextGeneration, countSubmissions, type RowCounts } from "./count-rows.ts";
@@ -6,7 +8,7 @@ import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import { type SourceFile, tables } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
-import { computeChecksum, readDefinition } from "./read-definition.ts";
+import { computeChecksum, readDefinition, runDefinition } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 
 /** What to publish: the files, and what the history shall call them. */
@@ -53,7 +55,7 @@ export async function loadDataSet(
     (files.length === 0 ? null : await stopwatch.time("checksum", computeChecksum(files)));
   const unlock = await lockPublication(client);
   try {
-    await client.query(await readDefinition("session.sql"));
+    await setSession(client);
     const { counts, submissionCounts, rejected } = await buildNextGeneration(
       client,
       files,
@@ -83,6 +85,19 @@ export async function loadDataSet(
   }
 }
 
+/** Settings that are to stay for the whole load. */
+async function setSession(client: Client): Promise<void> {
+  const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql") };
+  await client.query("begin");
+  try {
+    await runStatements(client, splitStatements(file));
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
 async function buildNextGeneration(
   client: Client,
   files: SourceFile[],
@@ -94,14 +109,11 @@ async function buildNextGeneration(
   await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
   await client.query("begin");
   try {
-    await client.query(await readDefinition("staging.sql"));
+    await runDefinition(client, "staging.sql");
     const rejected = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
-    await stopwatch.time(
-      "build",
-      readDefinition("build.sql").then((sql) => client.query(sql)),
-    );
+    await stopwatch.time("build", runDefinition(client, "build.sql"));
     const counts = await countNextGeneration(client);
     const submissionCounts = await countSubmissions(client);
     if (isGated) await checkGates(client, counts);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, DatabaseError } from "pg";
-import { checkRows, rethrowLeaks } from "./check-leaks.ts";
-import { readDefinition } from "./read-definition.ts";
+import { SqlFileError } from "../sql/describe-sql-error.ts";
+import { checkLeaks, checkRows } from "./check-leaks.ts";
+import { runDefinition } from "./read-definition.ts";
 
 const lockNotAvailable = "55P03";
 /** How long readers wait for the first turn, and by how much longer for each that follows, up to the longest. */
@@ -28,9 +29,6 @@ export async function publishNextGeneration(
   record: () => Promise<unknown>,
   prepare = "",
 ): Promise<void> {
-  const views = await readDefinition("views.sql");
-  const publish = await readDefinition("publish.sql");
-  const leakGate = await readDefinition("leak_gate.sql");
   await dropLeftovers(client, ["disclosed_dropped", "suppressed_dropped"]);
   await inTurns(client, async () => {
     // Not beside a deployment, whose version schemas would lack the description.
@@ -38,12 +36,13 @@ export async function publishNextGeneration(
     await client.query(prepare);
     // Rows take long to ask and are the same before and after.
     await checkRows(client, "_next");
-    await client.query(publish);
+    await runDefinition(client, "publish.sql");
     await record();
     await client.query("select publication.describe_data_set()");
-    // Readers wait from here to the end: nothing goes to and fro in between. The gate asks what they will read.
-    return `${views}; ${leakGate}`;
-  }).catch(rethrowLeaks);
+    // Readers wait from here to the end. The gate asks what they will read.
+    await runDefinition(client, "views.sql");
+    await checkLeaks(client);
+  });
   // Who reads it yet is let be: the next run drops it.
   await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
     (error: unknown) => {
@@ -57,7 +56,7 @@ export async function dropLeftovers(client: Client, schemas: string[]): Promise<
   await inTurns(client, () => dropSchemas(client, schemas));
 }
 
-async function dropSchemas(client: Client, schemas: string[]): Promise<undefined> {
+async function dropSchemas(client: Client, schemas: string[]): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     "select nspname as name from pg_catalog.pg_namespace where nspname = any ($1)",
     [schemas],
@@ -66,14 +65,10 @@ async function dropSchemas(client: Client, schemas: string[]): Promise<undefined
   await client.query(`drop schema ${rows.map(({ name }) => name).join(", ")} cascade`);
 }
 
-/**
- * Runs a transaction whose locks are waited for 75 ms at a time at most, so that nobody waits behind it for longer.
- *
- * @param work may return SQL that ends the transaction, together with its commit
- */
+/** Runs a transaction whose locks are waited for 75 ms at a time at most, so that nobody waits behind it for longer. */
 async function inTurns(
   client: Client,
-  work: () => Promise<string | undefined>,
+  work: () => Promise<unknown>,
   patience = patienceMilliseconds,
 ): Promise<void> {
   const until = performance.now() + patience;
@@ -84,12 +79,13 @@ async function inTurns(
       await client.query(
         `set local lock_timeout = '${milliseconds}ms'; set local client_min_messages = warning`,
       );
-      const last = await work();
-      await client.query(`${last ?? ""}; commit`);
+      await work();
+      await client.query("commit");
       return;
     } catch (error) {
       await client.query("rollback");
-      if (!(error instanceof DatabaseError && error.code === lockNotAvailable)) throw error;
+      const cause = error instanceof SqlFileError ? error.cause : error;
+      if (!(cause instanceof DatabaseError && cause.code === lockNotAvailable)) throw error;
       if (performance.now() > until) {
         const what =
           "Long queries have kept the data set locked for 3 minutes. Try again when they are done.";

@@ -1,4 +1,5 @@
 import { type Client, DatabaseError } from "pg";
+import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 
@@ -24,9 +25,10 @@ export async function rollBack(client: Client): Promise<string> {
     return previous.id;
   } catch (error) {
     // The views cannot be bound to tables of other columns.
-    if (error instanceof DatabaseError && ["42P16", "42P01"].includes(error.code ?? "")) {
+    const cause = error instanceof SqlFileError ? error.cause : error;
+    if (cause instanceof DatabaseError && ["42P16", "42P01"].includes(cause.code ?? "")) {
       throw new Error(
-        `The previous data set was built by other definitions and does not fit the API as deployed: ${error.message}.`,
+        `The previous data set was built by other definitions and does not fit the API as deployed: ${cause.message}.`,
         { cause: error },
       );
     }

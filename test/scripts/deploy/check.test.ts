@@ -17,6 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => copy.dispose());
 
+const warnings = (results: CheckResult[]) => results.flatMap((result) => result.warnings);
 const failures = (results: CheckResult[]) =>
   results
     .filter(({ errors }) => errors.length > 0)
@@ -27,6 +28,23 @@ describe("db:check", () => {
     const { code, output } = await run("db-check", []);
     expect(output.match(/^(ok|FAIL)/gm)).toEqual(Array.from({ length: 8 }, () => "ok"));
     expect(code).toBe(0);
+    expect(output).not.toContain("warning");
+  });
+
+  it("warns of columns in another order than the table's, and not of other names", async () => {
+    await copy.write(viewFile, describeView(viewColumns.map((name) => `${name} as a_${name}`)));
+    expect(warnings(await checkRepository(copy.directory, server.create))).toEqual([]);
+    await copy.write(viewFile, describeView([...viewColumns].reverse()));
+    expect(warnings(await checkRepository(copy.directory, server.create))).toEqual([
+      "api_v1_1_0.additional_eins: its columns are not those of dissemination.additional_eins, in order, so deep pages are slow.",
+    ]);
+  });
+
+  it("refuses what an API file may not do, with its line", async () => {
+    await copy.edit(viewFile, (text) => `${text}\nupdate access.tiers set requests_per_hour = 1000000;\n`);
+    expect(failures(await checkRepository(copy.directory, server.create)).join("\n")).toMatch(
+      /db deploys on an empty database: db\/api\/api_v1_1_0\/additional_eins\.sql:\d+:1: It writes to .*access\.tiers/,
+    );
   });
 
   it("names everything that is wrong, each under its check", async () => {
@@ -56,8 +74,9 @@ describe("db:check", () => {
       text.replace("  link text not null,", "  link text not null,\n  reason text,"),
     );
     const found = failures(await checkRepository(copy.directory, server.create));
-    expect(found).toEqual([expect.stringContaining("from v0.1.0: ~ table deployment.retired_versions")]);
-    expect(found[0]).toContain("- column reason text");
+    expect(found).toEqual([
+      expect.stringContaining("edited since:\n  db/migrations/20261121201500000_create_retired_versions.sql"),
+    ]);
   });
 });
 

@@ -56,6 +56,17 @@ describe("a new version", () => {
     expect([wrong.code, wrong.output.includes("There are: v1_1_0, v1_2_0.")]).toEqual([1, true]);
   });
 
+  it("is not older than the oldest, which is the default", async () => {
+    const { code, output } = await run("db-new-version", [
+      "v1_0_9",
+      "--from",
+      "v1_1_0",
+      "--directory",
+      copy.directory,
+    ]);
+    expect([code, output.includes("v1_0_9 is older than v1_1_0.")]).toEqual([1, true]);
+  });
+
   it("may serve other columns, and leaves the old version as it is", async () => {
     await copy.edit("api/api_v1_2_0/general.sql", (text) =>
       text
@@ -144,6 +155,8 @@ describe("a version that is to be retired", () => {
     expect([asked.code, asked.output.includes("Would remove")]).toEqual([2, true]);
     expect((await readdir(path.join(copy.directory, "api"))).includes("api_v1_1_0")).toBe(true);
     expect((await retire("--remove", "--yes")).code).toBe(0);
+    const types = await run("db-types", ["--check", "--directory", copy.directory]);
+    expect([types.code, types.output.includes("is up to date")]).toEqual([0, true]);
     expect((await readdir(path.join(copy.directory, "api"))).includes("api_v1_1_0")).toBe(false);
     const early = await deploy();
     expect([

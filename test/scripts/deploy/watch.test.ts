@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,6 +36,7 @@ beforeAll(async () => {
   service = await startScratchService(database.url);
   key = await findKeyId(database.url);
   copy = await copyRepository();
+  await mkdir(path.join(copy.directory, "data_set"));
   const facts = {
     database_url: database.url,
     base_url: "http://127.0.0.1:8000",
@@ -75,8 +76,9 @@ it("db:watch serves a saved view within a second, says what changed, and goes on
   expect(Math.max(...times)).toBeLessThan(1000);
   expect(output()).toContain("+ column other_id text -- A column.");
   expect(output()).toContain(
-    "curl -H 'x-api-key: the-key' -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'",
+    `curl -H "x-api-key: $API_KEY" -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'`,
   );
+  expect(output()).toContain(`").keys.individual')\n`);
   await copy.write(viewFile, describeView([...viewColumns, "no_such_column"]));
   await expect.poll(output).toContain("not applied");
   expect(output()).toContain(
@@ -85,6 +87,22 @@ it("db:watch serves a saved view within a second, says what changed, and goes on
   expect(await statusOf("other_id")).toBe(200);
   await copy.write(viewFile, old);
   await expect.poll(() => statusOf("other_id")).toBe(400);
+  // A view of no contract comes and goes; of what is gone there is nothing to see.
+  const extra = "api/api_v1_1_0/extra.sql";
+  await copy.write("data_set/views.sql", "-- changed\n");
+  await expect
+    .poll(output)
+    .toContain(`data_set/views.sql: in effect with the next data set\n  npm run refresh -- --from DIRECTORY`);
+  await copy.write(
+    extra,
+    describeView(viewColumns).replaceAll("api_v1_1_0.additional_eins", "api_v1_1_0.extra"),
+  );
+  await expect.poll(output).toContain("/extra?limit=1'");
+  const requests = output().split("/extra?").length;
+  await copy.remove(extra);
+  await expect.poll(output).toContain("- view api_v1_1_0.extra");
+  expect(output().split("/extra?").length).toBe(requests);
+  expect(output()).not.toContain("the-key");
   child.kill("SIGINT");
   expect(await exited).toBe(0);
 });
