@@ -165,9 +165,9 @@ const attacks: [name: string, attack: string, finding: RegExp][] = [
   ],
   [
     "a suppressed submission's rows among the public ones",
-    `alter table disclosed.findings drop constraint findings_report_id_is_in_general;
-     insert into disclosed.findings select * from suppressed.findings limit 1`,
-    /disclosed\.findings: its report_id names suppressed submissions/,
+    `alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general;
+     insert into disclosed.federal_awards select * from suppressed.federal_awards limit 1`,
+    /disclosed\.federal_awards: its report_id names suppressed submissions/,
   ],
   [
     "a public row that names a suppressed submission",

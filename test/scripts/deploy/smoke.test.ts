@@ -9,6 +9,8 @@ import { makeSmallSample } from "../../support/small-sample.ts";
 import { target } from "../../support/target.ts";
 import { findKeyId, run } from "./support.ts";
 
+const database = useDeployedDatabase();
+
 it("smoke passes on a deployment that is as it should be, in under 10 seconds", async () => {
   const start = Date.now();
   const { code, output } = await run("smoke", [
@@ -27,8 +29,6 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
   expect(locked.output).toContain("FAIL api_v1_1_0.general has its columns");
   expect(locked.output).toContain("ok   no key gets 401");
 });
-
-const database = useDeployedDatabase();
 
 it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
   timeout: 60_000,
@@ -56,10 +56,10 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
       .find((line) => line.includes("a suppressed submission's ID"));
   try {
     expect(await check()).toMatch(/^ok/);
-    await database.client.query("alter view dissemination.findings reset (security_invoker)");
-    expect(await check()).toMatch(/^FAIL .*findings has rows of suppressed submissions/);
+    await database.client.query("alter view dissemination.federal_awards reset (security_invoker)");
+    expect(await check()).toMatch(/^FAIL .*federal_awards has rows of suppressed submissions/);
     await database.client.query(
-      `alter view dissemination.findings set (security_invoker = true);
+      `alter view dissemination.federal_awards set (security_invoker = true);
        create function api_v1_1_0.all_of_it() returns integer language sql stable as 'select 1';
        grant execute on function api_v1_1_0.all_of_it() to api_public; notify pgrst, 'reload schema'`,
     );
