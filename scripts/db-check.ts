@@ -3,11 +3,12 @@ import { Command, Option } from "commander";
 import { describeError } from "../service/describe-error.ts";
 import { checkRepository } from "./deploy/check-repository.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { writeSample } from "./sample/write-sample.ts";
 import { startScratchServer } from "./servers/scratch-database.ts";
 
 const { json, directory } = new Command("npm run db:check --")
   .description(
-    "Checks everything about db/ that can be known without deploying it: builds it from nothing on a scratch database, lints and type-checks the SQL, holds it to the security rules and the contracts, and tries the migrations on the previous release.",
+    "Checks everything about db/ that can be known without deploying it: builds it from nothing on a scratch database, lints and type-checks the SQL, holds it to the security rules and the contracts, and upgrades a database of the last release, with data in it.",
   )
   .option("--json", "print JSON")
   .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
@@ -26,7 +27,10 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
 let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
   server = await startScratchServer(process.env.DATABASE_URL || undefined);
-  const results = await checkRepository(path.resolve(directory), server.create);
+  const results = await checkRepository(path.resolve(directory), {
+    createDatabase: server.create,
+    writeSample,
+  });
   const lines = results.flatMap(({ name, errors, warnings, notes }) => [
     `${errors.length === 0 ? "ok  " : "FAIL"} ${name}`,
     ...errors.map((line) => indent(line)),

@@ -1,5 +1,6 @@
 -- The tables of a data set, as its source files bring them: one row a line, in the order of the files.
--- Columns stand in the order in which the API serves them, so that a page skips rows without rebuilding them.
+-- Columns stand in the order in which the API serves them, so that a page skips rows without rebuilding them. Each is its
+-- name and its type and nothing else, and each table begins with the same four: the sample is made from this file as well.
 -- check.sql says what is wrong with the rows, build.sql makes the published tables out of them. All of it is one
 -- transaction of the loader, so that COPY keeps the order of the files (it ignores the free space map in a table of
 -- the same transaction).
@@ -205,8 +206,25 @@ create unlogged table staging.resubmission (
   original_submission_date date
 );
 
+-- The one list of source tables: what stands above, in this order.
 create unlogged table staging.source_tables as
-select tablename::text as name from pg_catalog.pg_tables where schemaname = 'staging';
+select pg_class.relname::text as name
+from pg_catalog.pg_class
+where pg_class.relnamespace = 'staging'::regnamespace and pg_class.relkind = 'r'
+order by pg_class.oid;
+
+-- Columns that a file may leave out: build.sql derives them.
+create unlogged table staging.derived_columns as
+select unnest(array[
+  'auditee_uei',
+  'audit_year',
+  'fac_accepted_date',
+  'is_multiple_eins',
+  'is_secondary_auditors',
+  'original_submission_date',
+  'resubmission_version',
+  'resubmission_status'
+]) as name;
 
 -- Where each row comes from: the number of its file, and the line it begins on. They stand last and stay here.
 do $$

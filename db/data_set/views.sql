@@ -2,66 +2,77 @@
 -- that row-level security leaves to their role, and the planner drops the others.
 -- The last part of the transaction that publishes, since readers wait from here on: publish.sql has given the next
 -- generation its names, and the views still read the one before.
--- data_set comes first: request.authorize() reads it first, so a request sees one data set from start to end.
 
-create or replace view dissemination.data_set with (security_invoker = true) as
-table disclosed.data_set;
+do $$
+declare
+  relation record;
+begin
+  for relation in
+    with published as (
+      select pg_class.oid, pg_class.relname::text as name
+      from pg_catalog.pg_class
+      where pg_class.relnamespace = 'disclosed'::regnamespace and pg_class.relkind = 'r'
+        and pg_class.relname <> 'general_stubs'
+    )
+    select
+      (published.name <> 'data_set')::integer as place,
+      published.name,
+      concat_ws(
+        ' union all ',
+        format('table disclosed.%I', published.name),
+        case when to_regclass(format('suppressed.%I', published.name)) is not null then
+          format('table suppressed.%I', published.name)
+        end,
+        case when published.name = 'general' then 'table disclosed.general_stubs' end
+      ) as branches,
+      -- A view can be replaced by one that begins with the same columns. Otherwise a new one takes its place.
+      exists (
+        select
+        from pg_catalog.pg_attribute as old
+        left join pg_catalog.pg_attribute as new
+          on new.attrelid = published.oid and not new.attisdropped
+          and (new.attnum, new.attname, new.atttypid, new.atttypmod, new.attcollation)
+            = (old.attnum, old.attname, old.atttypid, old.atttypmod, old.attcollation)
+        where old.attrelid = to_regclass(format('dissemination.%I', published.name))
+          and old.attnum > 0 and new.attnum is null
+      ) as is_new
+    from published
+    union all
+    -- Of a table that this generation does not have.
+    select 1, view.relname, null, true
+    from pg_catalog.pg_class as view
+    where view.relnamespace = 'dissemination'::regnamespace and view.relkind = 'v'
+      and not exists (select from published where published.name = view.relname)
+    -- The view data_set comes first: request.authorize() reads it first, so a request sees one data set from start to end.
+    order by place, name
+  loop
+    if relation.is_new then
+      if to_regnamespace('dissemination_replaced') is null then
+        create schema dissemination_replaced;
+        execute (
+          select format('grant usage on schema dissemination_replaced to %s', proowner::regrole)
+          from pg_catalog.pg_proc where oid = 'publication.rebind_api_views()'::regprocedure
+        );
+      end if;
+      execute format('alter view dissemination.%I set schema dissemination_replaced', relation.name);
+    end if;
+    if relation.branches is not null then
+      execute format(
+        'create or replace view dissemination.%I with (security_invoker = true) as %s', relation.name, relation.branches
+      );
+    end if;
+  end loop;
+  grant select on all tables in schema dissemination to api_public, api_tribal;
 
-create or replace view dissemination.general with (security_invoker = true) as
-table disclosed.general
-union all
-table suppressed.general
-union all
-table disclosed.general_stubs;
-
-create or replace view dissemination.federal_awards with (security_invoker = true) as
-table disclosed.federal_awards
-union all
-table suppressed.federal_awards;
-
-create or replace view dissemination.findings with (security_invoker = true) as
-table disclosed.findings
-union all
-table suppressed.findings;
-
-create or replace view dissemination.findings_text with (security_invoker = true) as
-table disclosed.findings_text
-union all
-table suppressed.findings_text;
-
-create or replace view dissemination.corrective_action_plans with (security_invoker = true) as
-table disclosed.corrective_action_plans
-union all
-table suppressed.corrective_action_plans;
-
-create or replace view dissemination.notes_to_sefa with (security_invoker = true) as
-table disclosed.notes_to_sefa
-union all
-table suppressed.notes_to_sefa;
-
-create or replace view dissemination.passthrough with (security_invoker = true) as
-table disclosed.passthrough
-union all
-table suppressed.passthrough;
-
-create or replace view dissemination.secondary_auditors with (security_invoker = true) as
-table disclosed.secondary_auditors
-union all
-table suppressed.secondary_auditors;
-
-create or replace view dissemination.additional_ueis with (security_invoker = true) as
-table disclosed.additional_ueis
-union all
-table suppressed.additional_ueis;
-
-create or replace view dissemination.additional_eins with (security_invoker = true) as
-table disclosed.additional_eins
-union all
-table suppressed.additional_eins;
-
-create or replace view dissemination.resubmission with (security_invoker = true) as
-table disclosed.resubmission
-union all
-table suppressed.resubmission;
-
-grant select on all tables in schema dissemination to api_public, api_tribal;
+  if to_regnamespace('dissemination_replaced') is not null then
+    perform publication.rebind_api_views();
+    for relation in
+      select relname as name from pg_catalog.pg_class where relnamespace = to_regnamespace('dissemination_replaced')
+    loop
+      -- Without cascade: what else reads it stays as it is, and so does the live data set.
+      execute format('drop view dissemination_replaced.%I', relation.name);
+    end loop;
+    drop schema dissemination_replaced;
+  end if;
+end
+$$;

@@ -1,21 +1,17 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { $ } from "zx";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { checkLeaks } from "../refresh/check-leaks.ts";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { checkRules, describeRuleFinding } from "./check-rules.ts";
-import { compareCatalogues, describeChanges } from "./compare-catalogues.ts";
+import { type CheckTools, checkUpgrade } from "./check-upgrade.ts";
 import { compareContracts } from "./compare-contracts.ts";
 import { readContracts, readServedContracts } from "./contract.ts";
 import { deployDatabase } from "./deploy-database.ts";
 import { describeFinding, lintSql } from "./lint-sql.ts";
 import { readApiFiles } from "./read-api-files.ts";
-import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
 import { readMigrations } from "./read-migrations.ts";
-import { runMigrations } from "./run-migrations.ts";
 import { describeTypes, typesFile } from "./write-types.ts";
 
 /** What one check found. It passes without errors; warnings are for a person to weigh. */
@@ -29,13 +25,8 @@ export interface CheckResult {
 
 /**
  * Everything about a `db` directory that can be known without deploying it.
- *
- * @param createDatabase makes an empty database to try things on, and gives its address
  */
-export async function checkRepository(
-  directory: string,
-  createDatabase: () => Promise<string>,
-): Promise<CheckResult[]> {
+export async function checkRepository(directory: string, tools: CheckTools): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   const check = async (name: string, work: (warnings: string[], notes: string[]) => Promise<string[]>) => {
     const warnings: string[] = [];
@@ -45,7 +36,7 @@ export async function checkRepository(
     return errors.length === 0;
   };
   await check("every migration states its lock level", () => checkLockLevels(directory));
-  const databaseUrl = await createDatabase();
+  const databaseUrl = await tools.createDatabase();
   const isDeployed = await check("db deploys on an empty database", async () => {
     await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
     const client = await connect(databaseUrl, "db-check");
@@ -90,8 +81,9 @@ export async function checkRepository(
     const written = await readFile(typesFile(directory), "utf8").catch(() => "");
     return written === (await describeTypes(directory)) ? [] : ["Run npm run db:types."];
   });
-  await check("migrations from the previous release end where those from nothing do", (_, notes) =>
-    checkUpgrade(directory, createDatabase, notes),
+  await check(
+    "an upgrade from the last release, with data in it, ends where a deployment from nothing does",
+    (warnings, notes) => checkUpgrade(directory, tools, warnings, notes),
   );
   return results;
 }
@@ -125,48 +117,4 @@ async function findReordered(client: Awaited<ReturnType<typeof connect>>): Promi
       ? []
       : [`${view}: its columns are not those of ${name}, in order, so deep pages are slow.`];
   });
-}
-
-async function checkUpgrade(
-  directory: string,
-  createDatabase: () => Promise<string>,
-  notes: string[],
-): Promise<string[]> {
-  const git = $({ cwd: directory, nothrow: true, quiet: true });
-  const tag = (await git`git describe --tags --abbrev=0 --match v[0-9]*`).stdout.trim();
-  if (tag === "") {
-    notes.push("not checked: there is no earlier release (a git tag v…) to start from");
-    return [];
-  }
-  const earlier = await mkdtemp(path.join(tmpdir(), "single-audit-release-"));
-  try {
-    const archive = path.join(earlier, "migrations.tar");
-    await $({ cwd: directory, quiet: true })`git archive --output=${archive} ${tag} migrations`;
-    await $({ quiet: true })`tar -xf ${archive} -C ${earlier}`;
-    const current = path.join(directory, "migrations");
-    const queries = await readCatalogueQueries(directory);
-    const upgraded = await migrate(
-      await createDatabase(),
-      [path.join(earlier, "migrations"), current],
-      queries,
-    );
-    const fresh = await migrate(await createDatabase(), [current], queries);
-    return describeChanges(compareCatalogues(fresh, upgraded)).map((line) => `from ${tag}: ${line}`);
-  } finally {
-    await rm(earlier, { recursive: true, force: true });
-  }
-}
-
-async function migrate(
-  databaseUrl: string,
-  directories: string[],
-  queries: string[],
-): Promise<CataloguePart[]> {
-  const client = await connect(databaseUrl, "db-check");
-  try {
-    for (const directory of directories) await runMigrations(client, directory);
-    return await readCatalogue(client, queries);
-  } finally {
-    await client.end();
-  }
 }

@@ -71,7 +71,7 @@ export async function deployDatabase(
     const drift = await settleDrift(client, options.acceptsDrift ?? (() => false), report);
     const migrations = keepsOthers ? [] : await runMigrations(client, migrationsDirectory, report);
     await setRolePasswords(client, passwords);
-    await publishEmptyDataSet(client);
+    await publishEmptyDataSet(client, path.join(directory, "data_set"));
     if (options.withoutApi) return { migrations, apiSchemasChanged: false, changes: [] };
     const queries = await readCatalogueQueries(directory);
     const before = options.compare ? await readServedParts(client, queries) : [];
@@ -115,10 +115,10 @@ export async function lockDeployment(client: Client, report: (line: string) => v
   await client.query("select pg_advisory_lock(hashtext('db-deploy'))");
 }
 
-async function publishEmptyDataSet(client: Client): Promise<void> {
+async function publishEmptyDataSet(client: Client, definitions: string): Promise<void> {
   const { rows } = await client.query("select to_regclass('dissemination.data_set') as view");
   if (rows[0].view !== null) return;
   await client.query("set role publisher");
-  await loadDataSet(client, { source: "empty", files: [] });
+  await loadDataSet(client, { source: "empty", files: [] }, { definitions });
   await client.query("reset role");
 }

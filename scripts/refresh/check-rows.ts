@@ -17,6 +17,7 @@ export async function checkRows(
   files: FileWithHeader[],
   faults: FaultList,
   keep: number,
+  definitions?: string,
 ): Promise<{ located: LocatedFault[]; consequences: number; repetitions: Repetitions[] }> {
   const located = await locateFaults(faults.first, files);
   // A report whose row in general is refused takes its other rows with it.
@@ -24,7 +25,7 @@ export async function checkRows(
     files[file]?.table === "general" && reportId !== undefined ? [reportId] : [],
   );
   await client.query("insert into staging.rejected_reports select unnest($1::text[])", [rejected]);
-  await runDefinition(client, "check.sql");
+  await runDefinition(client, "check.sql", definitions);
 
   const { rows: kinds } = await client.query<{
     table: string;

@@ -1,17 +1,31 @@
 import type { Client } from "pg";
-import { type Table, tables } from "./find-files.ts";
 
 /** Rows of a table by where they went. Rows of superseded submissions are in neither. */
 export type RowCounts = Record<string, { disclosed: number; suppressed: number }>;
 
+/** The source tables of a generation, in order, by its suppressed side: that has no other tables. */
+export async function listSourceTables(
+  client: Client,
+  schema: "suppressed" | "suppressed_next",
+): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_catalog.pg_class
+     where relnamespace = $1::regnamespace and relkind = 'r' order by oid`,
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** Counts the rows of the next generation. */
 export async function countNextGeneration(client: Client): Promise<RowCounts> {
   const counts: RowCounts = {};
-  for (const table of tables) counts[table] = await countTable(client, table);
+  for (const table of await listSourceTables(client, "suppressed_next")) {
+    counts[table] = await countTable(client, table);
+  }
   return counts;
 }
 
-async function countTable(client: Client, table: Table): Promise<{ disclosed: number; suppressed: number }> {
+async function countTable(client: Client, table: string): Promise<{ disclosed: number; suppressed: number }> {
   const { rows } = await client.query(
     `select (select count(*) from disclosed_next.${table})::integer as disclosed,
             (select count(*) from suppressed_next.${table})::integer as suppressed`,

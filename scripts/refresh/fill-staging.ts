@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import { checkRows } from "./check-rows.ts";
 import { copyFile } from "./copy-file.ts";
 import { countRows, createFaultList, SourceFaults, shownFaults } from "./faults.ts";
-import { type SourceFile, tables } from "./find-files.ts";
+import type { SourceFile } from "./find-files.ts";
 import { readHeaders } from "./read-headers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 import { writeRejects } from "./write-rejects.ts";
@@ -18,6 +18,8 @@ export interface FillOptions {
   tolerate?: number;
   /** File that takes the rows that are left out. */
   rejects?: string;
+  /** Another directory than `db/data_set`. */
+  definitions?: string;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface FillOptions {
 export async function fillStaging(
   client: Client,
   sourceFiles: SourceFile[],
-  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects }: FillOptions,
+  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects, definitions }: FillOptions,
   stopwatch: Stopwatch,
 ): Promise<number> {
   const files = await readHeaders(client, sourceFiles);
@@ -47,13 +49,14 @@ export async function fillStaging(
     );
     report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
   }
-  for (const table of tables.filter((name) => !files.some((file) => file.table === name))) {
-    if (files.length > 0) report(`${table}: no file, so the table is empty`);
+  const { rows: tables } = await client.query<{ name: string }>("select name from staging.source_tables");
+  for (const { name } of tables.filter(({ name }) => !files.some(({ table }) => table === name))) {
+    if (files.length > 0) report(`${name}: no file, so the table is empty`);
   }
   report("Checking ...");
   const { located, consequences, repetitions } = await stopwatch.time(
     "check",
-    checkRows(client, files, faults, keep),
+    checkRows(client, files, faults, keep, definitions),
   );
   for (const { table, rows } of repetitions)
     report(`${table}: ${countRows(rows)} of later files left out, which an earlier file has alike`);

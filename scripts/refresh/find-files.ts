@@ -2,36 +2,24 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { hashFile } from "./hash-file.ts";
+import { readSourceTables } from "./read-definition.ts";
 import type { StoredFile } from "./stored-file.ts";
-
-/** The tables of a data set, in the order in which they are loaded. */
-export const tables = [
-  "general",
-  "federal_awards",
-  "findings",
-  "findings_text",
-  "corrective_action_plans",
-  "notes_to_sefa",
-  "passthrough",
-  "secondary_auditors",
-  "additional_ueis",
-  "additional_eins",
-  "resubmission",
-] as const;
-export type Table = (typeof tables)[number];
 
 /** A source file and the table it is for. */
 export interface SourceFile extends StoredFile {
-  table: Table;
+  table: string;
 }
 
 /**
  * Finds the CSV files of a directory, or of a bucket's prefix (`s3://bucket/prefix`): `<table>.csv`, or several
- * `*-<table>.csv`, which are read in name order; each may be gzipped (`.csv.gz`).
+ * `*-<table>.csv`, which are read in name order; each may be gzipped (`.csv.gz`). The tables are those of
+ * `staging.sql`, in its order.
  *
+ * @param definitions another directory than `db/data_set`
  * @throws Error when there is no file for `general`, without which nothing can be published
  */
-export async function findFiles(location: string): Promise<SourceFile[]> {
+export async function findFiles(location: string, definitions?: string): Promise<SourceFile[]> {
+  const tables = [...(await readSourceTables(definitions)).keys()];
   const stored = location.startsWith("s3://")
     ? // The AWS SDK is large: only who needs it waits for it.
       await (await import("./s3-files.ts")).listObjects(location)

@@ -3,9 +3,10 @@ import { runStatements } from "../sql/run-sql-file.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { checkGates } from "./check-gates.ts";
 import { checkRows } from "./check-leaks.ts";
-import { countNextGeneration, countSubmissions, type RowCounts } from "./count-rows.ts";
+import { checkServed } from "./check-served.ts";
+import { countNextGeneration, countSubmissions, listSourceTables, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
-import { type SourceFile, tables } from "./find-files.ts";
+import type { SourceFile } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 import { computeChecksum, readDefinition, runDefinition } from "./read-definition.ts";
@@ -52,10 +53,12 @@ export async function loadDataSet(
   const stopwatch = createStopwatch();
   const checksum =
     options.checksum ??
-    (files.length === 0 ? null : await stopwatch.time("checksum", computeChecksum(files)));
+    (files.length === 0
+      ? null
+      : await stopwatch.time("checksum", computeChecksum(files, options.definitions)));
   const unlock = await lockPublication(client);
   try {
-    await setSession(client);
+    await setSession(client, options.definitions);
     const { counts, submissionCounts, rejected } = await buildNextGeneration(
       client,
       files,
@@ -63,20 +66,24 @@ export async function loadDataSet(
       stopwatch,
     );
     report("Freezing and analyzing ...");
-    await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${listNextTables()}`));
+    await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
     if (options.writePublicFiles !== undefined) {
       report("Writing the bulk files ...");
       await stopwatch.time("bulk files", options.writePublicFiles(client));
     }
     report("Publishing ...");
     let id = "";
-    await publishNextGeneration(client, async () => {
-      id = await recordDataSet(
-        client,
-        [source, JSON.stringify(counts), submissionCounts, checksum, rejected, startedAt],
-        stopwatch,
-      );
-    });
+    await publishNextGeneration(
+      client,
+      async () => {
+        id = await recordDataSet(
+          client,
+          [source, JSON.stringify(counts), submissionCounts, checksum, rejected, startedAt],
+          stopwatch,
+        );
+      },
+      { advice, definitions: options.definitions },
+    );
     return { id, counts, rejected, durations: stopwatch.seconds };
   } finally {
     // Leaves the role; where the connection is gone, so are its settings.
@@ -86,8 +93,8 @@ export async function loadDataSet(
 }
 
 /** Settings that are to stay for the whole load. */
-async function setSession(client: Client): Promise<void> {
-  const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql") };
+async function setSession(client: Client, definitions: string | undefined): Promise<void> {
+  const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql", definitions) };
   await client.query("begin");
   try {
     await runStatements(client, splitStatements(file));
@@ -104,18 +111,19 @@ async function buildNextGeneration(
   options: LoadOptions,
   stopwatch: Stopwatch,
 ): Promise<{ counts: RowCounts; submissionCounts: string; rejected: number }> {
-  const { report = () => {}, isGated = false } = options;
+  const { report = () => {}, isGated = false, definitions } = options;
   // What a run that was killed has left.
   await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
   await client.query("begin");
   try {
-    await runDefinition(client, "staging.sql");
+    await runDefinition(client, "staging.sql", definitions);
     const rejected = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
-    await stopwatch.time("build", runDefinition(client, "build.sql"));
+    await stopwatch.time("build", runDefinition(client, "build.sql", definitions));
     const counts = await countNextGeneration(client);
     const submissionCounts = await countSubmissions(client);
+    await checkServed(client, "disclosed_next", advice);
     if (isGated) await checkGates(client, counts);
     // Before the bulk files are made of them.
     await stopwatch.time("leak gate", checkRows(client, "_next"));
@@ -126,6 +134,9 @@ async function buildNextGeneration(
     throw error;
   }
 }
+
+const advice =
+  "Put it back in db/data_set, or take it out of the API first: of a published version only with the version itself.";
 
 async function recordDataSet(client: Client, values: unknown[], { seconds }: Stopwatch): Promise<string> {
   await client.query(
@@ -142,9 +153,12 @@ async function recordDataSet(client: Client, values: unknown[], { seconds }: Sto
   return rows[0]?.id ?? "";
 }
 
-function listNextTables(): string {
+async function listNextTables(client: Client): Promise<string> {
   return [
-    ...tables.flatMap((table) => [`disclosed_next.${table}`, `suppressed_next.${table}`]),
+    ...(await listSourceTables(client, "suppressed_next")).flatMap((table) => [
+      `disclosed_next.${table}`,
+      `suppressed_next.${table}`,
+    ]),
     "disclosed_next.general_stubs",
   ].join(", ");
 }

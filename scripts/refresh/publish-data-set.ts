@@ -2,9 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, DatabaseError } from "pg";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { checkLeaks, checkRows } from "./check-leaks.ts";
+import { checkServed } from "./check-served.ts";
 import { runDefinition } from "./read-definition.ts";
 
 const lockNotAvailable = "55P03";
+const dependentObjects = "2BP01";
 /** How long readers wait for the first turn, and by how much longer for each that follows, up to the longest. */
 const turnMilliseconds = 25;
 const longestTurnMilliseconds = 75;
@@ -21,13 +23,19 @@ class HeldByReaders extends Error {
  * waits for readers in short turns, so that no new reader waits behind it for long.
  *
  * @param record writes down in publication.data_sets what becomes live, in the same transaction
- * @param prepare SQL that comes first in that transaction
+ * @param options.prepare SQL that comes first in that transaction
+ * @param options.advice what to do when the API serves what this generation does not have
+ * @param options.definitions another directory than `db/data_set`
  * @throws LeaksFound when suppressed submissions would be shown: then nothing has changed
  */
 export async function publishNextGeneration(
   client: Client,
   record: () => Promise<unknown>,
-  prepare = "",
+  {
+    prepare = "",
+    advice,
+    definitions,
+  }: { prepare?: string; advice: string; definitions?: string | undefined },
 ): Promise<void> {
   await dropLeftovers(client, ["disclosed_dropped", "suppressed_dropped"]);
   await inTurns(client, async () => {
@@ -36,11 +44,12 @@ export async function publishNextGeneration(
     await client.query(prepare);
     // Rows take long to ask and are the same before and after.
     await checkRows(client, "_next");
-    await runDefinition(client, "publish.sql");
+    await runDefinition(client, "publish.sql", definitions);
+    await checkServed(client, "disclosed", advice);
     await record();
     await client.query("select publication.describe_data_set()");
     // Readers wait from here to the end. The gate asks what they will read.
-    await runDefinition(client, "views.sql");
+    await runDefinition(client, "views.sql", definitions);
     await checkLeaks(client);
   });
   // Who reads it yet is let be: the next run drops it.
@@ -85,6 +94,12 @@ async function inTurns(
     } catch (error) {
       await client.query("rollback");
       const cause = error instanceof SqlFileError ? error.cause : error;
+      if (cause instanceof DatabaseError && cause.code === dependentObjects) {
+        throw new Error(
+          `What is no view of the API reads columns that change. Nothing has changed. Drop it first: ${cause.detail ?? cause.message}.`,
+          { cause: error },
+        );
+      }
       if (!(cause instanceof DatabaseError && cause.code === lockNotAvailable)) throw error;
       if (performance.now() > until) {
         const what =

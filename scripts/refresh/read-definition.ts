@@ -3,13 +3,50 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { runGuardedFiles } from "../sql/run-guarded-files.ts";
-import type { SourceFile } from "./find-files.ts";
+import type { StoredFile } from "./stored-file.ts";
 
-const definitions = path.resolve(import.meta.dirname, "../../db/data_set");
+/** The `db/data_set` of this repository. */
+export const definitionsDirectory = path.resolve(import.meta.dirname, "../../db/data_set");
 
-/** Reads a file of `db/data_set`. */
-export async function readDefinition(name: string): Promise<string> {
-  return await readFile(path.join(definitions, name), "utf8");
+/** Reads a file of `db/data_set`, or of another directory like it. */
+export async function readDefinition(name: string, directory = definitionsDirectory): Promise<string> {
+  return await readFile(path.join(directory, name), "utf8");
+}
+
+/** A column of a source table, with its type as it is written down. */
+export interface SourceColumn {
+  name: string;
+  type: string;
+}
+
+/**
+ * The source tables and their columns, in order, as `staging.sql` makes them: what stands there before
+ * `staging.source_tables`. For whoever has no database to ask.
+ *
+ * @throws Error when the file makes no table, or a line of one is no column
+ */
+export async function readSourceTables(
+  directory = definitionsDirectory,
+): Promise<Map<string, SourceColumn[]>> {
+  const file = path.join(directory, "staging.sql");
+  const [sql = ""] = (await readFile(file, "utf8"))
+    .replaceAll(/--.*$/gm, "")
+    .split(/create\s+(?:unlogged\s+)?table\s+staging\.source_tables\b/i);
+  const found = [...sql.matchAll(/create\s+(?:unlogged\s+)?table\s+staging\.(\w+)\s*\(([^;]*)\)\s*;/gi)];
+  if (found.length === 0)
+    throw new Error(`${file} makes no table staging.<name> before staging.source_tables.`);
+  return new Map(found.map(([, table = "", body = ""]) => [table, readColumns(`${file}: ${table}`, body)]));
+}
+
+function readColumns(place: string, body: string): SourceColumn[] {
+  // Not at the comma of numeric(12, 2).
+  return body.split(/,(?![^()]*\))/).map((line) => {
+    const [, name, type] = /^\s*(\w+)\s+(\w[\w ]*(?:\([\d, ]+\))?(?:\[\])?)\s*$/.exec(line) ?? [];
+    if (name === undefined || type === undefined) {
+      throw new Error(`${place}: a column is its name and its type, and nothing else: ${line.trim()}`);
+    }
+    return { name, type: type.trim() };
+  });
 }
 
 /**
@@ -18,16 +55,19 @@ export async function readDefinition(name: string): Promise<string> {
  * @throws SqlFileError that names file, line and column: of what PostgreSQL refused, or of a change outside of the
  * schemas of the data set
  */
-export async function runDefinition(client: Client, name: string): Promise<void> {
-  await runGuardedFiles(client, [
-    { files: [{ name: `db/data_set/${name}`, sql: await readDefinition(name) }], scope: dataSet, rule },
-  ]);
+export async function runDefinition(
+  client: Client,
+  name: string,
+  directory = definitionsDirectory,
+): Promise<void> {
+  const sql = await readDefinition(name, directory);
+  const scope = { schemas: name === "views.sql" ? `${schemas}|${boundSchemas}` : schemas, tables: true };
+  await runGuardedFiles(client, [{ files: [{ name: `db/data_set/${name}`, sql }], scope, rule }]);
 }
 
-const dataSet = {
-  schemas: "^(staging|dissemination|(disclosed|suppressed)(_next|_previous|_dropped)?)$",
-  tables: true,
-};
+const schemas = "^(staging|dissemination|(disclosed|suppressed)(_next|_previous|_dropped)?)$";
+/** What publication.rebind_api_views() binds anew for views.sql. The publisher itself owns nothing there. */
+const boundSchemas = "^(dissemination_replaced|(admin_)?api_v[0-9]+(_[0-9]+)*)$";
 const rule =
   "Files of db/data_set change the schemas staging, disclosed, suppressed and dissemination, and nothing else.";
 
@@ -35,9 +75,14 @@ const rule =
  * The checksum of what a data set would be made of: the names and contents of the files, and the definitions by which
  * they become tables. The same checksum gives the same data set.
  */
-export async function computeChecksum(files: SourceFile[]): Promise<string> {
+export async function computeChecksum(
+  files: (StoredFile & { table: string })[],
+  definitions?: string,
+): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of ["staging.sql", "check.sql", "build.sql"]) hash.update(await readDefinition(name));
+  for (const name of ["staging.sql", "check.sql", "build.sql"]) {
+    hash.update(await readDefinition(name, definitions));
+  }
   for (const file of files) {
     hash.update(`\0${file.table}\0${path.posix.basename(file.path)}\0${await file.identify()}`);
   }

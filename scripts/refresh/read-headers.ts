@@ -12,18 +12,6 @@ export interface FileWithHeader extends SourceFile {
   headerLines: number;
 }
 
-/** Columns that a file may leave out: the database derives them. */
-const derivedColumns = new Set([
-  "auditee_uei",
-  "audit_year",
-  "fac_accepted_date",
-  "is_multiple_eins",
-  "is_secondary_auditors",
-  "original_submission_date",
-  "resubmission_version",
-  "resubmission_status",
-]);
-
 /**
  * Reads the first line of every file before anything is loaded. Columns are taken by name, in any order. The
  * staging tables must be there.
@@ -68,14 +56,17 @@ async function readHeader(file: SourceFile): Promise<{ columns: string[]; header
 }
 
 async function compareColumns(client: Client, file: SourceFile, columns: string[]): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select attname as name from pg_catalog.pg_attribute
+  const { rows } = await client.query<{ name: string; is_derived: boolean }>(
+    `select attname as name, attname in (select name from staging.derived_columns) as is_derived
+     from pg_catalog.pg_attribute
      where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_line')`,
     [`staging.${file.table}`],
   );
   const expected = rows.map(({ name }) => name);
   const unknown = columns.filter((name) => !expected.includes(name));
-  const missing = expected.filter((name) => !columns.includes(name) && !derivedColumns.has(name));
+  const missing = rows.flatMap(({ name, is_derived }) =>
+    is_derived || columns.includes(name) ? [] : [name],
+  );
   const twice = columns.filter((name, index) => columns.indexOf(name) !== index);
   return [
     ...(unknown.length > 0

@@ -1,5 +1,4 @@
-import { type Client, DatabaseError } from "pg";
-import { SqlFileError } from "../sql/describe-sql-error.ts";
+import type { Client } from "pg";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 
@@ -8,9 +7,9 @@ import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
  * undoes the first.
  *
  * @returns the ID of the data set that is live now
- * @throws Error when there is none to go back to
+ * @throws Error when there is none to go back to, or the API serves what it does not have
  */
-export async function rollBack(client: Client): Promise<string> {
+export async function rollBack(client: Client, definitions?: string): Promise<string> {
   const unlock = await lockPublication(client);
   try {
     const { rows } = await client.query<{ id: string; is_there: boolean }>(
@@ -21,22 +20,19 @@ export async function rollBack(client: Client): Promise<string> {
     if (previous === undefined || !previous.is_there)
       throw new Error("There is no previous data set to go back to.");
     await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
-    await publishNextGeneration(client, () => recordRollback(client, previous.id), beforeRollback);
+    await publishNextGeneration(client, () => recordRollback(client, previous.id), {
+      prepare: beforeRollback,
+      advice,
+      definitions,
+    });
     return previous.id;
-  } catch (error) {
-    // The views cannot be bound to tables of other columns.
-    const cause = error instanceof SqlFileError ? error.cause : error;
-    if (cause instanceof DatabaseError && ["42P16", "42P01"].includes(cause.code ?? "")) {
-      throw new Error(
-        `The previous data set was built by other definitions and does not fit the API as deployed: ${cause.message}.`,
-        { cause: error },
-      );
-    }
-    throw error;
   } finally {
     await unlock();
   }
 }
+
+const advice =
+  "Deploy an API without it first (npm run db:deploy -- --api-from <commit>), or publish a data set that has it.";
 
 const beforeRollback = `
   alter schema disclosed_previous rename to disclosed_next;

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { type Client, escapeLiteral } from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { tables } from "./find-files.ts";
+import { listSourceTables } from "./count-rows.ts";
 import { lockPublication } from "./lock-publication.ts";
 import type { PublicStore } from "./public-store.ts";
 
@@ -105,10 +105,11 @@ interface WantedFile {
   sql: string;
 }
 
-async function listFiles(client: Client, schema: string): Promise<WantedFile[]> {
+async function listFiles(client: Client, schema: "disclosed" | "disclosed_next"): Promise<WantedFile[]> {
   const { rows } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
+  const tables = await listSourceTables(client, schema === "disclosed" ? "suppressed" : "suppressed_next");
   return tables.flatMap((table) => {
     const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
     const whole = {

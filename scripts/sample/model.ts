@@ -1,12 +1,10 @@
-import type { Table } from "../refresh/find-files.ts";
-
 /** Null is empty in a CSV file, the empty string is "". Booleans become t and f. */
 export type Value = string | number | boolean | null;
 
 export type Row = Record<string, Value>;
 
 /** The rows of one submission: what they all begin with, and the rest of each. */
-export type Submission = { key: Key; tables: Record<Table, Row[]> };
+export type Submission = { key: Key; tables: Record<string, Row[]> };
 
 export const entityTypes = ["local", "non-profit", "higher-ed", "state", "tribal", "unknown"] as const;
 
@@ -73,13 +71,6 @@ export type Resubmission = {
 
 /** What every row of a submission begins with. */
 export type Key = { report_id: string; auditee_uei: string; audit_year: string; fac_accepted_date: string };
-
-export const KEY_COLUMNS = [
-  "report_id",
-  "auditee_uei",
-  "audit_year",
-  "fac_accepted_date",
-] as const satisfies (keyof Key)[];
 
 /** A row of federal_awards without its key. */
 export type Award = {

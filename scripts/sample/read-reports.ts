@@ -1,5 +1,4 @@
 import { type CsvError, parse } from "csv-parse";
-import type { Table } from "../refresh/find-files.ts";
 import { findFiles, type SourceFile } from "../refresh/find-files.ts";
 import { openContent } from "../refresh/stored-file.ts";
 import type { Cells, Report } from "./report-pdf.ts";
@@ -96,7 +95,7 @@ type FileRow = { report_id: string } & Readonly<Record<string, string | undefine
 
 async function* readRows(
   files: SourceFile[],
-  table: Table,
+  table: string,
   wanted?: readonly string[],
 ): AsyncGenerator<FileRow> {
   for (const file of files) {

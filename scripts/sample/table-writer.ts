@@ -1,7 +1,9 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { KEY_COLUMNS, type Key, type Row, type Value } from "./model.ts";
+import type { SourceColumn } from "../refresh/read-definition.ts";
+import { createReaders } from "./invent-value.ts";
+import type { Key, Row, Value } from "./model.ts";
 
 /** Writes one table's CSV file. Until `finish`, it is `<table>.csv.part`. */
 export type TableWriter = {
@@ -19,18 +21,19 @@ const BATCH_ROWS = 500;
 // Null is empty, the empty string "", booleans t and f: what COPY … CSV writes and reads.
 const FORMAT = { quoted_match: /^$/, cast: { boolean: (value: boolean) => (value ? "t" : "f") } };
 
-/** Begins `<directory>/<table>.csv` with its header. A row that lacks a column throws. */
+/** Begins `<directory>/<table>.csv` with its header. What a row lacks is invented, by the column's type. */
 export async function openTable(
   directory: string,
   table: string,
-  columns: readonly string[],
+  columns: readonly SourceColumn[],
+  seed: number,
 ): Promise<TableWriter> {
   const target = path.join(directory, `${table}.csv`);
   const temporary = `${target}.part`;
   const file: FileHandle = await open(temporary, "w");
-  let batch: Value[][] = [[...columns]];
+  let batch: Value[][] = [columns.map(({ name }) => name)];
   let rows = 0;
-  const listValues = createRowReader(table, columns);
+  const readers = createReaders(seed, table, columns);
 
   const flush = async () => {
     const text = stringify(batch, FORMAT);
@@ -46,7 +49,9 @@ export async function openTable(
       return rows;
     },
     async write(key, added) {
-      for (const row of added) batch.push(listValues(key, row));
+      for (const [place, row] of added.entries()) {
+        batch.push(readers.map((readValue) => readValue(key, row, place)));
+      }
       rows += added.length;
       if (batch.length >= BATCH_ROWS) await flush();
     },
@@ -57,16 +62,4 @@ export async function openTable(
       await rm(temporary, { force: true });
     },
   };
-}
-
-/** A function that puts the values of a row in the order of the columns. */
-function createRowReader(table: string, columns: readonly string[]): (key: Key, row: Row) => Value[] {
-  const keyColumns = columns.map((column) => KEY_COLUMNS.find((each) => each === column));
-  return (key, row) =>
-    columns.map((column, i) => {
-      const keyColumn = keyColumns[i];
-      const value = keyColumn ? key[keyColumn] : row[column];
-      if (value === undefined) throw new Error(`${table}: the generator made no ${column}`);
-      return value;
-    });
 }

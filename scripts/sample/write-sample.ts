@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
-import { type Table, tables } from "../refresh/find-files.ts";
-import { readColumns } from "./columns.ts";
+import { readSourceTables } from "../refresh/read-definition.ts";
+import { inventRows } from "./invent-value.ts";
 import { composeSubmissions } from "./submissions.ts";
 import { openTable, type TableWriter } from "./table-writer.ts";
 
@@ -13,28 +13,33 @@ export type SampleOptions = {
   submissions?: number;
   seed?: number;
   onProgress?: (done: number, total: number) => void;
+  /** Another directory than `db/data_set`, which says what tables and columns there are. */
+  definitions?: string;
   /** Aborting leaves no file behind. */
   signal?: AbortSignal;
 };
 
-export type SampleSummary = { rows: Record<Table, number> };
+export type SampleSummary = { rows: Record<string, number> };
 
 /**
- * Writes the eleven tables as `<directory>/<table>.csv`: invented submissions with the shapes of real ones. The
+ * Writes the source tables as `<directory>/<table>.csv`: invented submissions with the shapes of real ones. The
  * same arguments give the same bytes. Memory does not grow with the number of submissions. Files of an earlier
  * sample are replaced once all the new ones are complete.
  */
 export async function writeSample(options: SampleOptions): Promise<SampleSummary> {
   const { directory, submissions = DEFAULT_SUBMISSIONS, seed = DEFAULT_SEED, onProgress, signal } = options;
-  const columns = readColumns();
+  const columns = await readSourceTables(options.definitions);
   await mkdir(directory, { recursive: true });
-  const writers = new Map<Table, TableWriter>();
+  const writers = new Map<string, TableWriter>();
   try {
-    for (const table of tables) writers.set(table, await openTable(directory, table, columns[table]));
+    for (const [table, listed] of columns)
+      writers.set(table, await openTable(directory, table, listed, seed));
     for (let index = 0; index < submissions; index += 1) {
       signal?.throwIfAborted();
       for (const { key, tables } of composeSubmissions(seed, index)) {
-        for (const [table, writer] of writers) await writer.write(key, tables[table]);
+        for (const [table, writer] of writers) {
+          await writer.write(key, tables[table] ?? inventRows(seed, key, table));
+        }
       }
       onProgress?.(index + 1, submissions);
     }
@@ -46,5 +51,5 @@ export async function writeSample(options: SampleOptions): Promise<SampleSummary
   }
   for (const writer of writers.values()) await writer.publish();
   const rows = [...writers].map(([table, writer]) => [table, writer.rows] as const);
-  return { rows: Object.fromEntries(rows) as Record<Table, number> };
+  return { rows: Object.fromEntries(rows) };
 }

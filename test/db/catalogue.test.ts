@@ -154,7 +154,11 @@ describe("publisher", () => {
       "publication.settings update",
     ]);
     const run = (await runnableBy("publisher")).filter((name) => !name.startsWith("extensions."));
-    expect(run).toEqual(["access.prune_access_tokens", "publication.describe_data_set"]);
+    expect(run).toEqual([
+      "access.prune_access_tokens",
+      "publication.describe_data_set",
+      "publication.rebind_api_views",
+    ]);
   });
 });
 

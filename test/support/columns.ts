@@ -5,6 +5,7 @@ export const columns: Record<string, { name: string; type: string }[]> = Object.
   Object.entries(contract.views).map(([table, view]) => [table, view.columns]),
 );
 
+export type Table = keyof typeof contract.views;
 export const tables = Object.keys(columns);
 export const childTables = tables.filter((table) => table !== "general");
 

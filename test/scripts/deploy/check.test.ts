@@ -1,15 +1,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { $ } from "zx";
 import { type CheckResult, checkRepository } from "../../../scripts/deploy/check-repository.ts";
+import { type CheckTools, checkUpgrade } from "../../../scripts/deploy/check-upgrade.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { lintSql } from "../../../scripts/deploy/lint-sql.ts";
+import { writeSample } from "../../../scripts/sample/index.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
 import { type Copy, copyRepository, describeView, run, viewColumns, viewFile } from "./support.ts";
 
 let server: ScratchServer;
 let copy: Copy;
+let tools: CheckTools;
 beforeAll(async () => {
   server = await startScratchServer(findServerUrl());
+  tools = { createDatabase: server.create, writeSample };
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -18,6 +23,14 @@ beforeEach(async () => {
 afterEach(() => copy.dispose());
 
 const warnings = (results: CheckResult[]) => results.flatMap((result) => result.warnings);
+async function release(): Promise<void> {
+  const git = $({ cwd: copy.directory, quiet: true });
+  await git`git init -q`;
+  await git`git add -A`;
+  await git`git -c user.name=test -c user.email=test@example.gov commit -qm release`;
+  await git`git tag v0.1.0`;
+}
+
 const failures = (results: CheckResult[]) =>
   results
     .filter(({ errors }) => errors.length > 0)
@@ -33,16 +46,16 @@ describe("db:check", () => {
 
   it("warns of columns in another order than the table's, and not of other names", async () => {
     await copy.write(viewFile, describeView(viewColumns.map((name) => `${name} as a_${name}`)));
-    expect(warnings(await checkRepository(copy.directory, server.create))).toEqual([]);
+    expect(warnings(await checkRepository(copy.directory, tools))).toEqual([]);
     await copy.write(viewFile, describeView([...viewColumns].reverse()));
-    expect(warnings(await checkRepository(copy.directory, server.create))).toEqual([
+    expect(warnings(await checkRepository(copy.directory, tools))).toEqual([
       "api_v1_1_0.additional_eins: its columns are not those of dissemination.additional_eins, in order, so deep pages are slow.",
     ]);
   });
 
   it("refuses what an API file may not do, with its line", async () => {
     await copy.edit(viewFile, (text) => `${text}\nupdate access.tiers set requests_per_hour = 1000000;\n`);
-    expect(failures(await checkRepository(copy.directory, server.create)).join("\n")).toMatch(
+    expect(failures(await checkRepository(copy.directory, tools)).join("\n")).toMatch(
       /db deploys on an empty database: db\/api\/api_v1_1_0\/additional_eins\.sql:\d+:1: It writes to .*access\.tiers/,
     );
   });
@@ -54,7 +67,7 @@ describe("db:check", () => {
     );
     await copy.write("migrations/20991231000000000_x.sql", "create table deployment.x ();\n");
     await copy.edit("contracts/types.ts", (text) => text.replace("audit_year", "audit_yeer"));
-    const found = failures(await checkRepository(copy.directory, server.create)).join("\n");
+    const found = failures(await checkRepository(copy.directory, tools)).join("\n");
     expect(found).toContain(
       "db/migrations/20991231000000000_x.sql: say in the comment at its top what it locks",
     );
@@ -63,20 +76,53 @@ describe("db:check", () => {
     expect(found).toContain("It sorts");
   });
 
-  it("finds a migration that was changed after its release", async () => {
-    const git = $({ cwd: copy.directory, quiet: true });
-    await git`git init -q`;
-    await git`git add -A`;
-    await git`git -c user.name=test -c user.email=test@example.gov commit -qm release`;
-    await git`git tag v0.1.0`;
-    expect(failures(await checkRepository(copy.directory, server.create))).toEqual([]);
+  it("finds a migration that was changed after its release", { timeout: 120_000 }, async () => {
+    await release();
+    expect(await checkUpgrade(copy.directory, tools, [])).toEqual([]);
     await copy.edit("migrations/20261121201500000_create_retired_versions.sql", (text) =>
       text.replace("  link text not null,", "  link text not null,\n  reason text,"),
     );
-    const found = failures(await checkRepository(copy.directory, server.create));
-    expect(found).toEqual([
-      expect.stringContaining("edited since:\n  db/migrations/20261121201500000_create_retired_versions.sql"),
+    await expect(checkUpgrade(copy.directory, tools, [])).rejects.toThrow(
+      "edited since:\n  db/migrations/20261121201500000_create_retired_versions.sql",
+    );
+  });
+
+  it("upgrades the last release's database, and says what a rollback would lack", {
+    timeout: 60_000,
+  }, async () => {
+    await release();
+    await copy.edit("data_set/staging.sql", (text) =>
+      text.replace("  auditee_city text,\n", "  auditee_city text,\n  auditee_county text,\n"),
+    );
+    await copy.edit("api/api_v1_1_0/general.sql", (text) =>
+      text
+        .replace(
+          "general.is_secondary_auditors\n",
+          "general.is_secondary_auditors,\n  general.auditee_county\n",
+        )
+        .concat("comment on column api_v1_1_0.general.auditee_county is 'County.';\n"),
+    );
+    const warnings: string[] = [];
+    expect(await checkUpgrade(copy.directory, tools, warnings)).toEqual([]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^After it a data set of v0\.1\.0 cannot be rolled back to: .*\n {2}api_v1_1_0\.general serves general\.auditee_county/,
+      ),
     ]);
+  });
+
+  it("finds a migration that fails only where data is", { timeout: 60_000 }, async () => {
+    await release();
+    await copy.write(
+      "migrations/20991231000000000_x.sql",
+      "-- Lock level: all.\nalter table publication.data_sets add constraint is_empty check (source = 'empty');\n",
+    );
+    await expect(
+      deployDatabase(await server.create(), {}, { directory: copy.directory }),
+    ).resolves.toBeTruthy();
+    await expect(checkUpgrade(copy.directory, tools, [])).rejects.toThrow(
+      'check constraint "is_empty" of relation "data_sets" is violated by some row',
+    );
   });
 });
 

@@ -95,7 +95,10 @@ export async function readApiCatalogue(databaseUrl: string): Promise<string> {
   const client = await connect(databaseUrl, "test");
   try {
     const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
-    return JSON.stringify(parts.filter(({ scope }) => scope === "api"));
+    const lines = parts
+      .filter(({ scope }) => scope === "api")
+      .map(({ object, part, definition }) => JSON.stringify([object, part, definition]));
+    return lines.sort().join("\n");
   } finally {
     await client.end();
   }

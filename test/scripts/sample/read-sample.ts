@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
-import { type Table, tables } from "../../../scripts/refresh/find-files.ts";
 import { writeSample } from "../../../scripts/sample/index.ts";
+import { type Table, tables } from "../../support/columns.ts";
 
 export type FileRow = Readonly<Record<string, string>>;
 

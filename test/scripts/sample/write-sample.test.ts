@@ -1,8 +1,10 @@
-import { access, readdir, readFile, writeFile } from "node:fs/promises";
+import { access, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { parse } from "csv-parse/sync";
 import { describe, expect, it } from "vitest";
-import { tables } from "../../../scripts/refresh/find-files.ts";
+import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
 import { writeSample } from "../../../scripts/sample/index.ts";
+import { tables } from "../../support/columns.ts";
 import { hashFiles, withDirectory } from "./read-sample.ts";
 
 const { views }: { views: Record<string, { columns: { name: string }[] }> } = JSON.parse(
@@ -46,6 +48,56 @@ describe("writing a sample", () => {
         const [header] = (await readFile(path.join(directory, `${table}.csv`), "utf8")).split("\n");
         expect(header, table).toBe(views[table]?.columns.map(({ name }) => name).join(","));
       }
+    }));
+
+  it("has what the definitions ask for beyond what it knows: columns by their type, tables, and nothing that is gone", () =>
+    withDirectory(async (directory) => {
+      const definitions = path.join(directory, "data_set");
+      await cp(definitionsDirectory, definitions, { recursive: true });
+      const file = path.join(definitions, "staging.sql");
+      const added = "a varchar(3), b integer, c numeric(12, 2), d boolean, e date, f timestamptz, g jsonb";
+      const staging = (await readFile(file, "utf8"))
+        .replace("  auditee_name text,\n", `  ${added}, -- new\n`)
+        .replace("  is_major text,", "  is_major boolean,")
+        .replace(
+          "create unlogged table staging.general",
+          `create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n$&`,
+        );
+      await writeFile(file, staging);
+      const [first, second] = [path.join(directory, "first"), path.join(directory, "second")];
+      await writeSample({ directory: first, submissions: 30, definitions });
+      await writeSample({ directory: second, submissions: 30, definitions });
+      const read = async (table: string, from = first): Promise<Record<string, string>[]> =>
+        parse(await readFile(path.join(from, `${table}.csv`)), { columns: true });
+      const general = await read("general");
+      expect(general[0]).not.toHaveProperty("auditee_name");
+      for (const row of general) {
+        expect(row.a).toMatch(/^.{1,3}$/);
+        expect(row.b).toMatch(/^\d+$/);
+        expect(row.c).toMatch(/^\d+(\.\d{1,2})?$/);
+        expect(row.d).toMatch(/^[tf]$/);
+        expect([row.e, row.f, row.g]).toEqual([row.fac_accepted_date, row.fac_accepted_date, ""]);
+      }
+      expect(new Set(general.map(({ b }) => b)).size).toBeGreaterThan(10);
+      const awards = await read("federal_awards");
+      expect(new Set(awards.map(({ is_major }) => is_major))).toEqual(new Set(["t", "f"]));
+      const visits = await read("visits");
+      expect(visits.length).toBeGreaterThan(10);
+      const accepted = new Map(general.map((row) => [row.report_id, row.fac_accepted_date]));
+      for (const { report_id, visited } of visits) expect(visited).toBe(accepted.get(report_id));
+      expect(await read("visits", second)).toEqual(visits);
+    }));
+
+  it("names the line of the definitions that it cannot read", () =>
+    withDirectory(async (directory) => {
+      const column = "  auditee_name text default 'x',";
+      await writeFile(
+        path.join(directory, "staging.sql"),
+        `create table staging.general (\n${column}\n  x text\n);`,
+      );
+      await expect(writeSample({ directory, definitions: directory })).rejects.toThrow(
+        "staging.sql: general: a column is its name and its type, and nothing else: auditee_name text default 'x'",
+      );
     }));
 
   it("writes null as nothing, an empty string as quotes and booleans as t and f", () =>

@@ -1,0 +1,207 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parse } from "csv-parse/sync";
+import { stringify } from "csv-stringify/sync";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { $ } from "zx";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
+import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
+import { findKeyId, queryOn } from "./support.ts";
+
+// docs/recipes.md, done as printed, in its order, on a copy of the repository and one database.
+
+const project = path.resolve(import.meta.dirname, "../../..");
+
+/** A block of the document: an edit or a new file, SQL to run by hand, or commands. */
+interface Step {
+  kind: "diff" | "file" | "sql" | "sh";
+  /** The last file that the text names before it. */
+  file: string;
+  text: string;
+}
+
+const database = useDeployedDatabase();
+let recipes: Map<string, Step[]>;
+let copy: string;
+let service: ScratchService;
+let key: string;
+
+beforeAll(async () => {
+  recipes = readRecipes(await readFile(path.join(project, "docs/recipes.md"), "utf8"));
+  copy = await mkdtemp(path.join(tmpdir(), "single-audit-recipes-"));
+  const left = ["node_modules", ".git", ".stack"].map((name) => path.join(project, name));
+  await cp(project, copy, { recursive: true, filter: (source) => !left.includes(source) });
+  await symlink(path.join(project, "node_modules"), path.join(copy, "node_modules"));
+  const git = $({ cwd: copy, quiet: true });
+  await git`git init -q`;
+  await git`git add db`;
+  await git`git -c user.name=test -c user.email=test@example.gov commit -qm start`;
+  service = await startScratchService(database.url);
+  key = await findKeyId(database.url);
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(copy, { recursive: true, force: true });
+});
+
+function readRecipes(text: string): Map<string, Step[]> {
+  return new Map(
+    text
+      .split(/^## /m)
+      .slice(1)
+      .map((recipe) => {
+        const [title = ""] = recipe.split("\n");
+        const steps: Step[] = [];
+        let file = "";
+        for (const [, prose, language, block] of recipe.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)) {
+          file = prose?.match(/db\/[\w/]+\.sql/g)?.at(-1) ?? file;
+          const kind = language === "sql" && prose?.includes("a new file") ? "file" : language;
+          steps.push({ kind: kind as Step["kind"], file, text: block ?? "" });
+        }
+        return [title, steps];
+      }),
+  );
+}
+
+async function follow(title: string, from = 0, to?: number): Promise<void> {
+  const steps = recipes.get(title)?.slice(from, to) ?? [];
+  expect(steps.length, title).toBeGreaterThan(0);
+  for (const step of steps) await take(step);
+}
+
+async function take({ kind, file, text }: Step): Promise<void> {
+  if (kind === "diff") await edit(file, text);
+  else if (kind === "file") await writeFile(path.join(copy, file), text, { flag: "wx" });
+  else if (kind === "sql") await runByHand(text);
+  else for (const line of text.trim().split("\n")) await runLine(line);
+}
+
+/** Replaces the lines that the edit keeps or removes by those that it keeps or adds. */
+async function edit(file: string, diff: string): Promise<void> {
+  const lines = diff.trimEnd().split("\n");
+  const side = (sign: string) =>
+    lines
+      .flatMap((line) => (line.startsWith(sign) || line.startsWith(" ") ? [`${line.slice(1)}\n`] : []))
+      .join("");
+  const text = await readFile(path.join(copy, file), "utf8");
+  expect(text.split(side("-")), `${file} has once:\n${side("-")}`).toHaveLength(2);
+  await writeFile(
+    path.join(copy, file),
+    text.replace(side("-"), () => side("+")),
+  );
+}
+
+async function runByHand(sql: string): Promise<void> {
+  const url = new URL(database.url);
+  url.searchParams.set("options", "-c role=publisher");
+  await queryOn(url.href, sql);
+}
+
+async function runLine(line: string): Promise<void> {
+  const { PATH = "" } = process.env;
+  const env = { PATH, HOME: tmpdir(), DATABASE_URL: database.url };
+  const { exitCode, stdout, stderr } = await $({
+    cwd: copy,
+    env,
+    nothrow: true,
+    quiet: true,
+  })`bash -c ${line}`;
+  expect(exitCode, `${line}\n${stdout}${stderr}`).toBe(0);
+}
+
+const ask = async (target: string, profile = "api_v1_1_0") =>
+  await service.request(target, key, { headers: { "accept-profile": profile } });
+const hasColumn = async (column: string) =>
+  (
+    await queryOn(
+      database.url,
+      `select from pg_attribute where attrelid = 'dissemination.general'::regclass and attname = '${column}'`,
+    )
+  ).length > 0;
+
+describe("docs/recipes.md", { timeout: 180_000 }, () => {
+  it("takes back a column that was published and not deployed", async () => {
+    const add = recipes.get("Add a column") ?? [];
+    for (const step of add.filter(({ kind }) => kind === "diff")) await take(step);
+    await runLine("npm run sample -- --out .stack/next --submissions 200");
+    await runLine("npm run refresh -- --from .stack/next");
+    expect(await hasColumn("auditee_county")).toBe(true);
+    await follow("Take a column back", 0, 1);
+    expect(await hasColumn("auditee_county")).toBe(false);
+  });
+
+  it("adds a column", async () => {
+    await follow("Add a column");
+    const { status, json } = await ask("/general?select=auditee_county&is_public=is.true&limit=1");
+    expect([status, json]).toEqual([200, [{ auditee_county: expect.stringMatching(/\w/) }]]);
+  });
+
+  it("goes on serving a deployed column that the files have no more", async () => {
+    const file = path.join(copy, ".stack/next/general.csv");
+    const rows: Record<string, string>[] = parse(await readFile(file), { columns: true });
+    for (const row of rows) delete row.auditee_county;
+    await writeFile(file, stringify(rows, { header: true }));
+    await follow("Take a column back", 1);
+    const { status, json } = await ask("/general?select=auditee_county&auditee_county=not.is.null");
+    expect([status, json]).toEqual([200, []]);
+  });
+
+  it("adds an index, to the live data set and to the next", async () => {
+    const read = () =>
+      queryOn(
+        database.url,
+        `select obj_description(format('%I.%I', schemaname, indexname)::regclass) as comment
+         from pg_indexes where schemaname = 'disclosed' and indexname = 'general_auditee_city'`,
+      );
+    await follow("Add an index");
+    expect(await read()).toEqual([{ comment: null }]);
+    await runLine("npm run refresh -- --from .stack/next");
+    expect(await read()).toEqual([{ comment: "general?auditee_city=eq.…" }]);
+  });
+
+  it("adds a source table, which is served without suppressed rows", async () => {
+    await follow("Add a source table");
+    const { status, json } = await ask("/site_visits?select=report_id,visited_date");
+    expect(status).toBe(200);
+    expect(json.length).toBeGreaterThan(50);
+    const shown = new Set(json.map(({ report_id }: { report_id: string }) => report_id));
+    const hidden = await queryOn<{ report_id: string }>(
+      database.url,
+      "select report_id from suppressed.site_visits",
+    );
+    expect(hidden.length).toBeGreaterThan(0);
+    expect(hidden.filter(({ report_id }) => shown.has(report_id))).toEqual([]);
+  });
+
+  it("renames a column in a new version", async () => {
+    await follow("Rename a column");
+    expect((await ask("/general?select=city&limit=1", "api_v1_2_0")).status).toBe(200);
+    expect((await ask("/general?select=auditee_city&limit=1")).status).toBe(200);
+  });
+
+  it("retires a version", async () => {
+    await follow("Retire a version", 0, 1);
+    const { status, headers } = await ask("/general?limit=1");
+    expect([status, headers.sunset]).toEqual([200, "Tue, 30 Jun 2099 00:00:00 GMT"]);
+    await queryOn(
+      database.url,
+      "update deployment.retired_versions set sunset_at = deprecated_at + interval '1 day'",
+    );
+    await follow("Retire a version", 1);
+    expect((await ask("/general?limit=1")).status).toBe(406);
+    expect((await ask("/general?limit=1", "api_v1_2_0")).status).toBe(200);
+  });
+
+  it.each([
+    ["Repair drift", "revoke select on api_v1_2_0.resubmission from api_public"],
+    ["Restore a view that was dropped", "drop view api_v1_2_0.resubmission cascade"],
+  ])("%s", async (title, harm) => {
+    const embed = () => ask("/general?select=report_id,resubmission(version)&limit=1", "api_v1_2_0");
+    expect((await embed()).status).toBe(200);
+    await queryOn(database.url, `${harm}; notify pgrst, 'reload schema'`);
+    await expect.poll(async () => (await embed()).status).toBeGreaterThan(399);
+    await follow(title);
+    await expect.poll(async () => (await embed()).status).toBe(200);
+  });
+});
