@@ -61,13 +61,13 @@ export async function runDefinition(
   directory = definitionsDirectory,
 ): Promise<void> {
   const sql = await readDefinition(name, directory);
-  const scope = { schemas: name === "views.sql" ? `${schemas}|${boundSchemas}` : schemas, tables: true };
+  const scope = { schemas, tables: true, ...(name === "views.sql" && { others: boundSchemas }) };
   await runGuardedFiles(client, [{ files: [{ name: `db/data_set/${name}`, sql }], scope, rule }]);
 }
 
-const schemas = "^(staging|dissemination|(disclosed|suppressed)(_next|_previous|_dropped)?)$";
-/** What publication.rebind_api_views() binds anew for views.sql. The publisher itself owns nothing there. */
-const boundSchemas = "^(dissemination_replaced|(admin_)?api_v[0-9]+(_[0-9]+)*)$";
+const schemas = "^(staging|dissemination(_replaced)?|(disclosed|suppressed)(_next|_previous|_dropped)?)$";
+/** Where publication.rebind_api_views() binds views anew for views.sql. */
+const boundSchemas = "^(admin_)?api_v[0-9]+(_[0-9]+)*$";
 const rule =
   "Files of db/data_set change the schemas staging, disclosed, suppressed and dissemination, and nothing else.";
 

@@ -4,6 +4,8 @@ import type { ClientBase } from "pg";
 export interface Scope {
   /** The schemas that are theirs, as a regular expression. */
   schemas: string;
+  /** Schemas of another owner that a function changes for them, likewise. */
+  others?: string;
   /** Whether they may make tables, indexes and policies there; else views, functions, types, comments and grants. */
   tables: boolean;
 }
@@ -57,20 +59,21 @@ export async function findForbiddenChange(
   parts: Part[],
 ): Promise<string | undefined> {
   const hasTables = parts.some(({ scope }) => scope.tables);
-  const schemas = parts.map(({ scope }) => scope.schemas).join("|");
+  const own = parts.map(({ scope }) => scope.schemas).join("|");
+  const all = parts.map(({ scope: { schemas, others } }) => (others ? `${schemas}|${others}` : schemas));
   const { rows: written } = await client.query<{ what: string }>(writtenSql(before.catalogues, hasTables), [
     parts.map(({ from }) => from),
-    parts.map(({ scope }) => scope.schemas),
+    all,
   ]);
   if (written[0] !== undefined) return `It makes or changes ${written[0].what}.`;
   const { locks, roles } = await readTraces(client);
-  const isOwn = new RegExp(`${schemas}|^pg_toast$`);
+  const isOwn = new RegExp(`${all.join("|")}|^pg_toast$`);
   const locked = locks.filter(
     ({ schema, table }) => !isOwn.test(schema) && !before.traces.locks.some((lock) => lock.table === table),
   );
   if (locked.length > 0) return `It writes to ${locked.map(({ table }) => table).join(", ")}, or locks it.`;
   if (roles !== before.traces.roles) return "It changes a role.";
-  const { rows: foreign } = await client.query<{ what: string }>(foreignSql, [schemas]);
+  const { rows: foreign } = await client.query<{ what: string }>(foreignSql, [own]);
   if (foreign[0] !== undefined) return `It gives ${foreign[0].what} to another owner.`;
   const untouched = await countUntouched(client, before.catalogues);
   const gone = [...before.untouched].find(
