@@ -5,6 +5,7 @@ import { checkRules, describeRuleFinding } from "./check-rules.ts";
 import type { PartChange } from "./compare-catalogues.ts";
 import { compareContracts, describeBreaks } from "./compare-contracts.ts";
 import { type Contract, readRecordedContracts, readServedContracts } from "./contract.ts";
+import { forgetRecord } from "./find-drift.ts";
 import type { ApiFiles } from "./read-api-files.ts";
 import { DeploymentRefused, describeForeignSchemas, refuseEarlyRemoval } from "./refuse-early-removal.ts";
 import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
@@ -94,6 +95,7 @@ async function rebuildApiSchemas(
     files.sha256,
     isTrial || isDraft ? null : JSON.stringify(served),
   ]);
+  await forgetRecord(client);
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
 }
 

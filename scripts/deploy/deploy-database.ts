@@ -6,7 +6,7 @@ import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { findPendingMigrations } from "./check-migrations.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { readContracts } from "./contract.ts";
-import { type Drift, recordDeployment } from "./find-drift.ts";
+import { type Drift, forgetRecord, recordDeployment } from "./find-drift.ts";
 import { readApiFiles } from "./read-api-files.ts";
 import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
 import { readMigrations } from "./read-migrations.ts";
@@ -67,8 +67,11 @@ export async function deployDatabase(
     const keepsOthers = apiDirectory !== directory;
     const migrationsDirectory = path.join(directory, "migrations");
     // Refuses a database with another history before anything is changed.
-    if (!keepsOthers) await findPendingMigrations(client, await readMigrations(migrationsDirectory), options);
+    const pending = keepsOthers
+      ? []
+      : await findPendingMigrations(client, await readMigrations(migrationsDirectory), options);
     const drift = await settleDrift(client, options.acceptsDrift ?? (() => false), report);
+    if (pending.length > 0) await forgetRecord(client);
     const migrations = keepsOthers ? [] : await runMigrations(client, migrationsDirectory, report);
     await setRolePasswords(client, passwords);
     await publishEmptyDataSet(client, path.join(directory, "data_set"));

@@ -67,6 +67,13 @@ async function readRecords(client: Client): Promise<Recorded[]> {
   return rows;
 }
 
+/** So that what a deployment changes before it is killed does not look like drift to the next. */
+export async function forgetRecord(client: Client): Promise<void> {
+  const { rows } = await client.query("select to_regclass('deployment.catalogues') as found");
+  if (rows[0].found === null) return;
+  await client.query("delete from deployment.catalogues where name = 'deployment'");
+}
+
 /**
  * Writes down what a deployment has made, and the published data set where its publication did not: the next
  * deployment compares with it.

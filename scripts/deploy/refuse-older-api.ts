@@ -3,6 +3,7 @@ import { DeploymentRefused } from "./refuse-early-removal.ts";
 
 /**
  * Refuses files of `db/api` that were deployed before those that are there now: an older checkout, most likely.
+ * What `db:watch` has tried does not count.
  *
  * @throws DeploymentRefused
  */
@@ -16,8 +17,10 @@ export async function refuseOlderApi(
   const { rows } = await client.query<{ then: string; now: string }>(
     `select to_char(max(earlier.deployed_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as then,
        to_char(latest.deployed_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as now
-     from (select * from deployment.api_schemas order by id desc limit 1) as latest
-     join deployment.api_schemas as earlier on earlier.sha256 = $1
+     from (
+       select * from deployment.api_schemas where contracts is not null order by id desc limit 1
+     ) as latest
+     join deployment.api_schemas as earlier on earlier.sha256 = $1 and earlier.contracts is not null
      where latest.sha256 <> $1
      group by latest.deployed_at`,
     [sha256],

@@ -201,12 +201,19 @@ async function readTraces(client: ClientBase): Promise<Traces> {
   return { locks, roles: rows[0]?.roles ?? "" };
 }
 
+// A name is looked up for what is found alone: for all objects it would take ten times as long.
 const foreignSql = `
-select what from (
-  select nspname::text as what, nspowner as owner, oid as namespace from pg_namespace
-  union all select oid::regclass::text, relowner, relnamespace from pg_class
-  union all select oid::regprocedure::text, proowner, pronamespace from pg_proc
-  union all select oid::regtype::text, typowner, typnamespace from pg_type
+select case kind
+    when 'schema' then (select nspname::text from pg_namespace where pg_namespace.oid = objects.oid)
+    when 'relation' then objects.oid::regclass::text
+    when 'routine' then objects.oid::regprocedure::text
+    else objects.oid::regtype::text
+  end as what
+from (
+  select 'schema' as kind, oid, nspowner as owner, oid as namespace from pg_namespace
+  union all select 'relation', oid, relowner, relnamespace from pg_class
+  union all select 'routine', oid, proowner, pronamespace from pg_proc
+  union all select 'type', oid, typowner, typnamespace from pg_type
 ) as objects
 where owner <> (select oid from pg_roles where rolname = current_user)
   and namespace in (select oid from pg_namespace where nspname ~ $1)

@@ -156,6 +156,7 @@ describe("publisher", () => {
     const run = (await runnableBy("publisher")).filter((name) => !name.startsWith("extensions."));
     expect(run).toEqual([
       "access.prune_access_tokens",
+      "deployment.record_data_set",
       "publication.describe_data_set",
       "publication.rebind_api_views",
     ]);
@@ -185,6 +186,8 @@ describe("roles", () => {
       "authenticator → api_public",
       "authenticator → api_tribal",
       "authenticator → gateway",
+      // The leak gate asks as the public.
+      "publisher → api_public",
     ]);
   });
 

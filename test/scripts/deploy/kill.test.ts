@@ -10,6 +10,7 @@ import {
   type Copy,
   copyRepository,
   describeView,
+  forgetDeployments,
   readApiCatalogue,
   viewColumns,
   viewFile,
@@ -74,6 +75,7 @@ it(`leaves the old state or the new one when it is killed, ${rounds} times, and 
   const shortened = plain === extended ? plain : undefined;
   expect(shortened).toBeUndefined();
   await copy.write(viewFile, views.plain);
+  await forgetDeployments(database.url);
   await deployDatabase(database.url, {}, { directory: copy.directory });
   const states = [await readApiCatalogue(database.url), extended];
   const outcomes = { killed: 0, ended: 0, old: 0, new: 0, migrationsDone: 0 };
@@ -85,6 +87,7 @@ it(`leaves the old state or the new one when it is killed, ${rounds} times, and 
       `migrations/2099123100000${String(round).padStart(4, "0")}_probe.sql`,
       `-- Lock level: new tables only.\ncreate table deployment.probe_${round}_one ();\nselect pg_sleep(0.03);\ncreate table deployment.probe_${round}_two ();\n`,
     );
+    await forgetDeployments(database.url);
     outcomes[await deployAndKill()] += 1;
     await waitUntilGone();
     const state = await readApiCatalogue(database.url);

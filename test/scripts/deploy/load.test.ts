@@ -8,6 +8,7 @@ import {
   type Copy,
   copyRepository,
   describeView,
+  forgetDeployments,
   queryOn,
   viewColumns,
   viewFile,
@@ -36,6 +37,7 @@ beforeAll(async () => {
     );
 });
 afterAll(async () => {
+  await forgetDeployments(target.databaseUrl);
   await deployDatabase(target.databaseUrl);
   await copy.dispose();
   await queryOn(
@@ -97,6 +99,7 @@ it("no request fails or waits for longer than 250 ms more than without, and no E
   const waits = watchWaits(stop.signal);
   for (let round = 0; round < 12; round += 1) {
     const options = round % 2 === 0 ? { directory: copy.directory } : {};
+    await forgetDeployments(target.databaseUrl);
     expect((await deployDatabase(target.databaseUrl, {}, options)).apiSchemasChanged).toBe(true);
     await sleep(250);
   }
@@ -109,6 +112,6 @@ it("no request fails or waits for longer than 250 ms more than without, and no E
   expect(failures).toEqual([]);
   expect(requests).toBeGreaterThan(200);
   expect(longest).toBeLessThan(slowestWithout + 250);
-  // One ETag for each shape of the view.
-  expect([...shapes.values()].map((set) => set.size)).toEqual([1, 1]);
+  expect(new Set([...shapes.values()].flatMap((set) => [...set])).size).toBe(2);
+  for (const shape of shapes.values()) expect(shape.size).toBe(1);
 });

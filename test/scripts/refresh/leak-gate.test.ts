@@ -68,9 +68,9 @@ it("a data set whose views would show suppressed rows is not published", { timeo
 
   const views = path.join(copy.directory, "db/data_set/views.sql");
   const text = await readFile(views, "utf8");
-  const invoker = "create or replace view dissemination.findings with (security_invoker = true) as";
+  const invoker = "create or replace view dissemination.%I with (security_invoker = true) as";
   expect(text).toContain(invoker);
-  await writeFile(views, text.replace(invoker, "create or replace view dissemination.findings as"));
+  await writeFile(views, text.replace(invoker, "create or replace view dissemination.%I as"));
   const { code, output } = refresh(copy.directory, "--from", source.directory, "--force");
   expect(output).toContain(
     "api_v1_1_0.findings: as api_public it reads suppressed.findings, it shows a suppressed submission.",
