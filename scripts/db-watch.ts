@@ -73,7 +73,7 @@ function describeSaved({ files, changes, milliseconds, failure }: Saved, facts: 
 
 /** @param source of the data set that is live */
 function describeDefinition(file: string, source?: string): string {
-  const from = source !== undefined && existsSync(source) ? source : "DIRECTORY";
+  const from = source !== undefined && path.isAbsolute(source) && existsSync(source) ? source : "DIRECTORY";
   return [
     `${new Date().toTimeString().slice(0, 8)} data_set/${file}: in effect with the next data set`,
     `  npm run refresh -- --from ${from}`,

@@ -1,7 +1,7 @@
 -- The tables of a data set, as its source files bring them: one row a line, in the order of the files.
 -- Columns stand in the order in which the API serves them, so that a page skips rows without rebuilding them. Each is its
 -- name and its type and nothing else, and each table begins with the same four: the sample is made from this file as well.
--- check.sql says what is wrong with the rows, build.sql makes the published tables out of them. All of it is one
+-- check.sql says what is wrong with the rows, build.sql makes the published tables out of them, indexes.sql their indexes. All of it is one
 -- transaction of the loader, so that COPY keeps the order of the files (it ignores the free space map in a table of
 -- the same transaction).
 

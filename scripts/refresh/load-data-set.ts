@@ -121,6 +121,7 @@ async function buildNextGeneration(
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
     await stopwatch.time("build", runDefinition(client, "build.sql", definitions));
+    await stopwatch.time("index", runDefinition(client, "indexes.sql", definitions));
     const counts = await countNextGeneration(client);
     const submissionCounts = await countSubmissions(client);
     await checkServed(client, "disclosed_next", advice);
