@@ -3,5 +3,18 @@
 update publication.data_sets set state = 'dropped';
 update publication.data_sets set state = 'live' where data_sets.id = (select data_set.id from disclosed.data_set);
 
-set local session_replication_role = origin;
+set constraints all immediate;
+do $$
+declare
+  durable regclass;
+begin
+  for durable in
+    select pg_class.oid from pg_catalog.pg_class
+    where pg_class.relkind = 'r'
+      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace)
+  loop
+    execute format('alter table %s enable trigger user', durable);
+  end loop;
+end
+$$;
 notify access_changed;

@@ -10,10 +10,20 @@ end
 $$;
 
 -- The tables' own triggers refuse removals and write events down; the back-up has the events that there were.
-set local session_replication_role = replica;
-
 do $$
+declare
+  durable regclass;
 begin
+  for durable in
+    select pg_class.oid from pg_catalog.pg_class
+    where pg_class.relkind = 'r'
+      and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace)
+  loop
+    execute format('alter table %s disable trigger user', durable);
+  end loop;
+  -- A key may stand before the one that it replaces.
+  set constraints all deferred;
+
   execute (
     select format('truncate %s', string_agg(pg_class.oid::regclass::text, ', '))
     from pg_catalog.pg_class

@@ -17,7 +17,7 @@ const { json, directory } = new Command("npm run db:check --")
     "after",
     `
 Environment:
-  DATABASE_URL   a PostgreSQL 18 server to make scratch databases on, as superuser; else one is started
+  DATABASE_URL   a PostgreSQL server to make scratch databases on, as superuser; else one is started
 
 Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
   )

@@ -22,7 +22,7 @@ const { against, json, directory } = new Command("npm run db:diff --")
 Environment (or .env):
   DATABASE_URL     the deployed database, without --against; or PGHOST, PGPORT, PGUSER, PGDATABASE, PGPASSWORD
   STACK_DIRECTORY  without these, the database of the stack that runs on this directory (.stack)
-  SCRATCH_URL      a PostgreSQL 18 server to make the scratch database on, as superuser; else one is started
+  SCRATCH_URL      a PostgreSQL server to make the scratch database on, as superuser; else one is started
 
 Exit status: 0 no drift, 1 failed, 3 drift.`,
   )

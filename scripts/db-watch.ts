@@ -5,8 +5,10 @@ import { Command, Option } from "commander";
 import { connect } from "../service/connect.ts";
 import { describeError } from "../service/describe-error.ts";
 import { describeChanges } from "./deploy/compare-catalogues.ts";
-import { lockDeployment, repositoryDirectory } from "./deploy/deploy-database.ts";
+import { repositoryDirectory } from "./deploy/deploy-database.ts";
+import { lockDeployment } from "./deploy/lock-deployment.ts";
 import { type Saved, watchApi } from "./deploy/watch-api.ts";
+import { keepSession } from "./sql/keep-session.ts";
 import type { StackFacts } from "./stack/start-stack.ts";
 
 const { directory } = new Command("npm run db:watch --")
@@ -34,6 +36,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 try {
   const facts = await readFacts(factsFile);
   const client = await connect(facts.database_url, "db-watch");
+  await keepSession(client);
   await lockDeployment(client, print);
   const { rows } = await client.query("select source from publication.data_sets where state = 'live'");
   print(`Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.`);

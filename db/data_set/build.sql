@@ -202,7 +202,7 @@ select general.report_id, general.is_public from suppressed_next.general order b
 
 -- Which data set this is: one row.
 create table disclosed_next.data_set as
-select uuidv7() as id, now() as built_at, null::timestamptz as published_at;
+select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
 
 -- The database, not the loader, says that the two sides do not mix.
 alter table disclosed_next.general

@@ -14,5 +14,3 @@ set client_min_messages = notice;
 -- A refresh takes as long as it takes; limits are for readers.
 set statement_timeout = 0;
 set idle_in_transaction_session_timeout = 0;
--- A loader that was killed lets go of its lock within seconds.
-set client_connection_check_interval = '5s';

@@ -152,7 +152,7 @@ select
   case types.typtype
     when 'd' then format_type(types.typbasetype, types.typtypmod)
     when 'e' then (
-      select string_agg(format('value %s', pg_enum.enumlabel), E'\n' order by pg_enum.enumsortorder)
+      select coalesce(string_agg(format('value %s', pg_enum.enumlabel), E'\n' order by pg_enum.enumsortorder), '')
       from pg_catalog.pg_enum where pg_enum.enumtypid = types.oid
     )
     else (
@@ -178,6 +178,13 @@ select
 from types
 join pg_catalog.pg_constraint on pg_constraint.contypid = types.oid
 where pg_constraint.contype = 'c'
+union all
+select
+  relations.kind || ' ' || relations.identity, 'cast to ' || pg_cast.casttarget::regtype, relations.scope,
+  format('%s %s', pg_cast.castmethod, pg_cast.castcontext), null,
+  format('drop cast (%s as %s)', relations.identity, pg_cast.casttarget::regtype)
+from relations
+join pg_catalog.pg_cast on pg_cast.castsource = relations.reltype
 union all
 -- Owners, rights and comments.
 select

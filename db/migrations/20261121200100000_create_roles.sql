@@ -1,5 +1,5 @@
 -- Who may connect, and what each may become. No role here owns an object but publisher.
--- Passwords are set at deployment, never here.
+-- Passwords are set at deployment, never here. key_operator and deployment_planner are given to people (docs/operations.md).
 -- Lock level: none on tables.
 
 do $$
@@ -8,7 +8,8 @@ declare
 begin
   -- Roles belong to the whole server, so another database on it may have made them already.
   foreach role_name in array array[
-    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'gateway_sync', 'publisher'
+    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'gateway_sync', 'publisher',
+    'key_operator', 'deployment_planner'
   ] loop
     if not exists (select from pg_catalog.pg_roles where rolname = role_name) then
       execute format('create role %I', role_name);
@@ -18,11 +19,20 @@ begin
   -- Nobody gets a right on this database by default; temporary tables included.
   execute format('revoke all on database %I from public', current_database());
   execute format(
-    'grant connect on database %I to authenticator, report_service, gateway_sync, publisher',
+    'grant connect on database %I to authenticator, report_service, gateway_sync, publisher, key_operator, deployment_planner',
     current_database()
   );
   -- The publisher makes and renames the schemas of the data set.
   execute format('grant create on database %I to publisher', current_database());
+
+  -- Who deploys publishes the empty data set, mends what the publisher owns, and asks as the public what is served
+  -- (db/data_set/leak_gate.sql). A superuser may do so anyway.
+  if not pg_has_role('publisher', 'set') or not pg_has_role('publisher', 'usage') then
+    execute format('grant publisher to %I with inherit true, set true', current_user);
+  end if;
+  if not pg_has_role('api_public', 'set') then
+    execute format('grant api_public to %I with inherit false, set true', current_user);
+  end if;
 end
 $$;
 

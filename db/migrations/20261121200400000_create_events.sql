@@ -25,7 +25,9 @@ comment on column access.events.operator is
 comment on column access.events.subject is 'The table: tiers, tribal_access_agreements or api_keys.';
 comment on column access.events.subject_id is 'The row''s ID; of a tier, its name.';
 
--- No grant: rows come from access.record_event(), and only the owner of this schema reads them.
+-- Rows come from access.record_event().
+grant usage on schema access to key_operator;
+grant select on access.events to key_operator;
 
 create trigger events_refuse_removal
 before update or delete or truncate on access.events

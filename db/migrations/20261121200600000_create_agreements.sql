@@ -2,7 +2,7 @@
 -- Lock level: new tables only.
 
 create table access.tribal_access_agreements (
-  id uuid primary key default uuidv7(),
+  id uuid primary key default extensions.uuid_v7(),
   organisation text not null,
   contact_email access.email_address not null,
   requested_at timestamptz not null default now(),
@@ -38,7 +38,7 @@ comment on column access.tribal_access_agreements.decided_by_agency is 'The agen
 comment on column access.tribal_access_agreements.reason is 'Why it was decided so. A denial must have one.';
 comment on column access.tribal_access_agreements.revoked_at is 'Since when its keys are refused.';
 
--- No grant: only the owner of this schema manages agreements.
+-- No grant: agreements are requested, decided and revoked by the functions below, with their owner's rights.
 
 create function access.keep_agreement()
 returns trigger
@@ -88,7 +88,7 @@ for each statement execute function access.notify_change();
 
 create function access.request_agreement(agreement_organisation text, agreement_contact_email text)
 returns uuid
-language plpgsql volatile security invoker set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   agreement_id uuid;
@@ -114,7 +114,7 @@ create function access.decide_agreement(
   decision_reason text default null
 )
 returns void
-language plpgsql volatile security invoker set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
 begin
   if coalesce(agreement_decision, '') not in ('approved', 'denied') then
@@ -139,7 +139,7 @@ comment on function access.decide_agreement is
 
 create function access.revoke_agreement(agreement_id uuid)
 returns void
-language plpgsql volatile security invoker set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
 begin
   update access.tribal_access_agreements
@@ -154,7 +154,7 @@ comment on function access.revoke_agreement is 'Revokes an approved agreement. I
 
 create function access.resolve_agreement(reference text)
 returns uuid
-language plpgsql stable security invoker set search_path = ''
+language plpgsql stable security definer set search_path = ''
 as $$
 declare
   ids uuid[];
@@ -176,3 +176,7 @@ end
 $$;
 comment on function access.resolve_agreement is
   'The ID of the one agreement that is meant by its ID or by the first 6 or more characters of it.';
+
+grant execute on function
+  access.request_agreement, access.decide_agreement, access.revoke_agreement, access.resolve_agreement
+to key_operator;

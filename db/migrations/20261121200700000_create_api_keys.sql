@@ -13,7 +13,8 @@ create table access.api_keys (
   revoked_at timestamptz,
   last_used_on date,
   agreement_id uuid references access.tribal_access_agreements (id),
-  replaces_id uuid references access.api_keys (id),
+  -- Deferrable, so that a back-up may have its rows in any order (ops/before-restore.sql).
+  replaces_id uuid references access.api_keys (id) deferrable,
   constraint api_keys_key_is_unique unique (key_sha256),
   constraint api_keys_key_is_a_sha256 check (octet_length(key_sha256) = 32),
   constraint api_keys_prefix_is_short check (length(key_prefix) between 6 and 8),
@@ -36,7 +37,7 @@ comment on column access.api_keys.last_used_on is
   'The last day (UTC) on which it was given data; the sync of the gateway writes it. Answers without data (304, 4xx) do not count.';
 comment on column access.api_keys.replaces_id is 'The key that this one was made from by rotation.';
 
--- No grant: others read the views below, or use functions of its owner.
+-- No grant: others read the views below, or use functions with their owner's rights.
 
 create function access.keep_key()
 returns trigger
@@ -135,7 +136,7 @@ from access.api_keys
 left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
 
 comment on view access.key_overview is 'All keys, for people: what each is, whether it works, and never its hash.';
--- No grant: only the owner of this schema manages keys.
+grant select on access.key_overview to key_operator;
 
 -- The public demonstration key is known to everyone; its limits are its protection.
 insert into access.api_keys (tier, owner_email, label, key_sha256, key_prefix)

@@ -1,9 +1,10 @@
--- What is done with a key: named, issued, rotated, revoked, verified, seen in use.
+-- What is done with a key: named, issued, rotated, revoked, verified, seen in use. Security definer, so that who keeps
+-- the keys can neither read a hash nor write a row in another way.
 -- Lock level: none.
 
 create function access.resolve_key(reference text)
 returns uuid
-language plpgsql stable security invoker set search_path = ''
+language plpgsql stable security definer set search_path = ''
 as $$
 declare
   ids uuid[];
@@ -34,7 +35,7 @@ create function access.issue_key(
   key_agreement_id uuid default null,
   key_replaces_id uuid default null
 ) returns table (api_key_id uuid, api_key text)
-language plpgsql volatile security invoker set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
 begin
   perform access.check_email_address(key_owner_email);
@@ -76,7 +77,7 @@ create function access.rotate_key(
   overlap interval default '7 days',
   key_expires_at timestamptz default null
 ) returns table (api_key_id uuid, api_key text)
-language plpgsql volatile security invoker set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   old_key access.api_keys;
@@ -119,7 +120,7 @@ comment on function access.rotate_key is
 
 create function access.revoke_key(key_id uuid)
 returns timestamptz
-language plpgsql volatile security invoker set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   since timestamptz;
@@ -137,7 +138,7 @@ comment on function access.revoke_key is
 
 create function access.verify_key(sha256_of_key bytea)
 returns setof access.key_overview
-language sql stable security invoker set search_path = ''
+language sql stable security definer set search_path = ''
 rows 1
 as $$
   select key_overview.*
@@ -163,3 +164,6 @@ $$;
 comment on function access.record_key_use is
   'Writes down that these keys were used today (UTC). Returns how many of them had not been yet. request.authorize() cannot: reads run in read-only transactions, so it notifies api_key_used with the key''s ID, and who listens calls this.';
 grant execute on function access.record_key_use to gateway_sync;
+grant execute on function
+  access.resolve_key, access.issue_key, access.rotate_key, access.revoke_key, access.verify_key
+to key_operator;

@@ -26,4 +26,4 @@ select
 from access.tribal_access_agreements as agreement;
 
 comment on view access.agreement_overview is 'All agreements, for people: who asked, who decided what, and how many keys work under it.';
--- No grant: only the owner of this schema manages agreements.
+grant select on access.agreement_overview to key_operator;

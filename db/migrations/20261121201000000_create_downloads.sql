@@ -2,7 +2,7 @@
 -- Lock level: new tables only.
 
 create table access.downloads (
-  id uuid primary key default uuidv7(),
+  id uuid primary key default extensions.uuid_v7(),
   api_key_id uuid not null references access.api_keys (id),
   report_id text not null,
   requested_at timestamptz not null default now(),

@@ -6,7 +6,7 @@ comment on schema publication is 'What is published: the data sets and the deplo
 grant usage on schema publication to publisher;
 
 create table publication.data_sets (
-  id uuid primary key default uuidv7(),
+  id uuid primary key default extensions.uuid_v7(),
   source text not null,
   row_counts jsonb not null,
   published_at timestamptz not null default now(),
@@ -40,6 +40,9 @@ comment on column publication.data_sets.submission_counts is
   'Public submissions, as [{"audit_year": "2023", "state": "CA", "submissions": n}, …]; state is null where there is none.';
 
 grant select, insert, update on publication.data_sets to publisher;
+-- What is live decides what drift is.
+grant usage on schema publication to deployment_planner;
+grant select on publication.data_sets to deployment_planner;
 
 create table publication.settings (
   is_open boolean not null default true,

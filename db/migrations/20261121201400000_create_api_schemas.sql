@@ -12,4 +12,4 @@ comment on column deployment.api_schemas.sha256 is 'Hash of the files that were 
 comment on column deployment.api_schemas.contracts is
   'What is promised to clients since then, in the form of db/contracts; null for a draft (db:watch).';
 
--- No grant: only deployments use it.
+-- Only deployments use it, and plans (create_catalogues).

@@ -18,6 +18,8 @@ comment on column deployment.catalogues.queries is 'The files of db/deployment b
 comment on column deployment.catalogues.parts is
   'What they gave: [{"object", "part", "scope", "definition", "repair", "removal"}, …].';
 
+grant select on deployment.migrations, deployment.api_schemas, deployment.catalogues to deployment_planner;
+
 create function deployment.record_data_set()
 returns void
 language plpgsql volatile security definer set search_path = ''
@@ -50,5 +52,5 @@ $$;
 comment on function deployment.record_data_set is
   'Writes down what the live data set is made of, right after its publication, so that db:deploy sees drift in it.';
 revoke execute on function deployment.record_data_set from public;
-grant usage on schema deployment to publisher;
+grant usage on schema deployment to publisher, deployment_planner;
 grant execute on function deployment.record_data_set to publisher;

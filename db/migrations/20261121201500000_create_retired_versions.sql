@@ -16,4 +16,5 @@ comment on column deployment.retired_versions.version is 'As in the schema''s na
 comment on column deployment.retired_versions.deprecated_at is 'From when answers say it (header Deprecation, RFC 9745).';
 comment on column deployment.retired_versions.sunset_at is 'Until when it is served at least (header Sunset, RFC 8594).';
 comment on column deployment.retired_versions.link is 'Page that says why, and how to move on (header Link).';
--- No grant: request.find_retirement() reads it with its owner's rights.
+-- request.find_retirement() reads it with its owner's rights.
+grant select on deployment.retired_versions to deployment_planner;

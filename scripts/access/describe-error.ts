@@ -24,7 +24,7 @@ const hintsByCode = new Map([
   ["3F000", notDeployed],
   ["42P01", notDeployed],
   ["42883", notDeployed],
-  ["42501", "Connect as the owner of the schema access."],
+  ["42501", "Connect as a member of key_operator, or as who deploys (docs/keys.md)."],
 ]);
 
 function inOneLine(text: string): string {

@@ -17,7 +17,7 @@ export interface CommonOptions {
 
 const environmentHelp = `
 Environment (or .env):
-  DATABASE_URL      the database, as the owner of the schema access; or libpq's PGHOST, PGUSER, PGDATABASE, …
+  DATABASE_URL      the database, as a member of key_operator or as who deploys; or libpq's PGHOST, PGUSER, PGDATABASE, …
   STACK_DIRECTORY   without these, the database of the stack that runs on this directory is used (.stack)`;
 
 /** A program whose commands all exit as its help says. */

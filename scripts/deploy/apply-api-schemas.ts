@@ -88,7 +88,7 @@ async function rebuildApiSchemas(
   ]);
   await client.query(clearSchemas);
   await runGuardedFiles(client, groupBySchema(files));
-  await client.query("select publication.describe_data_set()");
+  await client.query("select request.cast_views(), publication.describe_data_set()");
   const served = await readServedContracts(client);
   if (!isTrial) await refuseBreaks(client, contracts, served, foreign);
   await client.query("insert into deployment.api_schemas (sha256, contracts) values ($1, $2)", [
@@ -180,6 +180,12 @@ const clearSchemas = `
       else
         execute format('drop routine %s', object.signature);
       end if;
+    end loop;
+    for object in
+      select oid::regtype as name from pg_catalog.pg_type
+      where typnamespace = to_regnamespace('request') and typtype in ('c', 'd', 'e')
+    loop
+      execute format('drop type %s cascade', object.name);
     end loop;
   end
   $$`;

@@ -39,7 +39,7 @@ function readOptions(argv: string[]): Options {
       "after",
       `
 Environment:
-  DATABASE_URL   a PostgreSQL 18 server to make the scratch database on, as superuser; else one is started
+  DATABASE_URL   a PostgreSQL server to make the scratch database on, as superuser; else one is started
 
 Exit status: 0 contracts and files agree (or do so now), 1 failed or refused, 3 something was added.`,
     )

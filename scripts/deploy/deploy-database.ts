@@ -2,11 +2,14 @@ import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
+import { keepSession } from "../sql/keep-session.ts";
 import { applyApiSchemas } from "./apply-api-schemas.ts";
 import { findPendingMigrations } from "./check-migrations.ts";
+import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { readContracts } from "./contract.ts";
 import { type Drift, forgetRecord, recordDeployment } from "./find-drift.ts";
+import { lockDeployment } from "./lock-deployment.ts";
 import { readApiFiles } from "./read-api-files.ts";
 import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
 import { readMigrations } from "./read-migrations.ts";
@@ -41,6 +44,8 @@ export interface DeploymentOptions {
   acceptsDrift?: (drift: Drift) => boolean | Promise<boolean>;
   /** Whether files of `db/api` may go back to what was deployed before. */
   rollsBackApi?: boolean;
+  /** How long to wait for another deployment; without it, as long as that runs. */
+  waitMilliseconds?: number;
   /** Is told of what takes long. */
   report?: (line: string) => void;
 }
@@ -51,7 +56,7 @@ export interface DeploymentOptions {
  * done. A second deployment at the same time waits for the first.
  *
  * @throws DriftFound where the database is not what the last deployment left, and nobody accepts that it is repaired;
- * DeploymentRefused, SqlFileError
+ * DeploymentRefused, SqlFileError, PoolerRefused
  */
 export async function deployDatabase(
   databaseUrl: string,
@@ -61,7 +66,10 @@ export async function deployDatabase(
   const { directory = repositoryDirectory, apiDirectory = directory, report = () => {} } = options;
   const client = await connect(databaseUrl, "db-deploy");
   try {
-    await lockDeployment(client, report);
+    await refuseOldServer(client);
+    await keepSession(client);
+    await refuseMissingRights(client);
+    await lockDeployment(client, report, options.waitMilliseconds);
     const api = await readApi(apiDirectory);
     await refuseOlderApi(client, api.files.sha256, options);
     const keepsOthers = apiDirectory !== directory;
@@ -108,14 +116,6 @@ export async function readApi(directory: string) {
     files: await readApiFiles(path.join(directory, "api")),
     contracts: await readContracts(path.join(directory, "contracts")),
   };
-}
-
-/** One deployment at a time, until the connection ends. */
-export async function lockDeployment(client: Client, report: (line: string) => void): Promise<void> {
-  const { rows } = await client.query("select pg_try_advisory_lock(hashtext('db-deploy')) as locked");
-  if (rows[0].locked) return;
-  report("Another deployment is running. Waiting for it to end ...");
-  await client.query("select pg_advisory_lock(hashtext('db-deploy'))");
 }
 
 async function publishEmptyDataSet(client: Client, definitions: string): Promise<void> {

@@ -6,12 +6,15 @@ import { describeError } from "../../service/describe-error.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
+import { PoolerRefused } from "../sql/keep-session.ts";
+import { oldestVersion } from "./check-server.ts";
 import { type DeploymentOptions, deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 import { describeDeployment, describePlan } from "./describe-deployment.ts";
 import { withApiOf } from "./extract-api.ts";
 import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
 import { type Drift, isDrifted } from "./find-drift.ts";
 import { type Plan, planDeployment } from "./plan-deployment.ts";
+import { DeploymentRefused } from "./refuse-early-removal.ts";
 import { DriftFound, describeDrift } from "./repair-drift.ts";
 import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
 
@@ -23,7 +26,7 @@ const passwordVariables: Record<LoginRole, string> = {
 };
 
 interface Options {
-  wait: number;
+  wait?: number;
   plan?: true;
   json?: true;
   apiFrom?: string;
@@ -34,12 +37,22 @@ interface Options {
 
 /** Runs `npm run db:deploy` to its end. */
 export async function runDeploy(around: Surroundings): Promise<void> {
+  const options = readOptions(around.argv);
   try {
-    await deploy(around, readOptions(around.argv));
+    await deploy(around, options);
   } catch (error) {
     around.stderr.write(`db:deploy: ${describeError(error)}\n`);
+    if (options.json) around.stdout.write(`${JSON.stringify({ error: tellError(error) }, null, 2)}\n`);
     around.exitCode = error instanceof DriftFound ? 4 : 1;
   }
+}
+
+/** For pipelines: of what kind an error is, what it says, and the drift that it is about. */
+function tellError(error: unknown) {
+  const message = describeError(error);
+  if (error instanceof DriftFound) return { kind: "drift", message, drift: error.drift };
+  const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
+  return { kind: isRefused ? "refused" : "failed", message };
 }
 
 function readOptions(argv: string[]): Options {
@@ -47,7 +60,11 @@ function readOptions(argv: string[]): Options {
     .description(
       "Brings the database to the state of db/: migrations, role passwords, API schemas. Safe to repeat, and while requests are served.",
     )
-    .option("--wait <time>", "how long to wait for a database that is away, such as 60s or 2m", readTime, 0)
+    .option(
+      "--wait <time>",
+      "how long to wait for a database that is away (without it, not at all), and for another deployment (without it, as long as that runs), such as 60s or 2m",
+      readTime,
+    )
     .option("--plan", "only say what would be done; cannot change the database")
     .option("--accept-drift", "put back what somebody has changed since the last deployment, and go on")
     .option("--roll-back-api", "deploy files of db/api that were deployed before, and replaced since")
@@ -55,7 +72,7 @@ function readOptions(argv: string[]): Options {
       "--api-from <commit>",
       "put the API schemas back to what a git commit has; migrations stay as they are",
     )
-    .option("--json", "print JSON")
+    .option("--json", 'print JSON; of a failure, {"error": {"kind", "message", "drift"}}')
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
     )
@@ -63,9 +80,13 @@ function readOptions(argv: string[]): Options {
     .addHelpText(
       "after",
       `
+The server: PostgreSQL ${oldestVersion} or newer.
+
 Environment (or .env); * may also stand in a file that <NAME>_FILE names:
-  DATABASE_URL *             the database, as its superuser; or PGHOST, PGPORT, PGUSER, PGDATABASE
-  PGPASSWORD *               the superuser's password, if not in the address
+  DATABASE_URL *             the database, as its owner with createrole, or as superuser; or PGHOST, PGPORT, PGUSER,
+                             PGDATABASE. For --plan, a member of deployment_planner is enough (docs/operations.md, Rights).
+                             Not the address of a connection pooler
+  PGPASSWORD *               that role's password, if not in the address
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, GATEWAY_SYNC_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; what is unset stays as it is
   STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
@@ -89,7 +110,7 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
   ]);
   const report = (line: string) => void around.stderr.write(`${line}\n`);
   const databaseUrl = findDatabaseUrl(variables, report);
-  await waitForDatabase(databaseUrl, wait);
+  await waitForDatabase(databaseUrl, wait ?? 0);
   const passwords = Object.fromEntries(
     loginRoles.flatMap((role) => {
       const password = variables[passwordVariables[role]];
@@ -101,6 +122,7 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
       directory: path.resolve(directory),
       report,
       ...(apiDirectory && { apiDirectory }),
+      ...(wait !== undefined && { waitMilliseconds: wait }),
       rollsBackApi: rollBackApi === true || apiFrom !== undefined,
     };
     if (plan) {

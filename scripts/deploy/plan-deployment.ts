@@ -4,6 +4,7 @@ import { connect } from "../../service/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { readDeployedHash } from "./apply-api-schemas.ts";
 import { findPendingMigrations } from "./check-migrations.ts";
+import { refuseOldServer } from "./check-server.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { type ContractChange, compareContracts, describeBreaks } from "./compare-contracts.ts";
 import { readRecordedContracts, readServedContracts } from "./contract.ts";
@@ -47,6 +48,7 @@ export async function planDeployment(
   const client = await connect(databaseUrl, "db-deploy");
   const scratchClient = await connect(scratchUrl, "db-deploy");
   try {
+    await refuseOldServer(client);
     await refuseSameServer(client, scratchClient);
     await client.query("begin isolation level repeatable read read only");
     const migrations =

@@ -6,9 +6,16 @@ import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
 /** Drift was found, and nobody has said that it is to be repaired. Its message is several lines. */
 export class DriftFound extends Error {
   override name = "DriftFound";
+  readonly drift: Drift;
+
+  constructor(message: string, drift: Drift) {
+    super(message);
+    this.drift = drift;
+  }
 }
 
 const rounds = 5;
+const insufficientPrivilege = "42501";
 
 /** Drift, for people. */
 export function describeDrift({ api, repairable, lost, foreign }: Drift): string[] {
@@ -51,7 +58,7 @@ export async function repairDrift(client: Client, report: (line: string) => void
 
 // One repair may need another first, as a view needs the function that it calls.
 async function repairInRounds(client: Client): Promise<void> {
-  const failures = new Map<string, string>();
+  const failures = new Map<string, Failure>();
   for (let round = 1; round <= rounds; round += 1) {
     const { repairable } = await findDrift(client);
     if (repairable.length === 0) return;
@@ -68,13 +75,31 @@ async function repairInRounds(client: Client): Promise<void> {
     [
       "This drift could not be repaired, so nothing was:",
       ...describeChanges(gatherChanges(left)).map((line) => `  ${line}`),
-      ...[...failures].map(([what, failure]) => `  ${what}: ${failure}`),
+      ...[...failures].map(([what, { message }]) => `  ${what}: ${message}`),
+      ...describeForbidden([...failures.values()]),
     ].join("\n"),
   );
 }
 
+/** Why a repair failed, with its statements. */
+interface Failure {
+  statements: string;
+  code: string | undefined;
+  message: string;
+}
+
+/** What a superuser has changed may be past the rights of who deploys. */
+function describeForbidden(failures: Failure[]): string[] {
+  const forbidden = failures.filter(({ code }) => code === insufficientPrivilege);
+  if (forbidden.length === 0) return [];
+  return [
+    "For a superuser to run, and then deploy again:",
+    ...forbidden.map(({ statements }) => `  ${statements};`),
+  ];
+}
+
 /** @returns why it failed, if it did */
-async function repairPart(client: Client, { before, after }: PartChange): Promise<string | undefined> {
+async function repairPart(client: Client, { before, after }: PartChange): Promise<Failure | undefined> {
   if (before === undefined) return await attempt(client, after?.removal ?? "");
   // These can only be made anew.
   const isReplaced = /^(policy|constraint|trigger|index|rule) /.test(before.part);
@@ -84,7 +109,7 @@ async function repairPart(client: Client, { before, after }: PartChange): Promis
   return await attempt(client, `${before.removal}; ${before.repair}`);
 }
 
-async function attempt(client: Client, statements: string): Promise<string | undefined> {
+async function attempt(client: Client, statements: string): Promise<Failure | undefined> {
   await client.query("savepoint repair");
   try {
     await client.query(statements);
@@ -94,7 +119,7 @@ async function attempt(client: Client, statements: string): Promise<string | und
     await client.query("rollback to savepoint repair");
     const { code, message } = error as { code?: string; message: string };
     if (code === "55P03" || code === "40P01") throw error;
-    return message;
+    return { statements, code, message };
   }
 }
 
@@ -111,7 +136,7 @@ export async function settleDrift(
   const drift = await findDrift(client);
   const lines = describeDrift(drift);
   if (!isDrifted(drift)) return drift;
-  if (drift.lost.length > 0) throw new DriftFound(["Nothing was deployed.", ...lines].join("\n"));
+  if (drift.lost.length > 0) throw new DriftFound(["Nothing was deployed.", ...lines].join("\n"), drift);
   if (!(await accepts(drift))) {
     throw new DriftFound(
       [
@@ -119,6 +144,7 @@ export async function settleDrift(
         "Nothing was deployed. npm run db:deploy -- --accept-drift puts it back to what was deployed, and goes on.",
         "To keep a change, make it in db/.",
       ].join("\n"),
+      drift,
     );
   }
   for (const line of lines) report(line);

@@ -1,9 +1,10 @@
 import { Client, type ClientConfig } from "pg";
+import { keepSession, PoolerRefused } from "../sql/keep-session.ts";
 
 /**
  * Connects as the role publisher, or as one that may become it.
  *
- * @throws Error that says which server did not take the connection
+ * @throws Error that says which server did not take the connection; PoolerRefused
  */
 export async function connectPublisher(config: ClientConfig): Promise<Client> {
   const client = new Client({
@@ -16,9 +17,11 @@ export async function connectPublisher(config: ClientConfig): Promise<Client> {
   client.on("error", () => {});
   try {
     await client.connect();
+    await keepSession(client);
     await client.query("set role publisher");
   } catch (cause) {
     await client.end().catch(() => {});
+    if (cause instanceof PoolerRefused) throw cause;
     const { message, code } = cause as NodeJS.ErrnoException;
     throw new Error(
       `The database at ${client.host}:${client.port} cannot be used as publisher: ${message || code}.`,

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { keepSession } from "../sql/keep-session.ts";
 import { runStatements } from "../sql/run-sql-file.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { checkGates } from "./check-gates.ts";
@@ -89,6 +90,7 @@ export async function loadDataSet(
     // Leaves the role; where the connection is gone, so are its settings.
     await client.query("reset all").catch(() => {});
     await unlock();
+    await keepSession(client).catch(() => {});
   }
 }
 

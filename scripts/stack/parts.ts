@@ -36,7 +36,7 @@ export interface PartContext {
 
 const host = "127.0.0.1";
 
-/** Starts PostgreSQL, or uses that of DATABASE_URL. Returns its address as superuser. */
+/** Starts PostgreSQL, or uses that of DATABASE_URL. Returns its address, as who deploys. */
 export async function startDatabase({ config, secrets, logger, report, keep }: PartContext): Promise<string> {
   const { DATABASE_URL: given, DATABASE_PORT: port, DATABASE_MEMORY: memory, directory } = config;
   if (given !== undefined) {

@@ -12,6 +12,8 @@ const roles = [
   "report_service",
   "gateway_sync",
   "publisher",
+  "key_operator",
+  "deployment_planner",
 ] as const;
 type Role = (typeof roles)[number];
 
@@ -23,14 +25,7 @@ const readable = [
   ...prefix("suppressed", tables),
 ];
 const relationships = "api_v1_1_0.*";
-// Aggregates that PostgREST calls, and names that shall not be read as columns (db/api/request/aggregates.sql).
-const aggregates = ["any_value", "array_agg", "json_agg", "json_agg_strict", "jsonb_agg", "jsonb_agg_strict"];
-const servedFunctions = [
-  "request.refuse",
-  "request.matches_etag",
-  ...prefix("request", aggregates),
-  relationships,
-];
+const servedFunctions = ["request.refuse", "request.matches_etag", relationships];
 
 /** Schemas that a role may use, relations that it may read, functions that it may run. */
 const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: string[]; runs: string[] }> = {
@@ -75,6 +70,32 @@ const rights: Record<Exclude<Role, "publisher">, { schemas: string[]; reads: str
     schemas: ["access"],
     reads: ["access.active_keys"],
     runs: ["access.record_key_use"],
+  },
+  key_operator: {
+    schemas: ["access"],
+    reads: ["access.agreement_overview", "access.events", "access.key_overview"],
+    runs: [
+      "access.decide_agreement",
+      "access.issue_key",
+      "access.request_agreement",
+      "access.resolve_agreement",
+      "access.resolve_key",
+      "access.revoke_agreement",
+      "access.revoke_key",
+      "access.rotate_key",
+      "access.verify_key",
+    ],
+  },
+  deployment_planner: {
+    schemas: ["deployment", "publication"],
+    reads: [
+      "deployment.api_schemas",
+      "deployment.catalogues",
+      "deployment.migrations",
+      "deployment.retired_versions",
+      "publication.data_sets",
+    ],
+    runs: [],
   },
 };
 

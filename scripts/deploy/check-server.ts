@@ -1,0 +1,69 @@
+import type { Client } from "pg";
+import { DeploymentRefused } from "./refuse-early-removal.ts";
+
+/** The oldest PostgreSQL that is served: the first whose COPY leaves out broken rows (scripts/refresh/copy-file.ts). */
+export const oldestVersion = 17;
+
+/** The roles that a deployment makes, or finds on the server (db/migrations, create_roles). */
+const roles = [
+  ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "gateway_sync", "publisher"],
+  ...["key_operator", "deployment_planner"],
+];
+
+/**
+ * Whether the server is one that is served. Asked before anything else.
+ *
+ * @throws DeploymentRefused
+ */
+export async function refuseOldServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ number: string; version: string }>(
+    "select current_setting('server_version_num') as number, current_setting('server_version') as version",
+  );
+  const { number = "0", version = "" } = rows[0] ?? {};
+  if (Number(number) >= oldestVersion * 10_000) return;
+  throw new DeploymentRefused(
+    `This server is PostgreSQL ${version}. PostgreSQL ${oldestVersion} is the oldest that is served. Nothing was changed.`,
+  );
+}
+
+/**
+ * Whether the role that is connected may deploy: a superuser, or who owns the database, may make roles and administers
+ * those of this project that the server has already.
+ *
+ * @throws DeploymentRefused that names what is missing, as SQL for an administrator
+ */
+export async function refuseMissingRights(client: Client): Promise<void> {
+  const { rows } = await client.query<{ who: string; statement: string }>(missingRights, [roles]);
+  if (rows.length === 0) return;
+  throw new DeploymentRefused(
+    [
+      `${rows[0]?.who} may not deploy here. Nothing was changed. What it lacks, for an administrator to run:`,
+      ...rows.map(({ statement }) => `  ${statement};`),
+      "Who only plans, or only keeps keys, needs less: docs/operations.md, Rights.",
+    ].join("\n"),
+  );
+}
+
+const missingRights = `
+select current_user::text as who, statement
+from (
+  select 1 as place, format('alter role %I createrole', current_user) as statement
+  from pg_catalog.pg_roles
+  where pg_roles.rolname = current_user and not pg_roles.rolcreaterole
+  union all
+  select 2, format('alter database %I owner to %I', pg_database.datname, current_user)
+  from pg_catalog.pg_database
+  where pg_database.datname = current_database() and not pg_has_role(pg_database.datdba, 'usage')
+  union all
+  select 3, format('grant %s to %I with admin option', string_agg(quote_ident(pg_roles.rolname), ', ' order by pg_roles.rolname), current_user)
+  from pg_catalog.pg_roles
+  where pg_roles.rolname = any ($1) and not pg_has_role(pg_roles.oid, 'member with admin option')
+  having count(*) > 0
+  union all
+  -- What was deployed belongs to whoever did it.
+  select 4, format('grant %I to %I', pg_get_userbyid(pg_namespace.nspowner), current_user)
+  from pg_catalog.pg_namespace
+  where pg_namespace.nspname = 'deployment' and not pg_has_role(pg_namespace.nspowner, 'usage')
+) as missing
+where not (select pg_roles.rolsuper from pg_catalog.pg_roles where pg_roles.rolname = current_user)
+order by place`;

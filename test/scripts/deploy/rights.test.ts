@@ -1,0 +1,308 @@
+import { createHash } from "node:crypto";
+import type { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runAgreements } from "../../../scripts/access/agreements-program.ts";
+import { runKeys } from "../../../scripts/access/keys-program.ts";
+import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
+import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { rollBack } from "../../../scripts/refresh/roll-back.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
+import { connect } from "../../../service/connect.ts";
+import { runHere } from "../../support/run-here.ts";
+import { useOtherServer } from "../../support/scratch-database.ts";
+import { findKeyId } from "./support.ts";
+
+// Who is no superuser: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
+
+const other = useOtherServer();
+let server: ScratchServer;
+let superuser: Client;
+let superuserUrl: string;
+
+/** The address of the database for a person. */
+const urlOf = (name: string) => {
+  const url = new URL(superuserUrl);
+  [url.username, url.password] = [name, "secret"];
+  return url.href;
+};
+const runAs = (
+  name: string,
+  program: Parameters<typeof runHere>[0],
+  args: string[],
+  env: Record<string, string> = {},
+) => runHere(program, args, { env: { DATABASE_URL: urlOf(name), SCRATCH_URL: other.url, ...env } });
+
+beforeAll(async () => {
+  server = await startScratchServer();
+  superuserUrl = await server.create();
+  superuser = await connect(superuserUrl, "test");
+  await superuser.query("create role single_audit_owner login password 'secret'");
+});
+afterAll(async () => {
+  await superuser.end();
+  await server.close();
+});
+
+const database = () => new URL(superuserUrl).pathname.slice(1);
+
+/** What the database says against each statement, as a role. */
+async function askAs(name: string, statements: string[]): Promise<string[]> {
+  const client = await connect(urlOf(name), "test");
+  const answers: string[] = [];
+  for (const statement of statements) {
+    answers.push(
+      await client.query(statement).then(
+        () => `${statement}: allowed`,
+        (error: Error) => error.message,
+      ),
+    );
+  }
+  await client.end();
+  return answers;
+}
+
+/** Everything that the project owns in a database. */
+async function readAll(url: string): Promise<string[]> {
+  const client = await connect(url, "test");
+  const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
+  await client.end();
+  return parts.map(({ object, part, definition }) => `${object} ${part}: ${definition}`);
+}
+
+describe("who deploys", () => {
+  it("is told what it lacks as SQL, before anything is changed", async () => {
+    await superuser.query("create role publisher");
+    const { code, stderr } = await runAs("single_audit_owner", runDeploy, []);
+    expect([code, stderr.split("\n")]).toEqual([
+      1,
+      [
+        "db:deploy: single_audit_owner may not deploy here. Nothing was changed. What it lacks, for an administrator to run:",
+        "  alter role single_audit_owner createrole;",
+        `  alter database ${database()} owner to single_audit_owner;`,
+        "  grant publisher to single_audit_owner with admin option;",
+        "Who only plans, or only keeps keys, needs less: docs/operations.md, Rights.",
+        "",
+      ],
+    ]);
+    const { rows } = await superuser.query(
+      "select from pg_namespace where nspname in ('deployment', 'access') union all select from pg_roles where rolname = 'gateway'",
+    );
+    expect(rows).toEqual([]);
+    for (const statement of stderr.split("\n").filter((line) => line.startsWith("  ")))
+      await superuser.query(statement);
+  });
+
+  it("deploys everything without being superuser, with passwords, and again", async () => {
+    const first = await runAs("single_audit_owner", runDeploy, ["--json"], { PUBLISHER_PASSWORD: "secret" });
+    expect([first.code, first.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(first.stdout)).toMatchObject({ apiSchemasChanged: true, passwords: ["publisher"] });
+    const { rows } = await superuser.query(
+      "select rolsuper or rolbypassrls or rolcreatedb or rolreplication as more from pg_roles where rolname = 'single_audit_owner'",
+    );
+    expect(rows).toEqual([{ more: false }]);
+    const again = await runAs("single_audit_owner", runDeploy, []);
+    expect([again.code, again.stdout]).toEqual([0, "The API schemas are up to date.\nNothing to do.\n"]);
+    const plan = await runAs("single_audit_owner", runDeploy, ["--plan"]);
+    expect([plan.code, plan.stdout]).toEqual([0, "Nothing to do: the database is in the state of db/.\n"]);
+  });
+
+  it("makes what a superuser makes", async () => {
+    await deployDatabase(other.url);
+    const parts = await readAll(urlOf("single_audit_owner"));
+    expect(parts.length).toBeGreaterThan(1000);
+    expect(parts).toEqual(await readAll(other.url));
+  });
+
+  it("leaves publication and rollback to the role publisher", async () => {
+    const client = await connectPublisher({ connectionString: urlOf("publisher") });
+    const { id } = await loadDataSet(client, { source: "again", files: [] });
+    expect(await rollBack(client)).not.toBe(id);
+    await client.end();
+  });
+
+  it("repairs drift, and is told of it as JSON", async () => {
+    const drift = [
+      "drop view api_v1_1_0.resubmission cascade",
+      "drop cast (api_v1_1_0.general as request.whole_row)",
+      "alter role gateway set enable_seqscan = off",
+      "grant select on access.api_keys to key_operator",
+      "alter table suppressed.general disable row level security",
+      "alter view dissemination.general reset (security_invoker)",
+      "drop function access.prune_access_tokens()",
+    ];
+    for (const statement of drift) await superuser.query(statement);
+    const plan = await runAs("single_audit_owner", runDeploy, ["--plan", "--json"]);
+    expect([plan.code, Object.keys(JSON.parse(plan.stdout).drift)]).toEqual([
+      4,
+      expect.arrayContaining(["api"]),
+    ]);
+    const refused = await runAs("single_audit_owner", runDeploy, ["--json"]);
+    expect(refused.code).toBe(4);
+    const { error } = JSON.parse(refused.stdout);
+    expect(error).toMatchObject({ kind: "drift", message: expect.stringContaining("Nothing was deployed.") });
+    expect(error.drift.repairable.length).toBeGreaterThan(3);
+    const { code, stderr } = await runAs("single_audit_owner", runDeploy, ["--accept-drift"]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("Changed since the last deployment")]);
+    const after = await runAs("single_audit_owner", runDeploy, ["--plan"]);
+    expect([after.code, after.stdout]).toEqual([0, "Nothing to do: the database is in the state of db/.\n"]);
+  });
+
+  it("prints as SQL what only a superuser can put back, and changes nothing", async () => {
+    await superuser.query("alter role api_public bypassrls");
+    const refused = await runAs("single_audit_owner", runDeploy, ["--accept-drift"]);
+    expect(refused.code).toBe(1);
+    const [, sql = ""] = refused.stderr.split("For a superuser to run, and then deploy again:\n");
+    expect(sql).toBe("  alter role api_public nobypassrls;\n");
+    await superuser.query(sql);
+    expect((await runAs("single_audit_owner", runDeploy, [])).code).toBe(0);
+  });
+});
+
+describe("a planner", () => {
+  beforeAll(async () => {
+    const owner = await connect(urlOf("single_audit_owner"), "test");
+    await owner.query("create role paul login password 'secret'; grant deployment_planner to paul");
+    await owner.end();
+  });
+
+  it("sees what a deployment would do", async () => {
+    const { code, stdout } = await runAs("paul", runDeploy, ["--plan"]);
+    expect([code, stdout]).toEqual([0, "Nothing to do: the database is in the state of db/.\n"]);
+    await superuser.query("comment on view api_v1_1_0.general is 'changed'; truncate deployment.api_schemas");
+    const drifted = await runAs("paul", runDeploy, ["--plan"]);
+    expect([drifted.code, drifted.stdout]).toEqual([4, expect.stringContaining("view api_v1_1_0.general")]);
+    expect((await runAs("single_audit_owner", runDeploy, ["--accept-drift"])).code).toBe(0);
+  });
+
+  it("cannot deploy, nor change or read anything else", async () => {
+    const { code, stderr } = await runAs("paul", runDeploy, []);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("paul may not deploy here.")]);
+    const { rows: tables } = await superuser.query<{ name: string; owned: boolean }>(
+      `select oid::regclass::text as name, relnamespace in ('deployment'::regnamespace, 'publication'::regnamespace) as owned
+       from pg_class where relkind in ('r', 'v') and relnamespace::regnamespace::text !~ '^(pg_|information_schema)'`,
+    );
+    const statements = [
+      ...tables.flatMap(({ name }) => [
+        `delete from ${name}`,
+        `truncate ${name}`,
+        `insert into ${name} default values`,
+      ]),
+      ...tables.filter(({ owned }) => !owned).map(({ name }) => `select from ${name}`),
+      "create schema more",
+      "create temp table more ()",
+      "select deployment.record_data_set()",
+      "select access.issue_key('individual', 'a@example.gov')",
+      "set role publisher",
+      "set role api_public",
+      "create role more",
+    ];
+    expect(statements.length).toBeGreaterThan(100);
+    expect(
+      (await askAs("paul", statements)).filter((answer) => !answer.includes("permission denied")),
+    ).toEqual([]);
+  });
+});
+
+describe("a key operator", () => {
+  beforeAll(async () => {
+    const owner = await connect(urlOf("single_audit_owner"), "test");
+    await owner.query("create role alice login password 'secret'; grant key_operator to alice");
+    await owner.end();
+  });
+  const keys = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runAs("alice", runKeys, [...args, "--json"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    return JSON.parse(stdout);
+  };
+  const agreements = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runAs("alice", runAgreements, [...args, "--json"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    return JSON.parse(stdout);
+  };
+
+  it("requests, decides and revokes agreements; issues, rotates, verifies and revokes keys", async () => {
+    const official = ["--official", "Ada", "--agency", "Agency", "--email", "ada@example.gov"];
+    const { id } = await agreements("request", "--organisation", "Nation", "--contact", "office@example.gov");
+    await agreements("approve", id, ...official);
+    const denied = await agreements("request", "--organisation", "Other", "--contact", "o@example.gov");
+    await agreements("deny", denied.id, ...official, "--reason", "none");
+    const issued = await keys("issue", "--tier", "tribal", "--owner", "a@example.gov", "--agreement", id);
+    const rotated = await keys("rotate", issued.id);
+    expect(rotated.replaces.id).toBe(issued.id);
+    await keys("revoke", issued.id);
+    const { stdout } = await runHere(runKeys, ["verify"], {
+      stdin: rotated.key,
+      env: { DATABASE_URL: urlOf("alice") },
+    });
+    expect(stdout).toMatch(/^valid\n/);
+    await agreements("revoke", id);
+    expect((await agreements("list")).map(({ status }: { status: string }) => status).sort()).toEqual([
+      "denied",
+      "revoked",
+    ]);
+    expect((await keys("list", "--tier", "tribal")).map(({ status }: { status: string }) => status)).toEqual([
+      "agreement revoked",
+      "revoked",
+    ]);
+  });
+
+  it("is who the record names", async () => {
+    const { id } = await keys("issue", "--tier", "individual", "--owner", "b@example.gov");
+    const { history } = await keys("show", id);
+    expect(history).toEqual([expect.objectContaining({ action: "insert", database_role: "alice" })]);
+  });
+
+  it("can do nothing else: no hash is read, no row is written past the functions", async () => {
+    const { rows: tables } = await superuser.query<{ name: string }>(
+      `select oid::regclass::text as name from pg_class
+       where relkind in ('r', 'v') and relnamespace::regnamespace::text !~ '^(pg_|information_schema)'`,
+    );
+    const mayRead = ["access.key_overview", "access.agreement_overview", "access.events"];
+    const statements = [
+      ...tables.flatMap(({ name }) => [
+        `delete from ${name}`,
+        `truncate ${name}`,
+        `insert into ${name} default values`,
+      ]),
+      ...tables.filter(({ name }) => !mayRead.includes(name)).map(({ name }) => `select from ${name}`),
+      "update access.api_keys set label = ''",
+      "select access.prune_access_tokens()",
+      "select access.record_key_use(array[]::uuid[])",
+      "select access.redeem_access_token(gen_random_uuid())",
+      "select publication.describe_data_set()",
+      "alter table access.api_keys disable trigger all",
+      "create schema more",
+      "create temp table more ()",
+      "set role publisher",
+      "create role more",
+    ];
+    expect(statements.length).toBeGreaterThan(100);
+    const allowed = (await askAs("alice", statements)).filter(
+      (answer) => !/permission denied|must be owner|is not a table$|^cannot (insert|delete)/.test(answer),
+    );
+    expect(allowed).toEqual([]);
+    const demonstration = createHash("sha256").update("DEMO_KEY").digest("hex");
+    const client = await connect(urlOf("alice"), "test");
+    for (const relation of mayRead) {
+      const { rows } = await client.query(`select * from ${relation}`);
+      expect(rows.length).toBeGreaterThan(0);
+      expect(JSON.stringify(rows)).not.toContain(demonstration);
+    }
+    const { rows } = await client.query(
+      "select to_jsonb(found) as found from access.verify_key(sha256('DEMO_KEY')) as found",
+    );
+    expect(rows).toEqual([{ found: expect.objectContaining({ id: await findKeyId(superuserUrl) }) }]);
+    expect(Object.keys(rows[0].found)).not.toContain("key_sha256");
+    await client.end();
+  });
+
+  it("is told whom to ask when it is none", async () => {
+    await superuser.query("create role carl login password 'secret'");
+    await superuser.query(`grant connect on database ${database()} to carl`);
+    const { code, stderr } = await runAs("carl", runKeys, ["list"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("Connect as a member of key_operator")]);
+  });
+});

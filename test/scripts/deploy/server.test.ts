@@ -1,0 +1,144 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { runAgreements } from "../../../scripts/access/agreements-program.ts";
+import { runKeys } from "../../../scripts/access/keys-program.ts";
+import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";
+import { type DebianServer, findDebianServers } from "../../support/debian-server.ts";
+import { startPgbouncer } from "../../support/pgbouncer.ts";
+import { hideProcess, type RewritingProxy, startRewritingProxy } from "../../support/rewriting-proxy.ts";
+import { runHere } from "../../support/run-here.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  useOtherServer,
+} from "../../support/scratch-database.ts";
+import { queryOn, run } from "./support.ts";
+
+// Which servers a deployment takes, asked before anything is changed.
+
+const other = useOtherServer();
+let database: ScratchDatabase;
+const closes: (() => Promise<void>)[] = [];
+beforeAll(async () => {
+  database = await createScratchDatabase();
+});
+afterEach(async () => {
+  for (const close of closes.splice(0)) await close();
+});
+afterAll(() => database.drop());
+
+const proxy = async (rewrite: (bytes: Buffer) => Buffer): Promise<RewritingProxy> => {
+  const started = await startRewritingProxy(database.url, rewrite);
+  closes.push(started.close);
+  return started;
+};
+const countSchemas = async () =>
+  (
+    await queryOn(
+      database.url,
+      "select from pg_namespace where nspname !~ '^pg_' and nspname not in ('information_schema', 'public')",
+    )
+  ).length;
+
+/** As the server that is there would name its version if it were an older one. */
+async function pretend(number: string): Promise<string> {
+  const [server] = await queryOn<{ number: string }>(
+    database.url,
+    "select current_setting('server_version_num') as number",
+  );
+  const now = Buffer.from(server?.number ?? "");
+  const { url } = await proxy((bytes) => {
+    const at = bytes.indexOf(now);
+    if (at >= 0) bytes.write(number, at, "latin1");
+    return bytes;
+  });
+  return url;
+}
+
+describe("a server that is too old", () => {
+  it.each([["--plan"], []])("is refused first, with what is needed: %s", async (...args) => {
+    const url = await pretend("160009");
+    const { code, output } = await run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining("PostgreSQL 17 is the oldest that is served."),
+    ]);
+    expect(await countSchemas()).toBe(0);
+  });
+
+  it("is not one of the oldest version that is served", async () => {
+    const url = await pretend("170000");
+    const { code } = await run(runDeploy, ["--plan"], { DATABASE_URL: url, SCRATCH_URL: other.url });
+    expect(code).toBe(3);
+  });
+
+  it("is refused as JSON for pipelines", async () => {
+    const { stdout } = await runHere(runDeploy, ["--plan", "--json"], {
+      env: { DATABASE_URL: await pretend("150000"), SCRATCH_URL: other.url },
+    });
+    expect(JSON.parse(stdout).error).toEqual({
+      kind: "refused",
+      message: expect.stringContaining("PostgreSQL 17 is the oldest that is served."),
+    });
+  });
+
+  it("is named in --help and at the top of the README", async () => {
+    const { output } = await run("db-deploy", ["--help"]);
+    expect(output).toContain("PostgreSQL 17 or newer");
+    const readme = await readFile(path.join(repositoryDirectory, "../README.md"), "utf8");
+    expect(readme.split("## Quick start")[0]).toContain("PostgreSQL 17 or newer");
+  });
+
+  it("is refused as Debian has it, or taken, wherever one is installed", async () => {
+    for (const { version, start } of await findDebianServers()) {
+      const server: DebianServer = await start();
+      closes.push(server.close);
+      const { code, output } = await run(runDeploy, [], { DATABASE_URL: server.url });
+      expect([version, code]).toEqual([version, version < 17 ? 1 : 0]);
+      if (version >= 17) continue;
+      expect(output).toContain(`This server is PostgreSQL ${version}.`);
+      const left = await queryOn(server.url, "select from pg_roles where rolname = 'publisher'");
+      expect(left).toEqual([]);
+    }
+  });
+});
+
+describe("a connection pooler", () => {
+  it("is refused by deployments, which would leave their lock behind on it", async () => {
+    const { url } = await proxy(hideProcess);
+    const { code, stdout } = await runHere(runDeploy, ["--json"], { env: { DATABASE_URL: url } });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).error).toEqual({
+      kind: "refused",
+      message: expect.stringMatching(/^127\.0\.0\.1:\d+ is a connection pooler: .*Give the address of the/),
+    });
+    expect(await countSchemas()).toBe(0);
+  });
+
+  it("is refused by refreshes, and taken by plans, keys and agreements", async () => {
+    const fresh = await createScratchDatabase();
+    closes.push(fresh.drop);
+    await deployDatabase(fresh.url);
+    const addresses = [await startRewritingProxy(fresh.url, hideProcess), await startPgbouncer(fresh.url)];
+    for (const address of addresses) {
+      if (address === undefined) continue;
+      closes.unshift(address.close);
+      const env = { DATABASE_URL: address.url, SCRATCH_URL: other.url };
+      await expect(connectPublisher({ connectionString: address.url })).rejects.toThrow(
+        "is a connection pooler",
+      );
+      expect((await run(runDeploy, [], env)).output).toContain("is a connection pooler");
+      expect((await run(runDeploy, ["--plan"], env)).code).toBe(0);
+      expect((await run(runKeys, ["list"], env)).code).toBe(0);
+      expect(
+        (await run(runKeys, ["issue", "--tier", "individual", "--owner", "a@example.gov"], env)).code,
+      ).toBe(0);
+      expect((await run(runAgreements, ["list"], env)).code).toBe(0);
+    }
+    const locks = await queryOn(fresh.url, "select from pg_locks where locktype = 'advisory'");
+    expect(locks).toEqual([]);
+  });
+});
