@@ -17,9 +17,12 @@ export async function lockDeployment(
 ): Promise<void> {
   if (await tryLock(client, lock)) return;
   const holder = await describeHolder(client, lock);
-  const bound = milliseconds === undefined ? "as long as it takes" : `at most ${milliseconds / 1000} s`;
+  const bound =
+    milliseconds === undefined
+      ? "as long as it takes (db:deploy --wait bounds it)"
+      : `at most ${milliseconds / 1000} s (--wait)`;
   report(`Another deployment is running: ${holder}`);
-  report(`Waiting for it to end, ${bound} (--wait) ...`);
+  report(`Waiting for it to end, ${bound} ...`);
   try {
     // 0 would be no bound.
     await client.query(`set lock_timeout = ${milliseconds === undefined ? 0 : Math.max(1, milliseconds)}`);

@@ -46,5 +46,6 @@ async function describeHolders(client: Client): Promise<string> {
      where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - interval '100 ms'
      order by xact_start limit 5`,
   );
+  if (rows.length === 0) return "  PostgreSQL shows them to a member of pg_read_all_stats.";
   return rows.map(({ line }) => line).join("\n");
 }
