@@ -33,18 +33,24 @@ cross join lateral (
 union all
 select
   'role ' || roles.rolname, 'may become ' || granted.rolname, 'durable',
+  -- Whoever granted it: another database of the server may have been deployed by somebody else.
   format(
-    'inherit %s, set %s, admin %s', pg_auth_members.inherit_option, pg_auth_members.set_option,
-    pg_auth_members.admin_option
+    'inherit %s, set %s, admin %s', bool_or(pg_auth_members.inherit_option), bool_or(pg_auth_members.set_option),
+    bool_or(pg_auth_members.admin_option)
   ),
   format(
     'grant %I to %I with inherit %s, set %s, admin %s', granted.rolname, roles.rolname,
-    pg_auth_members.inherit_option::text, pg_auth_members.set_option::text, pg_auth_members.admin_option::text
+    bool_or(pg_auth_members.inherit_option)::text, bool_or(pg_auth_members.set_option)::text,
+    bool_or(pg_auth_members.admin_option)::text
   ),
-  format('revoke %I from %I granted by %I', granted.rolname, roles.rolname, pg_get_userbyid(pg_auth_members.grantor))
+  string_agg(
+    format('revoke %I from %I granted by %I', granted.rolname, roles.rolname, pg_get_userbyid(pg_auth_members.grantor)),
+    '; ' order by pg_auth_members.oid
+  )
 from roles
 join pg_catalog.pg_auth_members on pg_auth_members.member = roles.oid
 join pg_catalog.pg_roles as granted on granted.oid = pg_auth_members.roleid
+group by roles.rolname, granted.rolname
 union all
 select
   'role ' || roles.rolname,

@@ -102,7 +102,7 @@ function describeForbidden(failures: Failure[]): string[] {
 async function repairPart(client: Client, { before, after }: PartChange): Promise<Failure | undefined> {
   if (before === undefined) return await attempt(client, after?.removal ?? "");
   // These can only be made anew.
-  const isReplaced = /^(policy|constraint|trigger|index|rule) /.test(before.part);
+  const isReplaced = /^(policy|constraint|trigger|index|rule|may become) /.test(before.part);
   const statements = isReplaced ? `${(after ?? before).removal}; ${before.repair}` : (before.repair ?? "");
   const failure = await attempt(client, statements);
   if (failure === undefined || before.removal === null || before.part !== "") return failure;

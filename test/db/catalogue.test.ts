@@ -124,11 +124,14 @@ const writableBy = (role: string) =>
     [role],
   );
 
+// An extension's functions belong to a superuser, whoever made it, and its schema is the publisher's to use.
+const isOurs = "not exists (select from pg_depend as d where d.objid = p.oid and d.deptype = 'e')";
+
 const runnableBy = async (role: string) => {
   const names = await list(
     `select distinct case when n.name = 'api_v1_1_0' then 'api_v1_1_0.*' else n.name || '.' || p.proname end as name
      from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace
-     where has_function_privilege($1, p.oid, 'execute')`,
+     where has_function_privilege($1, p.oid, 'execute') and ${isOurs}`,
     [role],
   );
   return names;
@@ -223,7 +226,7 @@ describe("everyone", () => {
   it("may run no function, read no relation and use no schema of this database", async () => {
     const granted = await list(
       `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace,
-         aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee = 0
+         aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee = 0 and ${isOurs}
        union all
        select n.name || '.' || c.relname from pg_class c join (${namespaces}) n on n.oid = c.relnamespace,
          aclexplode(c.relacl) as a where a.grantee = 0

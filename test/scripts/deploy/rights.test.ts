@@ -116,6 +116,25 @@ describe("who deploys", () => {
     expect(parts).toEqual(await readAll(other.url));
   });
 
+  it("takes no offence at who else has granted what the roles have on this server", async () => {
+    await superuser.query("grant api_public to publisher with inherit false, set true");
+    const { code, stdout } = await runAs("single_audit_owner", runDeploy, ["--plan"]);
+    expect([code, stdout]).toEqual([0, "Nothing to do: the database is in the state of db/.\n"]);
+    await superuser.query("grant api_public to publisher with inherit true, set true");
+    const inherits = await runAs("single_audit_owner", runDeploy, ["--accept-drift"]);
+    const [, sql = ""] = inherits.stderr.split("For a superuser to run, and then deploy again:\n");
+    expect([inherits.code, sql]).toEqual([
+      1,
+      expect.stringContaining("revoke api_public from publisher granted by postgres"),
+    ]);
+    await superuser.query(sql);
+    const { rows } = await superuser.query(
+      "select from pg_auth_members where member = 'publisher'::regrole and roleid = 'api_public'::regrole and inherit_option",
+    );
+    expect(rows).toEqual([]);
+    expect((await runAs("single_audit_owner", runDeploy, ["--plan"])).code).toBe(0);
+  });
+
   it("leaves publication and rollback to the role publisher", async () => {
     const client = await connectPublisher({ connectionString: urlOf("publisher") });
     const { id } = await loadDataSet(client, { source: "again", files: [] });
