@@ -95,7 +95,7 @@ it("db:watch serves a saved view within moments, says what changed, and goes on 
     .toContain(`data_set/views.sql: in effect with the next data set\n  npm run refresh -- --from DIRECTORY`);
   await copy.write(
     extra,
-    describeView(viewColumns).replaceAll("api_v1_1_0.additional_eins", "api_v1_1_0.extra"),
+    describeView(viewColumns, { isAlone: true }).replaceAll("api_v1_1_0.additional_eins", "api_v1_1_0.extra"),
   );
   await expect.poll(output).toContain("/extra?limit=1'");
   const requests = output().split("/extra?").length;
