@@ -29,7 +29,7 @@ if [ "$KONG_FAKE" = ends ]; then echo "Error: the plugins cannot be loaded" >&2;
 env > "$KONG_PREFIX/environment"
 echo "$@" > "$KONG_PREFIX/arguments"
 id -u > "$KONG_PREFIX/user"
-cd ${project} && ${process.execPath} --import tsx test/gateway-sync/fake-kong.ts
+cd ${project} && ${process.execPath} --import tsx test/gateway/sync/fake-kong.ts
 `,
     { mode: 0o755 },
   );
