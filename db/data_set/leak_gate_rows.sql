@@ -28,7 +28,7 @@ begin
       and link.attname ~ '(^|_)report_id$' and not link.attisdropped
     join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_class.oid
       and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
-    where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p')
+    where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
     group by pg_class.relname, link.attname
   loop
     execute format(
@@ -39,6 +39,18 @@ begin
       findings := findings || format('%s: its %s names suppressed submissions.', question.relation, question.link);
     end if;
   end loop;
+
+  -- What names no submission cannot be asked; but data_set says which data set it is.
+  findings := findings || array(
+    select format('%s: it has no report_id, so nobody can tell whose rows these are.', pg_class.oid::regclass)
+    from pg_catalog.pg_class
+    where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
+      and pg_class.relname <> 'data_set'
+      and not exists (
+        select from pg_catalog.pg_attribute
+        where pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = 'report_id' and not pg_attribute.attisdropped
+      )
+  );
 
   -- Nor may it be seen that a suppressed submission came after or before a public one.
   execute format(

@@ -117,9 +117,20 @@ cross join lateral (
   ) as text
 ) as policy
 union all
+-- Rows of a table are read with those of the one that it inherits from, past its own policies.
+select
+  'table ' || relations.identity, 'child ' || pg_inherits.inhrelid::regclass, relations.scope, '',
+  format('alter table %s inherit %s', pg_inherits.inhrelid::regclass, relations.identity),
+  format('alter table %s no inherit %s', pg_inherits.inhrelid::regclass, relations.identity)
+from relations
+join pg_catalog.pg_inherits on pg_inherits.inhparent = relations.oid
+where relations.relkind = 'r'
+union all
 select
   'table ' || relations.identity, 'constraint ' || pg_constraint.conname, relations.scope,
-  pg_get_constraintdef(pg_constraint.oid),
+  pg_get_constraintdef(pg_constraint.oid) || case when exists (
+    select from pg_catalog.pg_trigger where pg_trigger.tgconstraint = pg_constraint.oid and pg_trigger.tgenabled <> 'O'
+  ) then ' (disabled)' else '' end,
   format('alter table %s add constraint %I %s', relations.identity, pg_constraint.conname, pg_get_constraintdef(pg_constraint.oid)),
   format('alter table %s drop constraint if exists %I cascade', relations.identity, pg_constraint.conname)
 from relations

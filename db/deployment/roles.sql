@@ -74,8 +74,39 @@ join pg_catalog.pg_db_role_setting on pg_db_role_setting.setrole = roles.oid
   )
 cross join lateral unnest(pg_db_role_setting.setconfig) as setting
 union all
+select
+  'role ' || roles.rolname, 'connection limit', 'durable', roles.rolconnlimit::text,
+  format('alter role %I connection limit %s', roles.rolname, roles.rolconnlimit), null
+from roles
+union all
+select
+  'role ' || roles.rolname, 'valid until', 'durable', coalesce(roles.rolvaliduntil::text, 'infinity'),
+  format('alter role %I valid until %L', roles.rolname, coalesce(roles.rolvaliduntil::text, 'infinity')), null
+from roles
+union all
+-- Of other roles, who deploys has given itself what it needs.
+select
+  'role ' || member.rolname || ', which is not of this project', 'may become ' || roles.rolname, 'durable', '', '',
+  format('revoke %I from %I granted by %I', roles.rolname, member.rolname, pg_get_userbyid(pg_auth_members.grantor))
+from roles
+join pg_catalog.pg_auth_members on pg_auth_members.roleid = roles.oid
+join pg_catalog.pg_roles as member on member.oid = pg_auth_members.member
+where not exists (select from roles as own where own.oid = member.oid)
+  and not member.rolcreaterole and not member.rolsuper
+union all
 
--- Rights on the database, and those that new objects get.
+-- Settings of the database, rights on it, and those that new objects get.
+select
+  'database', 'setting ' || split_part(setting, '=', 1), 'durable', substr(setting, strpos(setting, '=') + 1),
+  format(
+    'alter database %I set %I = %L', current_database(), split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1)
+  ),
+  format('alter database %I reset %I', current_database(), split_part(setting, '=', 1))
+from pg_catalog.pg_db_role_setting
+join pg_catalog.pg_database on pg_database.oid = pg_db_role_setting.setdatabase
+cross join lateral unnest(pg_db_role_setting.setconfig) as setting
+where pg_db_role_setting.setrole = 0 and pg_database.datname = current_database()
+union all
 select
   'database', 'grant to ' || coalesce(pg_roles.rolname, 'public'), 'durable',
   string_agg(rights.privilege_type, ', ' order by rights.privilege_type),

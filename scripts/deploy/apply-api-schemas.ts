@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkLeaks, checkRows, LeaksFound } from "../refresh/check-leaks.ts";
+import { checkLeaks, checkRequests, checkRows, LeaksFound } from "../refresh/check-leaks.ts";
 import { type GuardedFiles, runGuardedFiles } from "../sql/run-guarded-files.ts";
 import { checkRules, describeRuleFinding } from "./check-rules.ts";
 import type { PartChange } from "./compare-catalogues.ts";
@@ -128,6 +128,7 @@ async function refuseBreaks(
   foreign: PartChange[],
 ): Promise<void> {
   await refuseLeaks(checkLeaks(client));
+  await refuseLeaks(checkRequests(client));
   // A version goes as refuseEarlyRemoval() lets it.
   const promised = (await readRecordedContracts(client)).filter(({ schema }) =>
     served.some((one) => one.schema === schema),

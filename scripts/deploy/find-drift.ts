@@ -21,7 +21,7 @@ interface Recorded {
 
 /** Parts that change what an object of the project does, whoever made them. */
 const behaviour =
-  /^(grant|policy|trigger|rule|constraint|option|comment|setting|may become|row level security)\b/;
+  /^(grant|policy|trigger|rule|constraint|child|option|comment|setting|may become|row level security)\b/;
 
 /** Compares a database with what was written down of it. Nothing is found where nothing was written down. */
 export async function findDrift(client: Client): Promise<Drift> {

@@ -21,6 +21,16 @@ export async function checkLeaks(client: Client): Promise<void> {
 }
 
 /**
+ * Makes a request with a key of each tier but the Tribal one, and looks whose role it gets
+ * (db/data_set/leak_gate_requests.sql). Leaves nothing behind. The caller is in a transaction, as who deploys.
+ *
+ * @throws LeaksFound
+ */
+export async function checkRequests(client: Client): Promise<void> {
+  await client.query(await readDefinition("leak_gate_requests.sql")).catch(rethrowLeaks);
+}
+
+/**
  * Looks for suppressed submissions in the tables that the public may read (db/data_set/leak_gate_rows.sql). The caller
  * is in a transaction, and may read these tables.
  *

@@ -153,6 +153,8 @@ with written (catalogue, class, object, part, id) as (
       return `select '${name}'::text, ${address}, t.xmin ${from(name)}age(t.xmin) <= 0`;
     })
     .join(" union all ")}
+  -- What becomes part of an extension, or goes with one.
+  union all select 'pg_depend', 'pg_depend'::regclass, 0, 0, t.xmin ${from("pg_depend")}age(t.xmin) <= 0 and t.deptype in ('e', 'x')
 ), ours as (
   select written.*, width_bucket(full_id, $1::bigint[]) as number
   from written
@@ -163,8 +165,10 @@ with written (catalogue, class, object, part, id) as (
       o.schema, case when o.type = 'schema' then o.name end, substring(o.identity from '(?: on |^for )"?([^".]+)')
     ) as place
   from ours left join lateral (
-    select * from pg_identify_object(ours.class, ours.object, ours.part)
-    where ours.class = any (array['${named.join("', '")}']::regclass[])
+    -- It fails for what it has no name for.
+    select * from pg_identify_object(
+      case when ours.class = any (array['${named.join("', '")}']::regclass[]) then ours.class end, ours.object, ours.part
+    )
   ) as o on true
 )
 select coalesce('the ' || type || ' ' || identity, 'a row of ' || catalogue) as what

@@ -201,6 +201,9 @@ describe("an API file", () => {
       "the database",
     ],
     ["set role publisher; create schema api_v9; reset role;", "It leaves role changed"],
+    ["alter extension plpgsql add view api_v1_1_0.tried;", "a row of pg_depend"],
+    ["alter function access.prune_access_tokens() depends on extension plpgsql;", "a row of pg_depend"],
+    ["select lo_create(0);", "a row of pg_largeobject_metadata"],
     ["grant execute on function pg_read_file(text) to api_public;", "the function pg_catalog.pg_read_file"],
   ])("may not: %s", async (statement, what) => {
     const message = await tryFile(fileWith(statement));

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { checkLeaks, checkRows } from "../../../scripts/refresh/check-leaks.ts";
+import { checkLeaks, checkRequests, checkRows } from "../../../scripts/refresh/check-leaks.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
@@ -39,6 +39,7 @@ async function askAfter(attack: string): Promise<string> {
     await client.query(attack);
     await checkRows(client, "");
     await checkLeaks(client);
+    await checkRequests(client);
     return "";
   } catch (error) {
     return error instanceof Error && error.name === "LeaksFound" ? error.message : Promise.reject(error);
@@ -194,6 +195,63 @@ const attacks: [name: string, attack: string, finding: RegExp][] = [
      where report_id in (select next_report_id from suppressed.resubmission)
        and report_id not in (select report_id from disclosed.resubmission)`,
     /disclosed\.general: its resubmission_version tells that a suppressed submission came before/,
+  ],
+  [
+    "a default argument that becomes another role",
+    `create function ${api}.turned(role text default set_config('role', 'api_tribal', true)) returns setof ${api}.general
+     language sql stable as $$ select general.* from ${api}.general $$;
+     ${grant(`execute on function ${api}.turned(text)`)}`,
+    /api_v1_1_0\.turned\(text\): as api_public it calls set_config\(\), which may do anything/,
+  ],
+  [
+    "a domain whose check becomes another role",
+    `create domain ${api}.word as text check (set_config('role', 'api_tribal', true) <> value)`,
+    /the domain api_v1_1_0\.word: as api_public it calls set_config\(\), which may do anything/,
+  ],
+  [
+    "a function of PostgreSQL that runs a query of its own",
+    `create function ${api}.dump(${api}.general) returns xml language sql stable
+     as $$ select table_to_xml('suppressed.general', true, true, '') $$;
+     ${grant(`execute on function ${api}.dump(${api}.general)`)}`,
+    /as api_public it calls table_to_xml\(\), which may do anything/,
+  ],
+  [
+    "a function whose value the planner puts in its place",
+    `create function ${api}.names() returns text language plpgsql immutable set search_path = ''
+     as $$ begin ${becomeTribal} return (select string_agg(auditee_name, ',') from suppressed.general); end $$;
+     ${grant(`execute on function ${api}.names()`)}`,
+    /api_v1_1_0\.names\(\): api_public may run it, and no plan shows what it reads/,
+  ],
+  [
+    "a function that is made part of an extension",
+    `create function ${api}.turn() returns text language plpgsql as $$ begin ${becomeTribal} return ''; end $$;
+     alter extension plpgsql add function ${api}.turn(); ${grant(`execute on function ${api}.turn()`)}`,
+    /api_v1_1_0\.turn\(\): (as )?api_public (it calls|may run)/,
+  ],
+  [
+    "a listed function that is not what it was when it was listed",
+    `create or replace function request.matches_etag(condition text, etag text, if_absent boolean) returns boolean
+     language plpgsql as $$ begin ${becomeTribal} return true; end $$`,
+    /as api_public it calls request\.matches_etag\(text,text,boolean\), and no plan shows/,
+  ],
+  [
+    "a request that becomes another role than its key's",
+    `do $do$ begin execute replace(
+       pg_get_functiondef('request.decide()'::regprocedure), '''role'', key.database_role', '''role'', ''api_tribal'''
+     ); end $do$`,
+    /request\.authorize\(\): a key of the tier individual becomes api_tribal in place of api_public/,
+  ],
+  [
+    "a materialized copy among the public tables",
+    `create materialized view disclosed.copy as table suppressed.general;
+     alter materialized view disclosed.copy owner to publisher; ${grant("select on disclosed.copy")}`,
+    /disclosed\.copy: its report_id names suppressed submissions/,
+  ],
+  [
+    "a public table that does not say whose rows it has",
+    `create table disclosed.names as select auditee_name from suppressed.general;
+     alter table disclosed.names owner to publisher; ${grant("select on disclosed.names")}`,
+    /disclosed\.names: it has no report_id/,
   ],
 ];
 

@@ -66,6 +66,11 @@ const breaks = [
   "grant create on schema api_v1_1_0 to gateway",
   "alter default privileges grant execute on functions to public",
   "revoke connect on database :database from authenticator",
+  "alter database :database set row_security = off",
+  "alter role authenticator connection limit 0",
+  "alter role authenticator valid until '2000-01-01'",
+  "alter table suppressed.findings inherit disclosed.findings",
+  "alter table disclosed.federal_awards disable trigger all",
 ];
 
 /** All of them in an order that follows from a number, which a failure names. */
