@@ -80,8 +80,8 @@ select
 from roles
 union all
 select
-  'role ' || roles.rolname, 'valid until', 'durable', coalesce(roles.rolvaliduntil::text, 'infinity'),
-  format('alter role %I valid until %L', roles.rolname, coalesce(roles.rolvaliduntil::text, 'infinity')), null
+  'role ' || roles.rolname, 'valid until', 'durable', coalesce((nullif(roles.rolvaliduntil, 'infinity') at time zone 'UTC')::text || ' UTC', 'infinity'),
+  format('alter role %I valid until %L', roles.rolname, coalesce((nullif(roles.rolvaliduntil, 'infinity') at time zone 'UTC')::text || ' UTC', 'infinity')), null
 from roles
 union all
 -- Of other roles, who deploys has given itself what it needs.
@@ -101,7 +101,8 @@ select
   format(
     'alter database %I set %I = %L', current_database(), split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1)
   ),
-  format('alter database %I reset %I', current_database(), split_part(setting, '=', 1))
+  -- Its administrator's: named, and left alone.
+  null
 from pg_catalog.pg_db_role_setting
 join pg_catalog.pg_database on pg_database.oid = pg_db_role_setting.setdatabase
 cross join lateral unnest(pg_db_role_setting.setconfig) as setting

@@ -88,7 +88,10 @@ export async function recordDeployment(
   isApiDone: boolean,
 ): Promise<void> {
   const left = new Set(foreign.flatMap(({ after }) => (after === undefined ? [] : [keyOf(after)])));
-  const now = (await readCatalogue(client, queries)).filter((part) => !left.has(keyOf(part)));
+  const now = (await readCatalogue(client, queries)).filter(
+    // Nothing in public is of this project, also not what was there before its first deployment.
+    (part) => !left.has(keyOf(part)) && !/^[a-z ]+ public\./.test(part.object),
+  );
   const before = isApiDone ? now : (await readRecords(client)).flatMap(({ parts }) => parts);
   const parts = [
     ...now.filter(({ scope }) => scope === "durable"),

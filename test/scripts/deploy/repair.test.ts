@@ -66,7 +66,6 @@ const breaks = [
   "grant create on schema api_v1_1_0 to gateway",
   "alter default privileges grant execute on functions to public",
   "revoke connect on database :database from authenticator",
-  "alter database :database set row_security = off",
   "alter role authenticator connection limit 0",
   "alter role authenticator valid until '2000-01-01'",
   "alter table suppressed.findings inherit disclosed.findings",
@@ -128,6 +127,8 @@ describe("drift", () => {
     await client.query("alter table access.tiers add column motto text");
     await client.query("create index by_hand on disclosed.findings (award_reference)");
     await client.query("create table public.scratch (id integer)");
+    await client.query(`alter database ${new URL(url).pathname.slice(1)} set work_mem = '5MB'`);
+    await client.query("create role stranger; grant api_tribal to stranger");
     const { code, output } = await deploy("--plan");
     expect(code).toBe(0);
     for (const line of [
@@ -135,6 +136,8 @@ describe("drift", () => {
       "+ column motto text",
       "+ index by_hand",
       "table public.scratch",
+      "+ setting work_mem 5MB",
+      "role stranger, which is not of this project",
     ])
       expect(output).toContain(line);
     expect(output).toContain("Nothing to do");
@@ -143,8 +146,22 @@ describe("drift", () => {
       "select count(*)::integer from pg_class where relname in ('notes', 'by_hand', 'scratch')",
     );
     expect(rows[0].count).toBe(3);
-    await client.query("drop table access.notes, public.scratch; drop index disclosed.by_hand");
+    await client.query("drop table access.notes, public.scratch; drop index disclosed.by_hand; drop role stranger");
+    await client.query(`alter database ${new URL(url).pathname.slice(1)} reset work_mem`);
     await client.query("alter table access.tiers drop column motto");
+  });
+
+  it("is not what becomes of a table that was in public before the first deployment", async () => {
+    const elder = await server.create();
+    const owner = await connect(elder, "test");
+    try {
+      await owner.query("create table public.elder (id integer)");
+      await deployDatabase(elder);
+      await owner.query("drop table public.elder");
+      expect((await deployDatabase(elder)).apiSchemasChanged).toBe(false);
+    } finally {
+      await owner.end();
+    }
   });
 
   it("that has lost data is not papered over", async () => {
