@@ -67,8 +67,16 @@ function compareSchema(contract: Contract, actual: Contract): ContractChange[] {
         );
     }
   }
-  for (const signature of Object.keys(actual.functions))
-    if (!(signature in contract.functions)) additive(`the function ${signature} was added`);
+  for (const signature of Object.keys(actual.functions)) {
+    if (signature in contract.functions) continue;
+    const rival = Object.keys(contract.functions).find((published) => areAmbiguous(published, signature));
+    if (rival === undefined) additive(`the function ${signature} was added`);
+    else
+      breaking(
+        `the function ${signature} was added beside ${rival}`,
+        "Calls that fit both get 300: PostgREST cannot choose. Give it another name.",
+      );
+  }
   for (const [name, columns] of Object.entries(contract.types)) {
     const now = actual.types[name];
     if (now === undefined) breaking(`the type ${name} was removed`, "A function's answer loses its fields.");
@@ -77,6 +85,24 @@ function compareSchema(contract: Contract, actual: Contract): ContractChange[] {
   for (const name of Object.keys(actual.types))
     if (!(name in contract.types)) additive(`the type ${name} was added`);
   return changes;
+}
+
+/** Whether a call by names of arguments may mean either of two functions, as pg_get_function_arguments writes them. */
+function areAmbiguous(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((signature) => {
+    const [name, list = ""] = signature.slice(0, -1).split(/\((.*)/s);
+    const args = list === "" ? [] : list.split(/, (?=\w+ )/);
+    const nameOf = (arg: string) => arg.split(" ")[0] ?? "";
+    return {
+      name,
+      all: args.map(nameOf),
+      required: args.filter((arg) => !arg.includes(" DEFAULT ")).map(nameOf),
+    };
+  });
+  if (first === undefined || second === undefined || first.name !== second.name) return false;
+  return [...first.required, ...second.required].every(
+    (arg) => first.all.includes(arg) && second.all.includes(arg),
+  );
 }
 
 function describeMissing(signature: string, actual: Contract): string {

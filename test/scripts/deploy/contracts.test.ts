@@ -98,6 +98,17 @@ describe("a change that breaks a published version is refused:", () => {
       /the function request_file_access\(report_id text\) was removed\. Calls with the published arguments get 404; there is request_file_access\(id text\)/,
     ],
     [
+      "a function beside another that the same call may mean",
+      () =>
+        copy.edit(
+          `${admin}/request_file_access.sql`,
+          (text) =>
+            `${text}create function admin_api_v1_1_0.request_file_access(report_id text, note text default null)
+            returns text language sql stable set search_path = '' as 'select note';\n`,
+        ),
+      /request_file_access\(report_id text, note text DEFAULT .*\) was added beside request_file_access\(report_id text\)\. Calls that fit both get 300/,
+    ],
+    [
       "a function's answer without a field",
       () =>
         copy.edit(`${admin}/request_file_access.sql`, (text) =>

@@ -146,7 +146,9 @@ describe("drift", () => {
       "select count(*)::integer from pg_class where relname in ('notes', 'by_hand', 'scratch')",
     );
     expect(rows[0].count).toBe(3);
-    await client.query("drop table access.notes, public.scratch; drop index disclosed.by_hand; drop role stranger");
+    await client.query(
+      "drop table access.notes, public.scratch; drop index disclosed.by_hand; drop role stranger",
+    );
     await client.query(`alter database ${new URL(url).pathname.slice(1)} reset work_mem`);
     await client.query("alter table access.tiers drop column motto");
   });
