@@ -84,7 +84,7 @@ select
   format('alter role %I valid until %L', roles.rolname, coalesce((nullif(roles.rolvaliduntil, 'infinity') at time zone 'UTC')::text || ' UTC', 'infinity')), null
 from roles
 union all
--- Of other roles, who deploys has given itself what it needs.
+-- Of other roles, who deploys has given itself what it needs, and two are made to be given to people.
 select
   'role ' || member.rolname || ', which is not of this project', 'may become ' || roles.rolname, 'durable', '', '',
   format('revoke %I from %I granted by %I', roles.rolname, member.rolname, pg_get_userbyid(pg_auth_members.grantor))
@@ -93,6 +93,7 @@ join pg_catalog.pg_auth_members on pg_auth_members.roleid = roles.oid
 join pg_catalog.pg_roles as member on member.oid = pg_auth_members.member
 where not exists (select from roles as own where own.oid = member.oid)
   and not member.rolcreaterole and not member.rolsuper
+  and roles.rolname not in ('deployment_planner', 'key_operator')
 union all
 
 -- Settings of the database, rights on it, and those that new objects get.

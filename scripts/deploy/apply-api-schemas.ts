@@ -127,8 +127,6 @@ async function refuseBreaks(
   served: Contract[],
   foreign: PartChange[],
 ): Promise<void> {
-  await refuseLeaks(checkLeaks(client));
-  await refuseLeaks(checkRequests(client));
   // A version goes as refuseEarlyRemoval() lets it.
   const promised = (await readRecordedContracts(client)).filter(({ schema }) =>
     served.some((one) => one.schema === schema),
@@ -136,6 +134,8 @@ async function refuseBreaks(
   const breaks =
     describeBreaks(compareContracts(promised, served)) ?? describeBreaks(compareContracts(contracts, served));
   if (breaks !== undefined) throw new DeploymentRefused(breaks);
+  await refuseLeaks(checkLeaks(client));
+  await refuseLeaks(checkRequests(client));
   const beside = foreign.map(({ after }) =>
     after?.object.replace(/^(materialized view|foreign table|[a-z]+) /, ""),
   );
