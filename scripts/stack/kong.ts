@@ -28,8 +28,19 @@ export const kongSettings: Readonly<Record<string, string>> = {
   // The pre-function of gateway/kong.yml hashes keys; without this every request that has a key fails with 500.
   KONG_UNTRUSTED_LUA_SANDBOX_REQUIRES: "kong.tools.sha256",
   KONG_NGINX_PROXY_GZIP: "on",
-  KONG_NGINX_PROXY_GZIP_TYPES: "application/json text/csv",
+  // The rows, one row alone, and the description at /.
+  KONG_NGINX_PROXY_GZIP_TYPES:
+    "application/json text/csv application/vnd.pgrst.object+json application/openapi+json",
   KONG_NGINX_PROXY_GZIP_PROXIED: "any",
+  KONG_NGINX_PROXY_GZIP_VARY: "on",
+  // A client that hangs holds a connection for no longer than this: while it sends the head of a request or a body, says
+  // nothing between requests, or does not read its answer. The embedded gateway does the same.
+  KONG_NGINX_HTTP_CLIENT_HEADER_TIMEOUT: "10s",
+  KONG_NGINX_HTTP_CLIENT_BODY_TIMEOUT: "10s",
+  KONG_NGINX_HTTP_KEEPALIVE_TIMEOUT: "75s",
+  KONG_NGINX_HTTP_SEND_TIMEOUT: "75s",
+  // Connections of a worker, those to PostgREST among them.
+  KONG_NGINX_EVENTS_WORKER_CONNECTIONS: "8192",
   // Clients name columns in the URL: more than 7 KB of them. The header lines count one by one.
   KONG_NGINX_HTTP_LARGE_CLIENT_HEADER_BUFFERS: "4 32k",
   // PostgREST repeats the URL, percent-encoded, in Content-Location; nginx's 4 KB for an answer's headers are too few.
@@ -38,8 +49,10 @@ export const kongSettings: Readonly<Record<string, string>> = {
   // 50,000 keys make a document of 10 MB, which is Kong's default limit.
   KONG_NGINX_ADMIN_CLIENT_MAX_BODY_SIZE: "128m",
   KONG_NGINX_ADMIN_CLIENT_BODY_BUFFER_SIZE: "128m",
-  // The path without the query string, which may hold a key. Referer may repeat one, so it is left out too.
-  KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $uri" $status $body_bytes_sent $request_time $kong_request_id $sent_http_x_request_id'`,
+  // The path without the query string, which may hold a key, and only a path that cannot hold one (gateway/kong.yml sets
+  // the variable). Referer may repeat one, so it is left out too.
+  KONG_NGINX_PROXY_SET: "$logged_path -",
+  KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $logged_path" $status $body_bytes_sent $request_time $kong_request_id $sent_http_x_request_id'`,
   KONG_LOG_LEVEL: "crit",
   // The sync asks for the status every second.
   KONG_ADMIN_ACCESS_LOG: "off",
@@ -75,8 +88,8 @@ export async function startKong(
   const child = startChildProcess({
     name: "Kong",
     command: "/bin/sh",
-    // The last argument is for startChildProcess, which sees to it that the program can be reached.
-    args: ["-c", runInForeground, "sh", options.program, await realpath(options.program)],
+    // The last two are for startChildProcess, which sees to it that they can be reached.
+    args: ["-c", runInForeground, "sh", options.program, await realpath(options.program), options.prefix],
     env: describeEnvironment(options),
     stopSignal: "SIGTERM",
     hint: describeLog(options.prefix),

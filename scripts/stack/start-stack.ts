@@ -18,6 +18,7 @@ import {
   startStorage,
 } from "./parts.ts";
 import { publishData } from "./publish-data.ts";
+import { rotateLogs } from "./rotate-logs.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
 
@@ -96,7 +97,12 @@ async function prepare(
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
-  const logger = openLog(path.join(directory, "stack.log"));
+  const log = path.join(directory, "stack.log");
+  const logger = openLog(log);
+  // Without --gateway kong the last two are not there.
+  onStop(
+    rotateLogs([log, ...["access.log", "error.log"].map((it) => path.join(directory, "kong/logs", it))]).stop,
+  );
   return { config, secrets, logger, kong, report, keep, onStop };
 }
 
