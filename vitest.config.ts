@@ -7,6 +7,7 @@ if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.
 /** Files that ask the one stack of the run, or the deployment that BASE_URL names. */
 const onStack = [
   "test/db/{catalogue,plans}.test.ts",
+  "test/gateway/hostile/requests.test.ts",
   "test/gateway/sync/render.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",

@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { HeaderList } from "./headers.ts";
 import type { Upstream } from "./match-route.ts";
 
@@ -11,9 +12,10 @@ export interface Outgoing {
   method: string;
   /** With query. */
   path: string;
+  /** With `Content-Length` or `Transfer-Encoding` if and only if there is a body (buildUpstreamHeaders). */
   headers: HeaderList;
-  /** How many bytes of body are let through. */
-  bodyLimit: number | undefined;
+  /** A body that was read before; without it the client's, as it streams in. */
+  body: Buffer | undefined;
 }
 
 /** Why there is no response, as HTTP. */
@@ -27,16 +29,32 @@ export class ForwardError extends Error {
   }
 }
 
-/** Connections to upstreams, kept open between requests. */
+/**
+ * Connections to upstreams, kept open between requests. One that says anything while nobody asks is out of step, and is
+ * closed: its next words would be taken for the answer to someone else's request.
+ */
 export function createConnectionPool(): Agent {
-  return new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: 256 });
+  const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: 256 });
+  const distrust = function (this: Socket) {
+    this.destroy();
+  };
+  const { keepSocketAlive, reuseSocket } = agent;
+  agent.keepSocketAlive = (socket) => {
+    socket.once("data", distrust);
+    return keepSocketAlive.call(agent, socket);
+  };
+  agent.reuseSocket = (socket, request) => {
+    (socket as Socket).off("data", distrust);
+    reuseSocket.call(agent, socket, request);
+  };
+  return agent;
 }
 
 /**
  * Sends a request with the client's body as it streams in, and returns the response once its head is there.
  * Tried again as often as the service says while nothing was lost by trying: the connection was refused, or
  * the method may be repeated, and there is no body. Ends when the client goes away.
- * @throws ForwardError 502, 503 (no such host), 504, or 413 when the body goes over the limit.
+ * @throws ForwardError 502, 503 (no such host) or 504.
  */
 export async function forwardRequest(
   client: IncomingMessage,
@@ -44,8 +62,7 @@ export async function forwardRequest(
   outgoing: Outgoing,
   agent: Agent,
 ): Promise<IncomingMessage> {
-  const hasBody =
-    client.headers["transfer-encoding"] !== undefined || Number(client.headers["content-length"] ?? 0) > 0;
+  const hasBody = outgoing.body !== undefined || hasBodyOf(client);
   for (let failures = 0; ; ) {
     const attempt = sendOnce(client, clientResponse, outgoing, agent, hasBody);
     try {
@@ -69,7 +86,7 @@ export async function forwardRequest(
 function sendOnce(
   client: IncomingMessage,
   clientResponse: ServerResponse,
-  { upstream, method, path, headers, bodyLimit }: Outgoing,
+  { upstream, method, path, headers, body }: Outgoing,
   agent: Agent,
   hasBody: boolean,
 ) {
@@ -124,20 +141,16 @@ function sendOnce(
       );
     });
 
-    if (!hasBody) {
-      outgoing.end();
-      return;
-    }
-    if (bodyLimit !== undefined) {
-      let size = 0;
-      client.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > bodyLimit) fail(new ForwardError(413, "Request size limit exceeded"));
-      });
-    }
-    client.pipe(outgoing);
+    if (body !== undefined) outgoing.end(body);
+    else if (hasBody) client.pipe(outgoing);
+    else outgoing.end();
   });
   return { response, state };
+}
+
+/** Whether the client sends a body, by what Node's parser took for its framing. */
+export function hasBodyOf({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 const timeout = () => new ForwardError(504, "The upstream server is timing out");

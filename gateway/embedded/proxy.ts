@@ -6,7 +6,7 @@ import type { RateLimiterMemory } from "rate-limiter-flexible";
 import { findClientAddress, plainAddress, type TrustCheck } from "./client-address.ts";
 import type { GatewayConfig } from "./declarative-config.ts";
 import { type Answer, answerError, answerProxyError } from "./error-answers.ts";
-import { ForwardError, forwardRequest } from "./forward-request.ts";
+import { ForwardError, forwardRequest, hasBodyOf } from "./forward-request.ts";
 import {
   getHeader,
   getHeaders,
@@ -20,8 +20,7 @@ import type { GatewayMetrics } from "./metrics.ts";
 import { escapePath, normalizePath } from "./normalize-path.ts";
 import { PLUGINS } from "./plugins/index.ts";
 import type { Exchange, PluginHandler } from "./plugins/plugin.ts";
-import { answerTooLarge } from "./plugins/request-size-limiting.ts";
-import { refuseRequestLine, splitTarget } from "./request-target.ts";
+import { holdsUtf8, refuseRequestLine, splitTarget } from "./request-target.ts";
 import { sendResponse } from "./send-response.ts";
 import { buildClientHeaders, buildUpstreamHeaders } from "./upstream-headers.ts";
 
@@ -56,7 +55,7 @@ export async function handleRequest(
   const { config } = context;
   const [path, query] = splitTarget(request.url ?? "/");
   const peerAddress = plainAddress(request.socket.remoteAddress ?? "");
-  const exchange = createExchange(context, request, peerAddress, query);
+  const exchange = createExchange(context, request, peerAddress, normalizePath(path), query);
   const outcome: Outcome = { kongRequestId: exchange.requestId, source: "exit" };
   let handlers: PluginHandler[] = [...config.globalPlugins.values()];
   const reply = async (
@@ -66,7 +65,7 @@ export async function handleRequest(
     const { status, headers, body } = answer;
     if (typeof body === "string") setHeader(headers, "Content-Length", String(Buffer.byteLength(body)));
     for (const [name, value] of exchange.response) setHeader(headers, name, value);
-    for (const handler of handlers) handler.filterHeaders?.(exchange, headers, status);
+    for (const handler of handlers) handler.filterHeaders?.(exchange, headers, status, outcome.source);
     setHeader(headers, "X-Kong-Request-Id", exchange.requestId);
     outcome.requestId = getHeader(headers, "x-request-id");
     const content = typeof body === "string" ? body : rewriteBody(body, status, headers, handlers);
@@ -75,8 +74,10 @@ export async function handleRequest(
 
   try {
     const early = refuseRequestLine(exchange, request.url ?? "");
-    const normalized = normalizePath(path);
-    const route = early ? undefined : matchRoute(config.routes, exchange.method, normalized);
+    const normalized = exchange.path;
+    // Kong's router knows no path that is not UTF-8.
+    const route =
+      early || !holdsUtf8(normalized) ? undefined : matchRoute(config.routes, exchange.method, normalized);
     if (!route) {
       await reply(early ?? answerError(exchange, 404, "no Route matched with those values"));
       return outcome;
@@ -101,8 +102,8 @@ export async function handleRequest(
         upstream: route.upstream,
         method: exchange.method,
         path: escapePath(buildUpstreamPath(route, normalized)) + mark,
-        headers: buildUpstreamHeaders(request, [...exchange.request], hop),
-        bodyLimit: exchange.bodyLimit,
+        headers: buildUpstreamHeaders(request, [...exchange.request], hop, exchange.body),
+        body: exchange.body,
       },
       context.connections,
     );
@@ -141,22 +142,45 @@ function createExchange(
   context: ProxyContext,
   request: IncomingMessage,
   peerAddress: string,
+  path: string,
   query: string,
 ): Exchange {
   const headers = readRawHeaders(request.rawHeaders);
   const forwardedFor = getHeaders(headers, "x-forwarded-for");
-  return {
+  const exchange: Exchange = {
     requestId: randomBytes(16).toString("hex"),
     method: request.method ?? "",
     clientAddress: findClientAddress(peerAddress, forwardedFor, context.isTrusted),
+    path,
     query,
     request: headers,
     response: [],
     credentials: context.config.credentials,
     counters: context.counters,
     identity: undefined,
-    bodyLimit: undefined,
+    body: undefined,
+    readBody: async (limit) => {
+      if (!hasBodyOf(request)) return Buffer.alloc(0);
+      exchange.body = await readUpTo(request, limit);
+      return exchange.body;
+    },
   };
+  return exchange;
+}
+
+/** The whole body, or nothing once it is longer than `limit` bytes; the rest is then thrown away as it comes. */
+async function readUpTo(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else resolve(undefined);
+    });
+    request.once("end", () => resolve(Buffer.concat(chunks)));
+    request.once("close", () => reject(new Error("the client went away")));
+  });
 }
 
 /**
@@ -179,7 +203,6 @@ function describeFailure(exchange: Exchange, error: unknown): Answer {
   if (!(error instanceof ForwardError)) {
     return answerProxyError(exchange, 500, "An unexpected error occurred");
   }
-  if (error.status === 413) return answerTooLarge(exchange);
   if (error.status === 503) return answerError(exchange, 503, error.message);
   return answerProxyError(exchange, error.status, error.message);
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { type Answer, answerProxyError } from "./error-answers.ts";
 import type { Exchange } from "./plugins/plugin.ts";
 
@@ -10,7 +11,8 @@ export function refuseRequestLine(exchange: Exchange, url: string): Answer | und
     return answerProxyError(exchange, 414, "URI too long");
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\x00-\x20\x7f]/.test(url) || url === "*") return answerProxyError(exchange, 400, "Bad request");
+  if (/[\x00-\x20\x7f]/.test(url) || url === "*" || url.split("?")[0]?.includes("%00"))
+    return answerProxyError(exchange, 400, "Bad request");
   return undefined;
 }
 
@@ -20,4 +22,9 @@ export function splitTarget(target: string): [path: string, query: string] {
   const question = local.indexOf("?");
   if (question < 0) return [local || "/", ""];
   return [local.slice(0, question) || "/", local.slice(question + 1)];
+}
+
+/** Whether the bytes are UTF-8; `text` has one character a byte. */
+export function holdsUtf8(text: string): boolean {
+  return isUtf8(Buffer.from(text, "latin1"));
 }

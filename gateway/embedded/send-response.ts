@@ -4,8 +4,14 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { getHeader, type HeaderList, removeHeader, setHeader } from "./headers.ts";
 
-/** As nginx with `gzip on; gzip_types application/json text/csv; gzip_proxied any; gzip_vary on`. */
-const GZIP_TYPES = new Set(["application/json", "text/csv", "text/html"]);
+/** As nginx with gzip on, `gzip_proxied any`, `gzip_vary on` and the types of scripts/stack/kong.ts. */
+const GZIP_TYPES = new Set([
+  "application/json",
+  "text/csv",
+  "application/vnd.pgrst.object+json",
+  "application/openapi+json",
+  "text/html",
+]);
 const GZIP_STATUSES = new Set([200, 403, 404]);
 const GZIP_MIN_BYTES = 20;
 const GZIP_LEVEL = 1;

@@ -12,8 +12,20 @@ import { handleRequest, type Outcome, type ProxyContext } from "./proxy.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
-/** Four buffers of 32 KB for the head, as the project configures Kong; idle connections kept for 75 s, as nginx does. */
-const SERVER_OPTIONS = { maxHeaderSize: 131_072, keepAliveTimeout: 75_000, requestTimeout: 0 };
+/**
+ * Four buffers of 32 KB for the head, and times and numbers as scripts/stack/kong.ts has them for Kong; a request with its
+ * body has as long as two of Kong's reads of it.
+ */
+const SERVER_OPTIONS = {
+  maxHeaderSize: 131_072,
+  headersTimeout: 10_000,
+  requestTimeout: 20_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 1000,
+};
+/** Longer than any upstream may take, since a client that waits for its answer is silent, too. */
+const SILENCE_MS = 75_000;
+const MAX_CONNECTIONS = 8192;
 
 export interface Listener {
   host: string;
@@ -72,6 +84,8 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     else response.once("close", note);
   });
   proxy.on("clientError", refuseMalformed);
+  proxy.setTimeout(SILENCE_MS);
+  proxy.maxConnections = MAX_CONNECTIONS;
   const servers = [proxy];
   const admin = options.admin && createAdmin(context, logger);
   try {

@@ -7,8 +7,8 @@ import type { Route } from "./match-route.ts";
 const HOP_BY_HOP = [
   "connection",
   "keep-alive",
-  "transfer-encoding",
   "te",
+  "trailer",
   "upgrade",
   "expect",
   "proxy",
@@ -31,7 +31,12 @@ export interface Hop {
  * Turns what the plugins left of the client's headers into what the upstream gets: no hop-by-hop headers, and
  * Kong's `X-Forwarded-*`, which a client can only set through a trusted hop.
  */
-export function buildUpstreamHeaders(client: IncomingMessage, headers: HeaderList, hop: Hop): HeaderList {
+export function buildUpstreamHeaders(
+  client: IncomingMessage,
+  headers: HeaderList,
+  hop: Hop,
+  body: Buffer | undefined,
+): HeaderList {
   const trusted = hop.isTrusted(hop.peerAddress);
   const forwarded = (name: string, otherwise: string) =>
     setHeader(headers, name, (trusted ? getHeader(headers, name) : undefined) ?? otherwise);
@@ -58,8 +63,21 @@ export function buildUpstreamHeaders(client: IncomingMessage, headers: HeaderLis
   const port = upstream.port === 80 ? "" : `:${upstream.port}`;
   const upstreamHost = upstream.host.includes(":") ? `[${upstream.host}]` : upstream.host;
   setHeader(headers, "Host", preserveHost && host ? host : `${upstreamHost}${port}`);
-  if (client.headers["transfer-encoding"] !== undefined) setHeader(headers, "Transfer-Encoding", "chunked");
+  frameBody(client, headers, body);
   return headers;
+}
+
+/**
+ * Says how long the body is that will be sent, whatever the client said of its headers: what upstream takes for the end of
+ * a request must be what is sent as its end (RFC 9112, 6.3), or the rest is the next client's request.
+ */
+function frameBody(client: IncomingMessage, headers: HeaderList, body: Buffer | undefined): void {
+  removeHeader(headers, "content-length");
+  removeHeader(headers, "transfer-encoding");
+  const length = body?.length ?? client.headers["content-length"];
+  if (body === undefined && client.headers["transfer-encoding"] !== undefined) {
+    setHeader(headers, "Transfer-Encoding", "chunked");
+  } else if (length !== undefined) setHeader(headers, "Content-Length", String(length));
 }
 
 /** What a client gets of an upstream's headers. */

@@ -31,6 +31,8 @@ export interface Exchange {
   readonly requestId: string;
   readonly method: string;
   readonly clientAddress: string;
+  /** As Kong chooses a route by it (normalizePath). */
+  readonly path: string;
   /** Without the "?", byte for byte. */
   query: string;
   /** What the upstream will be sent. */
@@ -40,15 +42,17 @@ export interface Exchange {
   readonly credentials: ReadonlyMap<string, Identity>;
   readonly counters: RateLimiterMemory;
   identity: Identity | undefined;
-  /** How many bytes of body are let through when the client did not say how many it sends. */
-  bodyLimit: number | undefined;
+  /** What `readBody` has read. */
+  body: Buffer | undefined;
+  /** Reads a body of unknown length, to be sent on from memory; nothing if it is longer than `limit` bytes. */
+  readBody(limit: number): Promise<Buffer | undefined>;
 }
 
 export interface PluginHandler {
   /** Before the upstream is asked; an answer ends the request. */
   access?(exchange: Exchange): Answer | undefined | Promise<Answer | undefined>;
-  /** Before the headers of any answer are sent. */
-  filterHeaders?(exchange: Exchange, headers: HeaderList, status: number): void;
+  /** Before the headers of any answer are sent; `source` says who gave it. */
+  filterHeaders?(exchange: Exchange, headers: HeaderList, status: number, source: "exit" | "service"): void;
   /** For an upstream's answer of this status: what its whole body becomes, or nothing for it to stream as it is. */
   rewriteBody?(status: number): ((body: string) => string) | undefined;
 }

@@ -1,70 +1,50 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { getHeader, setHeader } from "../headers.ts";
+import { answerJson } from "../error-answers.ts";
+import { getHeader, removeHeader, setHeader } from "../headers.ts";
+import { hidePath, isLoggableId } from "../hide-secrets.ts";
 import { parseQuery } from "../parse-query.ts";
-import { NOT_IMPLEMENTED, type Plugin } from "./plugin.ts";
+import { NOT_IMPLEMENTED, type Plugin, type PluginHandler } from "./plugin.ts";
+import { type RequestBounds, refuseRequest } from "./refuse-request.ts";
 
-/** The Lua functions that are known here, each with what does the same below. */
-const HASH_API_KEY = `
-local key = kong.request.get_header("x-api-key")
-local query = kong.request.get_raw_query()
-if query:find("api_key=", 1, true) then
-  key = key or kong.request.get_query_arg("api_key")
-  query = ("&" .. query):gsub("&api_key=[^&]*", "")
-  kong.service.request.set_raw_query((query:gsub("^&", "")))
-end
-if type(key) == "string" then
-  kong.service.request.set_header("x-api-key", (require("kong.tools.sha256").sha256_hex(key)))
-end`;
-
-const CHANGE_HEADERS = `
-if kong.response.get_source() == "service" then
-  local status = kong.response.get_status()
-  if status == 500 then
-    kong.response.clear_header("Content-Length")
-  elseif status == 503 and kong.response.get_header("Retry-After") == "0" then
-    kong.response.set_header("Retry-After", "30")
-  end
-end`;
-const HINT = [
-  "The query ran longer than this key may. Filter by report_id, audit_year, fac_accepted_date ",
-  "or another indexed column, ask for fewer rows, or download the bulk files.",
-];
-const ADD_TIMEOUT_HINT = `
-if kong.response.get_source() == "service" and kong.response.get_status() == 500 then
-  local body = kong.response.get_raw_body()
-  if body and body:find('"canceling statement due to statement timeout"', 1, true) then
-    local hint = "${HINT[0]}"
-      .. "${HINT[1]}"
-    kong.response.set_raw_body((body:gsub('"hint":null', '"hint":"' .. hint .. '"', 1)))
-  end
-end`;
-
-const collapse = (text: string) => text.trim().replace(/\s+/g, " ");
-const lua = (known: string) =>
-  z.tuple([z.string().refine((text) => collapse(text) === collapse(known), NOT_IMPLEMENTED)]);
-const config = z
-  .strictObject({
-    access: lua(HASH_API_KEY),
-    header_filter: lua(CHANGE_HEADERS).optional(),
-    body_filter: lua(ADD_TIMEOUT_HINT).optional(),
-  })
-  .refine(
-    ({ header_filter, body_filter }) => (header_filter === undefined) === (body_filter === undefined),
-    "needs header_filter and body_filter together",
-  );
+/** What does the same as a Lua function; `bounds` are the numbers that the function begins with. */
+type Emulate = (bounds: number[]) => PluginHandler;
 
 /**
- * Replaces the API key of a request by its SHA-256, before key-auth compares it with what is stored, and tells the
- * client what to do when its statement ran too long, and when to come back after a 503.
+ * The Lua functions of gateway/kong.yml, by the digest of their text (see describeLua). Whoever changes one changes what
+ * does the same here, and then the digest, which the refusal of the new text names.
  */
-export const preFunction: Plugin<z.output<typeof config>> = {
-  name: "pre-function",
-  priority: 1_000_000,
-  onConsumers: false,
-  instanceName: "hash-api-key",
-  config,
-  create: ({ body_filter }) => ({
+const KNOWN: Record<string, Emulate> = {
+  "5a0861dc60d892f1": () => ({
+    access({ request, path }) {
+      if (hidePath(path) !== path) {
+        return answerJson(404, {
+          code: "no_such_table",
+          details: null,
+          hint: "GET / describes what there is.",
+          message: "There is no such table.",
+        });
+      }
+      const id = getHeader(request, "x-request-id");
+      if (id !== undefined && !isLoggableId(id)) removeHeader(request, "X-Request-Id");
+      return undefined;
+    },
+  }),
+  b0e73b253be5f817: (bounds) => {
+    const [longestQuery, longestName, mostParameters, mostItems, mostColumns, deepest] = bounds;
+    const named = { longestQuery, longestName, mostParameters, mostItems, mostColumns, deepest };
+    return { access: (exchange) => refuseRequest(exchange, named as RequestBounds) };
+  },
+  "0d03a505174c4449": () => ({
+    access({ request, query }) {
+      const reportId = parseQuery(query).get("report_id")?.[0];
+      if (typeof reportId === "string" && reportId.startsWith("eq.")) {
+        setHeader(request, "X-Filter-Report-Id", reportId.slice(0, 100));
+      } else removeHeader(request, "X-Filter-Report-Id");
+      return undefined;
+    },
+  }),
+  c2cc0e6037838094: () => ({
     access(exchange) {
       let key: string | true | undefined = getHeader(exchange.request, "x-api-key");
       if (exchange.query.includes("api_key=")) {
@@ -77,18 +57,84 @@ export const preFunction: Plugin<z.output<typeof config>> = {
       }
       return undefined;
     },
-    filterHeaders(_exchange, headers, status) {
-      if (body_filter === undefined) return;
-      // The gateway's own 503 has no such header.
-      if (status === 503 && getHeader(headers, "retry-after") === "0")
+  }),
+  "2281127dd98e5a88": () => ({
+    filterHeaders(_exchange, headers, status, source) {
+      if (source !== "service") return;
+      removeHeader(headers, "Content-Location");
+      if (status === 304 || isMended(status)) removeHeader(headers, "Content-Length");
+      if (status === 503 && (getHeader(headers, "retry-after") ?? "0") === "0") {
         setHeader(headers, "Retry-After", "30");
+      }
+    },
+  }),
+  "50f2bd2d2bc8c578": () => ({ rewriteBody: (status) => (isMended(status) ? mendError : undefined) }),
+};
+
+const TIMEOUT_HINT =
+  "The query ran longer than this key may. Filter by report_id, audit_year, fac_accepted_date " +
+  "or another indexed column, ask for fewer rows, or download the bulk files.";
+const AWAY = JSON.stringify({
+  code: "database_away",
+  details: null,
+  hint: "Send the request again in half a minute.",
+  message: "The database cannot be reached.",
+});
+
+const isMended = (status: number) => status === 400 || status === 500 || status === 503;
+
+function mendError(body: string): string {
+  if (/^\{"code":"(PGRST00|",)/.test(body)) return AWAY;
+  if (!body.includes('"canceling statement due to statement timeout"')) return body;
+  return body.replace('"hint":null', `"hint":"${TIMEOUT_HINT}"`);
+}
+
+/** Lua as far as it matters: spaces and the values of its bounds do not. */
+function describeLua(text: string): { digest: string; bounds: number[] } {
+  const bounds: number[] = [];
+  const shape = text
+    .trim()
+    .replace(/\s+/g, " ")
+    .replace(/(local [a-z_, ]+ = )(\d+(?:, \d+)*)/g, (_, names: string, values: string) => {
+      bounds.push(...values.split(", ").map(Number));
+      return names;
+    });
+  return { digest: createHash("sha256").update(shape).digest("hex").slice(0, 16), bounds };
+}
+
+const lua = z
+  .array(
+    z.string().transform((text, context) => {
+      const { digest, bounds } = describeLua(text);
+      const emulate = KNOWN[digest];
+      if (emulate !== undefined) return emulate(bounds);
+      context.addIssue({ code: "custom", message: `${NOT_IMPLEMENTED} (Lua with the digest ${digest})` });
+      return z.NEVER;
+    }),
+  )
+  .default([]);
+const config = z.strictObject({ access: lua, header_filter: lua, body_filter: lua });
+
+/** Runs what stands for the Lua functions of gateway/kong.yml, in their order. */
+export const preFunction: Plugin<z.output<typeof config>> = {
+  name: "pre-function",
+  priority: 1_000_000,
+  onConsumers: false,
+  instanceName: "hash-api-key",
+  config,
+  create: ({ access, header_filter, body_filter }) => ({
+    async access(exchange) {
+      for (const handler of access) {
+        const answer = await handler.access?.(exchange);
+        if (answer) return answer;
+      }
+      return undefined;
+    },
+    filterHeaders(...answer) {
+      for (const handler of header_filter) handler.filterHeaders?.(...answer);
     },
     rewriteBody(status) {
-      if (body_filter === undefined || status !== 500) return undefined;
-      return (body) =>
-        body.includes('"canceling statement due to statement timeout"')
-          ? body.replace('"hint":null', `"hint":"${HINT.join("")}"`)
-          : body;
+      return body_filter[0]?.rewriteBody?.(status);
     },
   }),
 };

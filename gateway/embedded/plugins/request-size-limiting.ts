@@ -11,10 +11,7 @@ const config = z.strictObject({
   require_content_length: z.boolean().default(false),
 });
 
-/**
- * 413 for a body over the limit. A body of unknown length is counted while it streams, where Kong would hold
- * it back: it is refused at the same byte, but after the plugins that run later.
- */
+/** 413 for a body over the limit. A body of unknown length is held back until it is whole, or over the limit. */
 export const requestSizeLimiting: Plugin<z.output<typeof config>> = {
   name: "request-size-limiting",
   priority: 951,
@@ -23,14 +20,13 @@ export const requestSizeLimiting: Plugin<z.output<typeof config>> = {
   create(config) {
     const allowed = config.allowed_payload_size * BYTES[config.size_unit];
     return {
-      access(exchange) {
+      async access(exchange) {
         const length = getHeader(exchange.request, "content-length");
         if (length === undefined) {
           if (config.require_content_length) {
             return answerError(exchange, 411, "A valid Content-Length header is required");
           }
-          exchange.bodyLimit = allowed;
-          return undefined;
+          return (await exchange.readBody(allowed)) === undefined ? answerTooLarge(exchange, 413) : undefined;
         }
         if (Number(length) <= allowed) return undefined;
         const expects = getHeader(exchange.request, "expect")?.trim().toLowerCase() === "100-continue";
@@ -40,6 +36,6 @@ export const requestSizeLimiting: Plugin<z.output<typeof config>> = {
   },
 };
 
-export function answerTooLarge(exchange: Exchange, status = 413) {
+function answerTooLarge(exchange: Exchange, status: number) {
   return answerError(exchange, status, "Request size limit exceeded");
 }

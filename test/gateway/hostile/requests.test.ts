@@ -1,0 +1,214 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { findReport, request, target } from "../../support/target.ts";
+
+// What costs, misleads or harms is refused before it is counted or asked, by whichever gateway is in front.
+
+const get = (path: string, headers: Record<string, string | string[]> = {}) =>
+  request(path, { key: "individual", headers });
+const list = (count: number, item: string) => Array.from({ length: count }, () => item).join(",");
+const ids = (count: number) =>
+  Array.from({ length: count }, (_, n) => `2023-06-GSAFAC-${String(n).padStart(10, "0")}`).join(",");
+const nest = (depth: number, open = "(") =>
+  `/general?limit=1&or=${`${open}and`.repeat(depth - 1)}(is_public.is.true,is_public.is.false)${")".repeat(depth - 1)}`;
+
+/** All that is answered to these bytes. */
+async function sendBytes(bytes: string): Promise<string> {
+  const { hostname, port } = new URL(target.baseUrl);
+  const socket = connect(Number(port), hostname);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk.toString("latin1");
+    socket.setTimeout(300);
+  });
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  socket.setTimeout(10_000, () => socket.destroy());
+  socket.write(bytes, "latin1");
+  await closed;
+  return answer;
+}
+
+describe("a request is refused with a hint", () => {
+  it.each([
+    ["more than 300 columns", `/general?limit=1&select=${list(301, "report_id")}`, "Name 300 columns"],
+    [
+      "the same, escaped",
+      `/general?limit=1&s%65lect=${list(301, "report_id").replaceAll(",", "%2C")}`,
+      "Name 300",
+    ],
+    [
+      "an embedded table's order by more",
+      `/general?limit=1&federal_awards.order=${list(301, "report_id")}`,
+      "Name 300",
+    ],
+    ["a long path into JSON", `/general?limit=1&select=a:report_id${"->b".repeat(400)}`, "Name 300 columns"],
+    ["more than 1,500 values", `/general?limit=1&audit_year=in.(${list(1501, "2023")})`, "1500 values"],
+    [
+      "more than 1,500 values in all",
+      `/general?limit=1&${`audit_year=in.(${list(301, "1")})&`.repeat(5)}`,
+      "1500 values",
+    ],
+    ["parentheses 7 deep", nest(7), "Nest parentheses 6 deep or less."],
+    ["parentheses 7,000 deep", `/general?or=${"(".repeat(7000)}`, "Nest parentheses 6 deep or less."],
+    ["escaped ones", nest(7, "%28"), "Nest parentheses 6 deep or less."],
+    [
+      "some that close before they open",
+      `/general?or=${")".repeat(20)}${"(".repeat(7)}`,
+      "Nest parentheses 6 deep",
+    ],
+    ["more than 100 parameters", `/general?${"limit=1&".repeat(100)}report_id=eq.X`, "Send 100 or fewer"],
+    ["a long name", `/general?${"federal_awards.".repeat(20)}order=report_id`, "with short names"],
+    [
+      "a query of more than 32,000 bytes",
+      `/general?auditee_name=eq.${"x".repeat(32_000)}`,
+      "Send 32000 bytes or fewer",
+    ],
+    ["a byte that is not UTF-8", "/general?auditee_name=eq.%ff", "Percent-encode UTF-8"],
+    ["an overlong form", "/general?auditee_name=eq.%C0%AF", "Percent-encode UTF-8"],
+    ["half a surrogate pair", "/general?auditee_name=eq.%ED%A0%80", "Percent-encode UTF-8"],
+    ["more than Unicode has", "/general?auditee_name=eq.%F4%90%80%80", "Percent-encode UTF-8"],
+    ["a character that breaks off", "/general?auditee_name=eq.%E2%82", "Percent-encode UTF-8"],
+    ["a zero byte", "/general?auditee_name=eq.a%00b", "without %00"],
+  ])("for %s", async (_, path, hint) => {
+    const started = performance.now();
+    const { status, json, headers } = await get(path);
+    expect({ status, code: json?.code }).toEqual({ status: 400, code: "request_refused" });
+    expect(json.hint).toContain(hint);
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    expect(headers["x-ratelimit-remaining-hour"]).toBeUndefined();
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it.each([
+    ["a header that is not UTF-8", "User-Agent: \xff"],
+    ["more than 100 headers", Array.from({ length: 101 }, (_, n) => `X-${n}: 1`).join("\r\n")],
+    ["a length on GET", "Content-Length: 5"],
+    ["chunks on GET", "Transfer-Encoding: chunked"],
+    ["X-Filter-Report-Id named by Connection", "Connection: X-Filter-Report-Id"],
+    [
+      "X-Consumer-Custom-Id named by a second line of Connection",
+      "Connection: close\r\nConnection: x-consumer-custom-id",
+    ],
+    ["Content-Length named by Connection", "Connection: content-length"],
+  ])("for %s", async (_, head) => {
+    const answer = await sendBytes(
+      `GET /general?report_id=eq.none HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.individual}\r\n${head}\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it("for a path with a zero byte; one that is no table's name is not there", async () => {
+    expect((await get("/general%00")).status).toBe(400);
+    for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`]) {
+      expect((await get(path)).status, path).toBe(404);
+    }
+  });
+});
+
+describe("a request passes", () => {
+  it.each([
+    ["300 columns", `/general?limit=1&select=${list(300, "report_id")}`],
+    ["1,000 report IDs", `/general?select=report_id&report_id=in.(${ids(1000)})`],
+    ["1,000 report IDs of another table", `/federal_awards?select=report_id&report_id=in.(${ids(1000)})`],
+    ["parentheses 6 deep", nest(6)],
+    ["100 parameters", `/general?limit=1&${"audit_year=neq.1&".repeat(98)}select=report_id`],
+    [
+      "characters of 1 to 4 bytes",
+      "/general?auditee_name=eq.a%C3%A9%E2%82%AC%ED%9F%BF%F0%9F%98%80%F4%8F%BF%BF",
+    ],
+  ])("with %s", async (_, path) => {
+    expect(await get(path)).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    ["of curl that offers HTTP/2", { Connection: "Upgrade, HTTP2-Settings", Upgrade: "h2c" }],
+    ["that wants no more", { Connection: "close" }],
+    ["with an empty body", { "Content-Length": "0" }],
+  ])("with the headers of a client %s", async (_, headers) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const answer = await sendBytes(
+      `GET /general?report_id=eq.none HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.individual}\r\n${lines.join("")}\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+  });
+});
+
+describe("an unknown report", () => {
+  it.each([
+    ["", {}],
+    ["said twice", {}, "&report_id=eq.none"],
+    ["with a header of the gateway's", { "x-filter-report-id": "neq.x" }],
+    ["as long as it can be", {}, "x".repeat(20_000)],
+  ])("is not there, %s", async (_, headers, rest = "") => {
+    const answer = await get(`/general?report_id=eq.none${rest}`, headers);
+    expect([answer.status, answer.json.code]).toEqual([404, "report_not_found"]);
+  });
+});
+
+describe("an answer", () => {
+  it("does not repeat the URL, so that clients which read 16 KB of headers get it", async () => {
+    const path = `/general?select=report_id&report_id=in.(${ids(1000)},${await findReport(true)})`;
+    const answer = await fetch(target.baseUrl + path, { headers: { "x-api-key": target.keys.individual } });
+    expect([answer.status, answer.headers.get("content-location")]).toEqual([200, null]);
+    expect(answer.headers.get("access-control-expose-headers")).not.toContain("content-location");
+    expect(await answer.json()).not.toHaveLength(0);
+  });
+
+  it.each([
+    ["/general?limit=100", "application/json"],
+    ["/general?limit=100", "text/csv"],
+    ["/general?limit=1", "application/vnd.pgrst.object+json"],
+    ["/", "application/openapi+json"],
+  ])("of %s as %s depends on Accept-Encoding, and says so", async (path, accept) => {
+    for (const [encoding, expected] of [
+      ["gzip", "gzip"],
+      ["identity", undefined],
+    ] as const) {
+      const { status, headers } = await get(path, { accept, "accept-encoding": encoding });
+      expect([status, headers["content-encoding"]]).toEqual([200, expected]);
+      expect([headers.vary].flat().join()).toContain("Accept-Encoding");
+    }
+  });
+
+  it("that nothing has changed has no length", async () => {
+    const { headers } = await get("/general?limit=1");
+    const answer = await get("/general?limit=1", { "if-none-match": String(headers.etag) });
+    expect([answer.status, answer.text, answer.headers["content-length"]]).toEqual([304, "", undefined]);
+  });
+});
+
+it("a body in chunks that is too large is not counted", async () => {
+  const remaining = async () => Number((await get("/general?limit=1")).headers["x-ratelimit-remaining-hour"]);
+  const before = await remaining();
+  const size = (20_000).toString(16);
+  const answer = await sendBytes(
+    `POST /rpc/request_file_access HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.individual}\r\n` +
+      "Content-Profile: admin_api_v1_1_0\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n" +
+      `${size}\r\n${" ".repeat(20_000)}\r\n0\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+  expect(await remaining()).toBe(before - 1);
+});
+
+it("a witness with another key gets its own rows beside requests with hidden ones", async () => {
+  const hidden = `GET /general?limit=1&select=stranger:audit_year HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.tribal}\r\n\r\n`;
+  const length = `Content-Length: ${hidden.length}`;
+  for (const head of [
+    `${length}\r\nConnection: content-length`,
+    `${length}\r\nContent-Length: 0`,
+    `${length}\r\nTransfer-Encoding: chunked`,
+    "Transfer-Encoding: chunked, identity\r\nConnection: transfer-encoding",
+  ]) {
+    const attack = sendBytes(
+      `GET /general?limit=0 HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.individual}\r\n${head}\r\n\r\n${hidden}`,
+    );
+    for (const turn of [1, 2, 3, 4]) {
+      const { json } = await get(`/general?limit=1&select=mine${turn}:report_id`);
+      expect(Object.keys(json[0]), head).toEqual([`mine${turn}`]);
+    }
+    await attack;
+  }
+});
