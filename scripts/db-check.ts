@@ -17,7 +17,7 @@ const { json, directory } = new Command("npm run db:check --")
     "after",
     `
 Environment:
-  DATABASE_URL   a PostgreSQL server to make scratch databases on, as superuser; else one is started
+  SCRATCH_URL   a PostgreSQL server to make scratch databases on, as superuser; else one is started
 
 Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
   )
@@ -26,7 +26,7 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
 
 let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
-  server = await startScratchServer(process.env.DATABASE_URL || undefined);
+  server = await startScratchServer(process.env.SCRATCH_URL || undefined);
   const results = await checkRepository(path.resolve(directory), {
     createDatabase: server.create,
     writeSample,

@@ -13,7 +13,11 @@ await new Command("npm run db:retire-version --")
   )
   .argument("<version>", "such as v1_1_0")
   .option("--sunset <day>", "until when it is served, 00:00 UTC", readDay)
-  .option("--from <day>", "from when its answers say so", readDay, new Date())
+  .addOption(
+    new Option("--from <day>", "from when its answers say so")
+      .argParser(readDay)
+      .default(new Date(), "today"),
+  )
   .option("--link <page>", "address of the page that says why, and how to move on")
   .option("--remove", "remove the version's files; the next deployment after the sunset stops serving it")
   .option("--yes", "really remove them")

@@ -14,7 +14,7 @@ export async function runContract(around: Surroundings): Promise<void> {
   const options = readOptions(around.argv);
   let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
   try {
-    server = await startScratchServer(around.env.DATABASE_URL || undefined);
+    server = await startScratchServer(around.env.SCRATCH_URL || undefined);
     await compare(around, options, await server.create());
   } catch (error) {
     around.stderr.write(`db:contract: ${describeError(error)}\n`);
@@ -39,7 +39,7 @@ function readOptions(argv: string[]): Options {
       "after",
       `
 Environment:
-  DATABASE_URL   a PostgreSQL server to make the scratch database on, as superuser; else one is started
+  SCRATCH_URL   a PostgreSQL server to make the scratch database on, as superuser; else one is started
 
 Exit status: 0 contracts and files agree (or do so now), 1 failed or refused, 3 something was added.`,
     )

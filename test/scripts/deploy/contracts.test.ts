@@ -186,7 +186,7 @@ grant execute on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) to api
     await change();
     expect((await deploy()).apiSchemasChanged).toBe(true);
     const contract = (...args: string[]) =>
-      run(runContract, [...args, "--directory", copy.directory], { DATABASE_URL: findServerUrl() });
+      run(runContract, [...args, "--directory", copy.directory], { SCRATCH_URL: findServerUrl() });
     const told = await contract();
     expect([told.code, told.output.includes(message)]).toEqual([3, true]);
     expect((await contract("--write")).code).toBe(0);
@@ -220,7 +220,7 @@ describe("db:contract --write", () => {
   it("refuses to write down what breaks a published version", async () => {
     await setView(viewColumns.slice(0, 4));
     const { code, output } = await run("db-contract", ["--write", "--directory", copy.directory], {
-      DATABASE_URL: findServerUrl(),
+      SCRATCH_URL: findServerUrl(),
     });
     expect([code, output.includes("additional_eins.additional_ein was removed")]).toEqual([1, true]);
   });

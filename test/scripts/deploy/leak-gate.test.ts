@@ -311,7 +311,7 @@ describe("a deployment", () => {
   });
 
   it("is held up by db:check as well", { timeout: 60_000 }, async () => {
-    const { code, output } = await run("db-check", ["--directory", copy.directory], { DATABASE_URL: url });
+    const { code, output } = await run("db-check", ["--directory", copy.directory], { SCRATCH_URL: url });
     expect(output).toMatch(
       /FAIL nothing that is served shows a suppressed submission\n +Suppressed submissions/,
     );

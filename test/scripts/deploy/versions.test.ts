@@ -81,7 +81,7 @@ describe("a new version", () => {
     const { code } = await run(
       runContract,
       ["--write", "--unpublished", "v1_2_0", "--directory", copy.directory],
-      { DATABASE_URL: database.url },
+      { SCRATCH_URL: database.url },
     );
     expect(code).toBe(0);
   });
