@@ -3,7 +3,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
-import { signGatewayToken } from "../gateway/start-sync.ts";
+import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { writeSample } from "../scripts/sample/write-sample.ts";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
 

@@ -1,98 +1,120 @@
-import { request } from "undici";
+import { Agent, request } from "undici";
+import type { ListedEntity } from "./entity.ts";
+import type { EntityKind, Fields } from "./entity-defaults.ts";
 import { maskText } from "./mask-secrets.ts";
 
-/** A node has read the document and will not have it. What it had before stays in force. */
-export class DocumentRefused extends Error {
-  override name = "DocumentRefused";
+/** The node has read the entity and will not have it: its fields are wrong, or another has what must be unique. */
+export class EntityRefused extends Error {
+  override name = "EntityRefused";
 }
 
-/** What Kong answers with 400 when asked for `flatten_errors` (Kong: POST /config). */
+/** What the entity belongs to is not there: somebody else has changed Kong's database meanwhile. */
+export class EntityLost extends Error {
+  override name = "EntityLost";
+}
+
+export interface AdminClientOptions {
+  adminUrl: string;
+  /** For an Admin API that asks for one, as the embedded gateway does. */
+  token?: string | undefined;
+  /** What must not stand in an error. */
+  secrets?: readonly string[];
+}
+
+/** Kong's Admin API with a database, as far as it is used here. */
+export interface AdminClient {
+  /** Undefined where there is no such entity. */
+  get: (path: string) => Promise<Fields | undefined>;
+  /**
+   * Creates or replaces.
+   *
+   * @throws EntityRefused
+   * @throws EntityLost
+   */
+  put: (path: string, body: Fields) => Promise<void>;
+  /**
+   * Removes, whether or not it is there; a consumer with its credentials and plugins.
+   *
+   * @throws EntityRefused when others refer to it
+   */
+  remove: (path: string) => Promise<void>;
+  /** All entities of a kind, whosever they are, in pages. */
+  list: (kind: EntityKind) => AsyncGenerator<ListedEntity[]>;
+  close: () => Promise<void>;
+}
+
 interface Refusal {
+  code?: number;
   message?: string;
-  flattened_errors?: {
-    entity_type?: string;
-    entity_name?: string;
-    errors?: { field?: string; message?: string; messages?: string[] }[];
-  }[];
 }
 
-const statusTimeoutMilliseconds = 3_000;
-/** Kong answers when every worker has taken the document in: seconds where there are many keys. */
-const postTimeoutMilliseconds = 60_000;
-const describedErrors = 10;
+/** Requests that a node is sent at a time. More make nothing faster, and leave readers less. */
+export const concurrency = 16;
+/** Kong's largest. */
+const pageSize = 1_000;
+const answerMilliseconds = 10_000;
+const foreignKeyViolation = 4;
 
-/** The hash that a node without a configuration has (Kong: DECLARATIVE_EMPTY_CONFIG_HASH). */
-export const emptyHash = "0".repeat(32);
-
-/** The hash of the configuration that a node serves, which is `emptyHash` after a restart (Kong: GET /status). */
-export async function readConfigurationHash(adminUrl: string, signal: AbortSignal): Promise<string> {
-  const { statusCode, body } = await request(new URL("/status", adminUrl), {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(statusTimeoutMilliseconds)]),
+/** Each request fails with an Error when the node cannot be reached, is busy or has no database. */
+export function createAdminClient({ adminUrl, token, secrets = [] }: AdminClientOptions): AdminClient {
+  // Not a signal for each request: Node keeps something of each for as long as the one that ends them all lives.
+  const dispatcher = new Agent({
+    connections: concurrency,
+    connectTimeout: answerMilliseconds,
+    headersTimeout: answerMilliseconds,
+    bodyTimeout: answerMilliseconds,
   });
-  if (statusCode !== 200) {
-    await body.dump();
-    throw new Error(`GET /status was answered with ${statusCode}`);
+  const headers = token === undefined ? {} : { "kong-admin-token": token };
+
+  async function ask(method: "GET" | "PUT" | "DELETE", path: string, body?: Fields) {
+    const { statusCode, body: answer } = await request(new URL(path, adminUrl), {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      body: body === undefined ? null : JSON.stringify(body),
+      dispatcher,
+    });
+    const text = await answer.text();
+    if (statusCode < 300) return text;
+    const what = maskText(`${method} ${path}: ${describeRefusal(text)}`, secrets);
+    if (statusCode === 404) return undefined;
+    if (statusCode === 400 && method === "PUT" && readRefusal(text).code === foreignKeyViolation) {
+      throw new EntityLost(what);
+    }
+    if (statusCode === 400 || statusCode === 409) throw new EntityRefused(what);
+    throw new Error(`${what} (${statusCode})`);
   }
-  const { configuration_hash: hash } = (await body.json()) as { configuration_hash?: string };
-  if (hash === undefined) {
-    throw new Error(
-      "GET /status names no configuration_hash. The node has a database; set KONG_DATABASE=off",
-    );
-  }
-  return hash;
+
+  return {
+    get: async (path) => {
+      const text = await ask("GET", path);
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    put: async (path, body) => {
+      if ((await ask("PUT", path, body)) === undefined) throw new EntityLost(`PUT ${path}: Not found`);
+    },
+    remove: async (path) => void (await ask("DELETE", path)),
+    list: async function* (kind) {
+      for (let path: string | null = `/${kind}?size=${pageSize}`; path !== null; ) {
+        const text: string | undefined = await ask("GET", path);
+        if (text === undefined) throw new Error(`GET ${path}: Not found`);
+        const page: { data: ListedEntity[]; next: string | null } = JSON.parse(text);
+        // Lua's empty list may be shown as {}.
+        yield Array.isArray(page.data) ? page.data : [];
+        path = page.next;
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
 }
 
-/**
- * Gives a node its whole configuration. It is in force for the next request.
- *
- * @throws DocumentRefused with Kong's reasons, without key hashes and the given secrets
- * @throws Error when the node cannot be reached or is busy
- */
-export async function postDocument(
-  adminUrl: string,
-  document: Uint8Array,
-  secrets: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
-  // undici's own call sends the bytes as they are; fetch would copy them for each node.
-  const { statusCode, body } = await request(new URL("/config?check_hash=1&flatten_errors=1", adminUrl), {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: document,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(postTimeoutMilliseconds)]),
-  });
-  // 304: the node has this very document already. Kong sends all entities back with 201; nobody keeps them.
-  if (statusCode === 200 || statusCode === 201 || statusCode === 304) {
-    for await (const _ of body);
-    return;
-  }
-  const text = await body.text();
-  if (statusCode === 400) throw new DocumentRefused(maskText(describeRefusal(text), secrets));
-  if (statusCode === 413) {
-    const megabytes = Math.ceil(document.length / 2 ** 20);
-    throw new DocumentRefused(
-      `the document is too large (413). It has ${megabytes} MB: raise KONG_NGINX_ADMIN_CLIENT_MAX_BODY_SIZE and KONG_NGINX_ADMIN_CLIENT_BODY_BUFFER_SIZE`,
-    );
-  }
-  throw new Error(`POST /config was answered with ${statusCode}: ${maskText(text.slice(0, 500), secrets)}`);
-}
-
-/** Kong's flattened errors, one a line. The entities themselves hold key hashes and are left out. */
-function describeRefusal(text: string): string {
-  let refusal: Refusal;
+function readRefusal(text: string): Refusal {
   try {
-    refusal = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    return text.slice(0, 500);
+    return {};
   }
-  const lines = (refusal.flattened_errors ?? []).flatMap(({ entity_type, entity_name, errors = [] }) =>
-    errors.map(({ field, message, messages = [] }) =>
-      [[entity_type, entity_name, field].filter(Boolean).join(" "), message ?? messages.join("; ")].join(
-        ": ",
-      ),
-    ),
-  );
-  if (lines.length === 0) return (refusal.message ?? text).slice(0, 500);
-  const more = lines.length - describedErrors;
-  return [...lines.slice(0, describedErrors), ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
+}
+
+function describeRefusal(text: string): string {
+  return (readRefusal(text).message ?? text).slice(0, 500);
 }

@@ -1,15 +1,16 @@
 import { Client, type ClientConfig } from "pg";
 import type { Logger } from "pino";
-import { readActiveKeys } from "./read-active-keys.ts";
+import type { ActiveKeys, KeyChange } from "./active-keys.ts";
 import { recordKeyUse } from "./record-key-use.ts";
-import type { ActiveKey } from "./render-document.ts";
 
 export interface FollowKeysOptions {
   /** The database, as the role gateway_sync. */
   database: ClientConfig;
+  /** What is read goes here. */
+  keys: ActiveKeys;
   logger: Logger;
-  /** Gets the keys that are active now, and when their change was heard of (as Date.now() has it). */
-  onKeys: (keys: ActiveKey[], changedAt: number) => void;
+  /** These keys are new, changed or gone, and when that was heard of (as Date.now() has it). All of them at first. */
+  onKeys: (changes: KeyChange[], changedAt: number) => void;
   /** The keys could not be read, or `onKeys` threw. It will be tried again. */
   onFailure: (error: Error) => void;
 }
@@ -21,20 +22,25 @@ export interface KeyFollower {
 
 /** A change is mostly followed by others; they are read together. */
 const gatherMilliseconds = 50;
-const repeatMilliseconds = 60_000;
+/** Should a notification be lost. */
+const repeatMilliseconds = 5 * 60_000;
 const shortestRetryMilliseconds = 200;
 const longestRetryMilliseconds = 5_000;
 const answerMilliseconds = 20_000;
-/** After the moment of an expiry, so that the key has expired for certain. */
-const expiryMarginMilliseconds = 20;
+/** After the moment of an expiry, so that the key has expired for certain; and between looks at a slower clock. */
+const expiryMarginMilliseconds = 50;
+const uuids = /^[0-9a-f-]{36}(,[0-9a-f-]{36})*$/;
 
 /**
- * Reads the active keys at once, after each change of keys, tiers or agreements, when a key expires, and every
- * minute. Survives the loss of the database: it connects again, and reads then what it has missed.
+ * Reads the active keys at once, after each change of tiers or agreements and every five minutes; of keys that change or
+ * expire it reads these alone. Survives the loss of the database: it connects again, and reads all of them then.
  */
-export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOptions): KeyFollower {
+export function followKeys({ database, keys, logger, onKeys, onFailure }: FollowKeysOptions): KeyFollower {
   let client: Client | undefined;
   let changedAt: number | undefined;
+  /** The keys to read next; undefined for all. */
+  let changed: Set<string> | undefined;
+  let readAllAt = 0;
   let failures = 0;
   let closed = false;
   const uses = recordKeyUse({ getClient: () => client, logger });
@@ -43,16 +49,21 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
   async function read(): Promise<void> {
     if (closed) return;
     const heardAt = changedAt ?? Date.now();
+    const known = client === undefined || Date.now() >= readAllAt ? undefined : changed;
     changedAt = undefined;
+    changed = new Set();
     try {
       client ??= await connect();
-      const keys = await readActiveKeys(client);
-      const untilExpiry = (await readNextExpiry(client)) ?? repeatMilliseconds;
+      if (known === undefined) readAllAt = Date.now() + repeatMilliseconds;
+      for (const { id, expiresAt } of keys.all.values()) if (expiresAt <= Date.now()) known?.add(id);
+      const changes =
+        known === undefined ? await keys.readAll(client) : await keys.readSome(client, [...known]);
       failures = 0;
-      readAt(Date.now() + Math.min(repeatMilliseconds, Math.max(untilExpiry, 0) + expiryMarginMilliseconds));
-      onKeys(keys, heardAt);
+      readAt(Math.min(readAllAt, Math.max(findNextExpiry(keys), Date.now()) + expiryMarginMilliseconds));
+      onKeys(changes, heardAt);
     } catch (error) {
       changedAt ??= heardAt;
+      changed = undefined;
       lose(client);
       failures += 1;
       readAt(Date.now() + Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures));
@@ -71,6 +82,9 @@ export function followKeys({ database, logger, onKeys, onFailure }: FollowKeysOp
     connecting.on("notification", ({ channel, payload = "" }) => {
       if (channel === "api_key_used") return uses.add(payload);
       changedAt ??= Date.now();
+      // Without IDs, anything may have changed: a tier, an agreement, many keys at once.
+      if (uuids.test(payload)) for (const id of payload.split(",")) changed?.add(id);
+      else changed = undefined;
       readAt(Date.now() + gatherMilliseconds);
     });
     await startListening(connecting);
@@ -148,11 +162,9 @@ async function startListening(client: Client): Promise<void> {
   }
 }
 
-/** Milliseconds until the next key expires; undefined if none will. */
-async function readNextExpiry(client: Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ milliseconds: number | null }>(
-    `select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float8 as milliseconds
-     from access.active_keys`,
-  );
-  return rows[0]?.milliseconds ?? undefined;
+/** When the next key expires, as Date.now() has it. */
+function findNextExpiry({ all }: ActiveKeys): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { expiresAt } of all.values()) next = Math.min(next, expiresAt);
+  return next;
 }

@@ -1,83 +1,106 @@
 import type { Logger } from "pino";
-import { DocumentRefused, emptyHash, postDocument, readConfigurationHash } from "./admin-client.ts";
+import type { KeyChange } from "./active-keys.ts";
+import { createAdminClient } from "./admin-client.ts";
+import { type Change, compareNode, type Wanted } from "./compare-node.ts";
+import { createSleeper, repeat } from "./repeat.ts";
+import { createWriter } from "./write-changes.ts";
 
-/** A rendered configuration, as it is posted. */
-export interface RenderedDocument {
-  bytes: Uint8Array;
-  sha256: string;
-  /** When the change that it shows was heard of. */
-  changedAt: number;
-}
-
-/** `waiting`: for the first document; `current`: it has the newest one; `refusing`: it keeps an older one. */
+/** `waiting`: for the first comparison; `current`: it has what is wanted; `refusing`: all but something it refuses. */
 export type NodeState = "waiting" | "current" | "refusing" | "away";
 
 export interface NodeFollowerOptions {
   adminUrl: string;
-  /** What must not stand in a log. */
-  secrets: readonly string[];
+  adminToken?: string | undefined;
+  /** Undefined until the keys have been read for the first time. */
+  readWanted: () => Wanted | undefined;
   logger: Logger;
-  /** The node has taken the newest document: newly, or once more. */
-  onAccepted: (document: RenderedDocument, isNew: boolean) => void;
+  /** A change that was heard of at this moment is in force. */
+  onApplied: (changedAt: number) => void;
+  /** The node has all that is wanted, but for what it refuses. */
+  onCurrent: () => void;
+  /** What others have made in Kong's database, at each comparison. */
+  onForeign: (count: number) => void;
   onFailure: (error: Error) => void;
 }
 
 export interface NodeFollower {
   state: () => NodeState;
-  /** Sees to it that the node gets this document. */
-  want: (document: RenderedDocument) => void;
+  /** These keys are new, changed or gone. */
+  change: (changes: KeyChange[], changedAt: number) => void;
+  /** Anything may have changed. */
+  compare: () => void;
   close: () => Promise<void>;
 }
 
-/** A node that has started anew has no configuration, and refuses everyone until it gets one. */
 const pollMilliseconds = 1_000;
-const repeatMilliseconds = 60_000;
-const shortestRetryMilliseconds = 250;
-const longestRetryMilliseconds = 2_000;
+/** Repairs what somebody else has changed in Kong's database. */
+const compareMilliseconds = 5 * 60_000;
+const namedForeign = 20;
+/** A route may have moved to another service, so those go last. */
+const isEarly = ({ kind }: Change) => kind === "plugins" || kind === "key-auths";
 
 /**
- * Keeps one node of the gateway at the newest document, whatever becomes of the others. The document is posted
- * when it changes, when the node shows another configuration than the one it was given (it was restarted), and
- * every minute; a node that is away is tried again and again.
+ * Keeps Kong's database as wanted, by the Admin API of one node: compares all of it at the start and every five
+ * minutes, and writes what differs; in between only keys that change. Every second it looks whether what it wrote last
+ * still stands: a database that was emptied or restored is compared at once.
  */
 export function followNode(options: NodeFollowerOptions): NodeFollower {
-  const { adminUrl, logger } = options;
-  const aborted = new AbortController();
-  let wanted: RenderedDocument | undefined;
-  /** The document that the node took last, and the node's hash of it. */
-  let accepted: { sha256: string; hash: string } | undefined;
-  let postedAt = 0;
-  /** Whatever is wanted has been refused; it is not offered again before it changes or a minute has passed. */
-  let refused: string | undefined;
+  const { adminUrl, logger, readWanted } = options;
+  const admin = createAdminClient({ adminUrl, token: options.adminToken });
+  const closing = new AbortController();
+  const sleeper = createSleeper();
+  const writer = createWriter({
+    admin,
+    readWanted,
+    onApplied: options.onApplied,
+    onRefused: (error) => {
+      logger.error({ node: adminUrl, err: error }, "a gateway node refused an entity");
+      options.onFailure(error);
+    },
+  });
   let state: NodeState = "waiting";
-  const { sleep, wake } = createSleeper();
+  let comparedAt = Number.NEGATIVE_INFINITY;
+  let foreignNames = "";
 
   async function bringUpToDate(): Promise<void> {
-    const document = wanted;
-    if (document === undefined) return;
-    const hash = await readConfigurationHash(adminUrl, aborted.signal);
-    const isDue = Date.now() - postedAt >= repeatMilliseconds;
-    const isKept = accepted?.sha256 === document.sha256 && accepted.hash === hash && hash !== emptyHash;
-    if (isKept && !isDue) return note("current", "a gateway node is back");
-    if (refused === document.sha256 && !isDue) return note("refusing", "a gateway node is back");
+    const wanted = readWanted();
+    if (wanted === undefined) return;
+    await writer.writeUrgent();
+    const isDue = Date.now() - comparedAt >= compareMilliseconds;
+    if (isDue || !(await writer.lastStands())) await compareAll(wanted);
+    await writer.writeAll();
+    options.onCurrent();
+    const next = writer.refused() > 0 ? "refusing" : "current";
+    note(next, next === "current" ? "a gateway node is as wanted" : "a gateway node refuses some entities");
+  }
+
+  async function compareAll(wanted: Wanted): Promise<void> {
     const startedAt = Date.now();
-    postedAt = 0;
-    const refusal = await offerDocument(options, document.bytes, aborted.signal);
-    postedAt = startedAt;
-    if (refusal !== undefined) {
-      refused = document.sha256;
-      return note("refusing", "a gateway node refused the configuration and keeps the one it has", refusal);
+    const found = await compareNode(admin, () => readWanted() ?? wanted, writer.writeUrgent);
+    const { base, keys, strays, foreign, same } = found;
+    const names = foreign.map(({ kind, name }) => `${kind} ${name}`);
+    options.onForeign(names.length);
+    if (names.length > 0 && names.join() !== foreignNames) {
+      const entities = names.slice(0, namedForeign);
+      logger.warn(
+        { node: adminUrl, count: names.length, entities },
+        "Kong's database has entities of others",
+      );
     }
-    refused = undefined;
-    const isNew = accepted?.sha256 !== document.sha256;
-    accepted = { sha256: document.sha256, hash: await readConfigurationHash(adminUrl, aborted.signal) };
-    note("current", "a gateway node has the newest configuration");
-    options.onAccepted(document, isNew);
+    foreignNames = names.join();
+    if (base.length + keys.size + strays.length > 0) {
+      const counts = { base: base.length, keys: keys.size, strays: strays.length, same };
+      logger.info({ node: adminUrl, ...counts }, "a gateway node differs from what is wanted");
+    }
+    writer.watch(`/services/${wanted.base.services[0]?.id}`);
+    await writer.writeBase([...strays.filter(isEarly), ...base, ...strays.filter((it) => !isEarly(it))]);
+    writer.addKeys(keys);
+    comparedAt = startedAt;
   }
 
   /** Logs what is new about the node, not what stays as it was. */
   function note(next: NodeState, message: string, error?: Error): void {
-    const isNews = next !== state || error instanceof DocumentRefused;
+    const isNews = next !== state;
     state = next;
     if (error !== undefined) {
       if (isNews) logger.error({ node: adminUrl, err: error }, message);
@@ -88,87 +111,34 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
   }
 
   const ended = repeat(bringUpToDate, {
-    signal: aborted.signal,
-    sleep,
-    onFailure: (error) => note("away", "a gateway node is away; it is tried again", error),
+    signal: closing.signal,
+    pauseMilliseconds: pollMilliseconds,
+    sleep: sleeper.sleep,
+    onFailure: (error) => {
+      // What was under way may be half done.
+      comparedAt = Number.NEGATIVE_INFINITY;
+      note("away", "a gateway node is away; it is tried again", error);
+    },
   });
+  const wake = () => {
+    // A node that is away is not asked more often because keys change.
+    if (state !== "away") sleeper.wake();
+  };
   return {
     state: () => state,
-    want: (document) => {
-      const isNew = document.sha256 !== wanted?.sha256;
-      wanted = document;
-      // A node that is away is not asked more often because keys change.
-      if (isNew && state !== "away") wake();
+    change: (changes, changedAt) => {
+      writer.addUrgent(changes, changedAt);
+      wake();
+    },
+    compare: () => {
+      comparedAt = Number.NEGATIVE_INFINITY;
+      wake();
     },
     close: async () => {
-      aborted.abort();
-      wake();
+      closing.abort();
+      sleeper.wake();
+      await admin.close();
       await ended;
-    },
-  };
-}
-
-/** Does the work again and again, sooner after a failure; the pauses grow from failure to failure. */
-async function repeat(
-  work: () => Promise<void>,
-  parts: {
-    signal: AbortSignal;
-    sleep: (milliseconds: number) => Promise<void>;
-    onFailure: (error: Error) => void;
-  },
-): Promise<void> {
-  let failures = 0;
-  while (!parts.signal.aborted) {
-    let pause = pollMilliseconds;
-    try {
-      await work();
-      failures = 0;
-    } catch (error) {
-      if (parts.signal.aborted) return;
-      pause = Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures);
-      failures += 1;
-      parts.onFailure(error as Error);
-    }
-    await parts.sleep(pause);
-  }
-}
-
-/** Posts a document. Returns the node's refusal, if it refused. */
-async function offerDocument(
-  { adminUrl, secrets }: NodeFollowerOptions,
-  bytes: Uint8Array,
-  signal: AbortSignal,
-): Promise<DocumentRefused | undefined> {
-  try {
-    await postDocument(adminUrl, bytes, secrets, signal);
-  } catch (error) {
-    if (error instanceof DocumentRefused) return error;
-    throw error;
-  }
-  return undefined;
-}
-
-/** A sleep that ends early when it is woken, and at once when that was before. */
-function createSleeper(): { sleep: (milliseconds: number) => Promise<void>; wake: () => void } {
-  let isWoken = false;
-  let end: (() => void) | undefined;
-  return {
-    wake: () => {
-      isWoken = true;
-      end?.();
-    },
-    sleep: async (milliseconds) => {
-      if (!isWoken) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, milliseconds);
-          end = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        end = undefined;
-      }
-      isWoken = false;
     },
   };
 }

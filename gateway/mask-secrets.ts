@@ -1,5 +1,3 @@
-import type { KongDocument } from "./render-document.ts";
-
 const keyHash = /\b[0-9a-f]{64}\b/gi;
 const token = /\beyJ[\w-]*(\.[\w-]+){1,2}/g;
 
@@ -10,12 +8,4 @@ export function maskText(text: string, secrets: readonly string[] = []): string 
     (rest, secret) => (secret === "" ? rest : rest.replaceAll(secret, "<secret>")),
     masked,
   );
-}
-
-/** The document as people may see it: no key hash, no token, no password. */
-export function maskDocument(document: KongDocument): KongDocument {
-  return JSON.parse(JSON.stringify(document), (name, value) => {
-    if (name === "password") return "<secret>";
-    return typeof value === "string" ? maskText(value) : value;
-  });
 }

@@ -12,8 +12,8 @@ export interface SyncServerOptions {
 const checkMilliseconds = 2_000;
 
 /**
- * Serves `/healthz` (the process runs; what it knows of the others), `/readyz` (the database is there, every node has
- * the newest configuration, and PostgREST is ready where it is asked) and Prometheus' `/metrics`.
+ * Serves `/healthz` (the process runs; what it knows of the others), `/readyz` (the database is there, every node is
+ * as wanted, and PostgREST is ready where it is asked) and Prometheus' `/metrics`.
  *
  * @throws Error that names a taken port and the variable that moves it
  */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
 import { databaseAddress, describeVariable, readVariables, webAddress } from "../service/read-variables.ts";
-import type { RedisCounters } from "./render-document.ts";
+import type { RedisCounters } from "./render-entities.ts";
 
 export interface SyncConfig {
   database: ClientConfig;
@@ -11,7 +11,8 @@ export interface SyncConfig {
   postgrestUrl: string;
   postgrestCallsUrl: string | undefined;
   postgrestReadyUrl: string | undefined;
-  jwtSecret: string;
+  /** For an Admin API that asks for one. */
+  adminToken: string | undefined;
   redis: RedisCounters | undefined;
   /** Where /healthz, /readyz and /metrics are served, if at all. */
   listen: { host: string; port: number } | undefined;
@@ -20,7 +21,7 @@ export interface SyncConfig {
 const secrets = [
   "GATEWAY_SYNC_DATABASE_URL",
   "GATEWAY_SYNC_DATABASE_PASSWORD",
-  "JWT_SECRET",
+  "GATEWAY_ADMIN_TOKEN",
   "REDIS_PASSWORD",
 ] as const;
 
@@ -49,9 +50,7 @@ const environment = z.object({
     "PostgREST's address for calls, where POSTGREST_URL reads a replica",
   ).optional(),
   POSTGREST_READY_URL: webAddress("PostgREST's check, such as http://postgrest:3001/ready").optional(),
-  JWT_SECRET: z
-    .string("should be the secret that PostgREST verifies tokens with")
-    .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one"),
+  GATEWAY_ADMIN_TOKEN: z.string().optional(),
   GATEWAY_SYNC_HOST: z.string().default("127.0.0.1"),
   GATEWAY_SYNC_PORT: port.optional(),
 });
@@ -74,7 +73,7 @@ export function readSyncConfig(variables: NodeJS.ProcessEnv): SyncConfig {
     postgrestUrl: data.POSTGREST_URL,
     postgrestCallsUrl: data.POSTGREST_CALLS_URL,
     postgrestReadyUrl: data.POSTGREST_READY_URL,
-    jwtSecret: data.JWT_SECRET,
+    adminToken: data.GATEWAY_ADMIN_TOKEN,
     redis: describeRedis(data),
     listen:
       data.GATEWAY_SYNC_PORT === undefined
@@ -83,14 +82,17 @@ export function readSyncConfig(variables: NodeJS.ProcessEnv): SyncConfig {
   };
 }
 
-/** Reads REDIS_HOST, REDIS_PORT and REDIS_PASSWORD (or REDIS_PASSWORD_FILE). Undefined without a host. */
-export function readRedis(variables: NodeJS.ProcessEnv): RedisCounters | undefined {
-  return describeRedis(
-    readVariables(z.object(redisVariables), readSecretFiles(variables, ["REDIS_PASSWORD"])),
-  );
+/** Reads REDIS_HOST, REDIS_PORT and REDIS_PASSWORD (or REDIS_PASSWORD_FILE). Without a host there is none. */
+export function readRedis(variables: NodeJS.ProcessEnv): {
+  redis: RedisCounters | undefined;
+  redisPassword: string | undefined;
+} {
+  const data = readVariables(z.object(redisVariables), readSecretFiles(variables, ["REDIS_PASSWORD"]));
+  const redis = describeRedis(data);
+  return { redis, redisPassword: redis && data.REDIS_PASSWORD };
 }
 
 function describeRedis(data: z.output<z.ZodObject<typeof redisVariables>>): RedisCounters | undefined {
   const { REDIS_HOST: host, REDIS_PORT, REDIS_PASSWORD: password } = data;
-  return host === undefined ? undefined : { host, port: REDIS_PORT, password };
+  return host === undefined ? undefined : { host, port: REDIS_PORT, hasPassword: password !== undefined };
 }

@@ -26,7 +26,7 @@ export function createSyncMetrics(readState: () => SyncState) {
     registry,
     activeKeys: new Gauge({
       name: "gateway_sync_active_keys",
-      help: "Keys in the newest configuration.",
+      help: "Keys that open the service now.",
       registers,
     }),
     databaseConnected: new Gauge({
@@ -40,13 +40,13 @@ export function createSyncMetrics(readState: () => SyncState) {
     postgrestReady,
     lastSuccess: new Gauge({
       name: "gateway_sync_last_success_timestamp_seconds",
-      help: "When the node last took the newest configuration. Each does so every minute.",
+      help: "When the node was last seen to be as wanted. It is looked at every second.",
       labelNames: ["node"],
       registers,
     }),
     nodeIsCurrent: new Gauge({
       name: "gateway_sync_node_is_current",
-      help: "1 if the node has the newest configuration, 0 if it is away, waiting or has refused it.",
+      help: "1 if the node is as wanted, 0 if it is away, waiting or refuses an entity.",
       labelNames: ["node"],
       registers,
       collect() {
@@ -57,21 +57,21 @@ export function createSyncMetrics(readState: () => SyncState) {
     }),
     lag: new Histogram({
       name: "gateway_sync_lag_seconds",
-      help: "From hearing of a change to the node's acceptance of it.",
+      help: "From hearing of a change of keys to its being written to the node.",
       labelNames: ["node"],
       buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300],
       registers,
     }),
     failures: new Counter({
       name: "gateway_sync_failures_total",
-      help: "Failures to read the keys, to reach a node, and refusals by a node.",
+      help: "Failures to read the keys, to reach a node, and entities that a node refused.",
       labelNames: ["source"],
       registers,
     }),
-    renderSeconds: new Histogram({
-      name: "gateway_sync_render_seconds",
-      help: "Time taken to make the configuration.",
-      buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5],
+    foreign: new Gauge({
+      name: "gateway_sync_foreign_entities",
+      help: "Entities in Kong's database that the sync did not make, and never touches.",
+      labelNames: ["node"],
       registers,
     }),
   };

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command } from "commander";
+import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { describeError } from "../service/describe-error.ts";
 
 const command = new Command("compose:secrets")
@@ -15,7 +16,8 @@ const command = new Command("compose:secrets")
     `
 The directory is closed to everyone else (0700). The files in it are not (0444): Docker mounts them as they are, and
 the containers' users differ. Removing a file and running this again makes a new secret; postgrest_db_uri and
-postgrest_read_db_uri hold authenticator_password, counters_config holds counters_password.`,
+postgrest_read_db_uri hold authenticator_password, counters_config holds counters_password, and gateway_token is signed
+with jwt_secret: remove those together.`,
   )
   .parse();
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
@@ -31,10 +33,13 @@ try {
     "publisher_password",
     "replicator_password",
     "jwt_secret",
+    "kong_database_password",
     "storage_secret_key",
   ]) {
     await writeOnce(name, makeSecret());
   }
+  const jwtSecret = await readFile(path.join(directory, "jwt_secret"), "utf8");
+  await writeOnce("gateway_token", await signGatewayToken(jwtSecret));
   await writeOnce("storage_access_key", randomBytes(10).toString("hex").toUpperCase());
   const password = makeSecret();
   await writeTogether({

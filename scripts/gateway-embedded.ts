@@ -27,13 +27,17 @@ const program = new Command("gateway:embedded")
   .option("--no-gzip", "send JSON and CSV as they are")
   .addHelpText(
     "after",
-    "\nExample:\n  npm run gateway:embedded -- --config test/gateway/kong-conformance/kong.yml --port 8000",
+    "\nEnvironment:\n" +
+      "  GATEWAY_TOKEN        what the plugin authorize-gateway sends to PostgREST\n" +
+      "  GATEWAY_ADMIN_TOKEN  what whoever uses the admin API must show; needed with --admin-port\n" +
+      "\nExample:\n  npm run gateway:embedded -- --config test/gateway/kong-conformance/kong.yml --port 8000",
   );
 
 program.action(async (options: Options) => {
   const gateway = await startEmbeddedGateway({
     proxy: { host: options.host, port: options.port },
-    ...(options.adminPort === undefined ? {} : { admin: { host: "127.0.0.1", port: options.adminPort } }),
+    ...(options.adminPort === undefined ? {} : { admin: describeAdmin(options.adminPort) }),
+    gatewayToken: process.env.GATEWAY_TOKEN,
     document: await readConfig(options.config),
     trustedIps: options.trustedIps ?? [],
     gzip: options.gzip,
@@ -48,6 +52,12 @@ try {
 } catch (error) {
   console.error(`gateway:embedded: ${describeError(error, program.opts<Options>())}`);
   process.exitCode = 1;
+}
+
+function describeAdmin(port: number) {
+  const { GATEWAY_ADMIN_TOKEN: token } = process.env;
+  if (!token) throw new Error("--admin-port: set GATEWAY_ADMIN_TOKEN, which the sync must show");
+  return { host: "127.0.0.1", port, token };
 }
 
 async function readConfig(file: string): Promise<unknown> {

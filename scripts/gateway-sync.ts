@@ -8,7 +8,7 @@ import { runUntilSignal } from "../service/run-until-signal.ts";
 
 new Command("gateway:sync")
   .description(
-    "Gives the gateway's nodes their configuration: routes, keys and limits. Runs until Ctrl-C.\n" +
+    "Keeps Kong's database as wanted, by its Admin API: routes, keys and limits. Runs until Ctrl-C.\n" +
       "It connects as the role gateway_sync, and outlives the database and the nodes.",
   )
   .allowExcessArguments(false)
@@ -18,13 +18,14 @@ new Command("gateway:sync")
 Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   GATEWAY_SYNC_DATABASE_URL *       the database, as the role gateway_sync; or PGHOST, PGUSER, …
   GATEWAY_SYNC_DATABASE_PASSWORD *  the role's password, if not in the address
-  GATEWAY_ADMIN_URLS                admin addresses of the gateway's nodes, by comma
+  GATEWAY_ADMIN_URLS                admin addresses, by comma: one for each database of Kong
+  GATEWAY_ADMIN_TOKEN *             for an Admin API that asks for one, as the embedded gateway's
   POSTGREST_URL                     PostgREST, as the gateway reaches it
   POSTGREST_CALLS_URL               PostgREST for calls, where POSTGREST_URL reads a replica
   POSTGREST_READY_URL               PostgREST's check, for /readyz to ask
-  JWT_SECRET *                      what PostgREST verifies the gateway's token with
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD *
-                                    where the nodes share their counters; without it each counts for itself
+                                    where the nodes share their counters; without it each counts for itself. Kong
+                                    reads the password from its own REDIS_PASSWORD
   GATEWAY_SYNC_HOST (127.0.0.1), GATEWAY_SYNC_PORT
                                     where /healthz, /readyz and /metrics are served; nowhere without the port
 

@@ -1,91 +1,155 @@
+import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ConfigError } from "./config-error.ts";
-import { EMPTY_CONFIG, hashDocument, loadConfig, parseConfigText } from "./declarative-config.ts";
+import { isRecord } from "../entity.ts";
+import { type EntityKind, entityKinds, type Fields } from "../entity-defaults.ts";
+import { EntityError } from "./entity-error.ts";
+import type { EntityStore } from "./entity-store.ts";
+import { listPage } from "./list-page.ts";
 import type { ProxyContext } from "./proxy.ts";
 
-/** Types that a web page cannot send without asking first, so that none can reach a developer's gateway. */
-const JSON_TYPES = new Set(["application/json"]);
-const YAML_TYPES = new Set(["text/yaml", "text/x-yaml", "application/yaml", "application/x-yaml"]);
+export interface AdminContext extends Pick<ProxyContext, "metrics"> {
+  store: EntityStore;
+  /** Who changes anything must show it in the header Kong-Admin-Token. */
+  token: string;
+}
+
+interface Target {
+  kind: EntityKind;
+  name: string | undefined;
+  /** The consumer that a credential is asked for below. */
+  consumer: string | undefined;
+}
+
+const loopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/;
+/** Nothing that is put here has more than some kilobytes. */
+const bodyLimit = 1 << 20;
 
 /**
- * The part of Kong's admin and status APIs that a DB-less gateway needs: `GET /status`, `POST /config`,
- * `GET /status/ready` (200 once there is a configuration) and `GET /metrics`. As the project's other services, it has
- * `/healthz` and `/readyz`, too.
- * A new document is in force for the next request; one that is refused leaves the old one in force.
+ * The part of Kong's Admin API with a database that the sync uses: `GET` of lists and entities, `PUT`, `PATCH` and
+ * `DELETE`, all in memory. Whoever reaches it decides what every key may do: it asks for its token, and takes nothing that
+ * a web page can send (any `Host` but its own is refused). `/status`, `/status/ready` (200 once there is a route) and
+ * `/metrics` need no token, nor do `/healthz` and `/readyz`, which the project's other services have.
  */
 export async function handleAdminRequest(
-  context: ProxyContext,
+  context: AdminContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  if (!loopback.test(request.headers.host ?? "")) return sendJson(response, 403, { message: "Forbidden" });
   const url = new URL(request.url ?? "/", "http://admin");
-  if (url.pathname === "/status" && request.method === "GET") {
-    return sendJson(response, 200, { configuration_hash: context.config.hash });
-  }
-  if (url.pathname === "/healthz" && request.method === "GET") {
-    return sendJson(response, 200, { status: "ok" });
-  }
-  if ((url.pathname === "/status/ready" || url.pathname === "/readyz") && request.method === "GET") {
-    const isReady = context.config !== EMPTY_CONFIG;
-    return sendJson(response, isReady ? 200 : 503, { message: isReady ? "ready" : "no configuration" });
-  }
-  if (url.pathname === "/metrics" && request.method === "GET") {
-    const { registry } = context.metrics;
-    response.writeHead(200, { "Content-Type": registry.contentType }).end(await registry.metrics());
-    return;
-  }
-  if (url.pathname !== "/config") return sendJson(response, 404, { message: "Not found" });
-  if (request.method !== "POST") return sendJson(response, 405, { message: "Method not allowed" });
-
-  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (!JSON_TYPES.has(type) && !YAML_TYPES.has(type)) {
-    request.resume();
-    return sendJson(response, 415, { message: "expected content-type application/json or text/yaml" });
-  }
+  if (request.method === "GET" && (await answerState(context, url.pathname, response))) return;
+  if (!isAuthorized(request, context.token)) return sendJson(response, 401, { message: "Unauthorized" });
   try {
-    const document = readDocument(await readBody(request), JSON_TYPES.has(type));
-    if (url.searchParams.get("check_hash") === "1" && hashDocument(document) === context.config.hash) {
-      response.writeHead(304).end();
-      return;
-    }
-    context.config = loadConfig(document);
-    sendJson(response, 201, { configuration_hash: context.config.hash });
+    const [status, body] = answerEntity(context.store, request, url, await readBody(request));
+    if (body === undefined) response.writeHead(status).end();
+    else sendJson(response, status, body);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    sendJson(response, 400, describeRefusal(error));
+    if (!(error instanceof EntityError)) throw error;
+    sendJson(response, error.status, error.body);
   }
 }
 
-/** In JSON the document may also stand as text under `config`. */
-function readDocument(text: string, isJson: boolean): unknown {
-  if (!isJson) return parseConfigText(text);
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (error) {
-    throw new ConfigError([{ path: "", message: "invalid JSON" }], { cause: error });
+async function answerState(
+  { store, metrics }: AdminContext,
+  path: string,
+  response: ServerResponse,
+): Promise<boolean> {
+  if (path === "/status") {
+    sendJson(response, 200, { database: { reachable: true }, memory: {}, server: {} });
+  } else if (path === "/healthz") {
+    sendJson(response, 200, { status: "ok" });
+  } else if (path === "/status/ready" || path === "/readyz") {
+    const isReady = store.config().routes.length > 0;
+    sendJson(response, isReady ? 200 : 503, { message: isReady ? "ready" : "no route" });
+  } else if (path === "/metrics") {
+    response
+      .writeHead(200, { "Content-Type": metrics.registry.contentType })
+      .end(await metrics.registry.metrics());
+  } else return false;
+  return true;
+}
+
+function answerEntity(
+  store: EntityStore,
+  request: IncomingMessage,
+  url: URL,
+  given: Fields | undefined,
+): [status: number, body?: Fields] {
+  if (url.pathname === "/config") {
+    const message = "this endpoint is only available when Kong is configured to not use a database";
+    throw new EntityError(400, { message });
   }
-  const config = typeof body === "object" && body !== null && "config" in body ? body.config : undefined;
-  return typeof config === "string" ? parseConfigText(config) : body;
+  const target = readTarget(url.pathname);
+  if (target === undefined) throw new EntityError(404, { message: "Not found" });
+  const { kind, name, consumer } = target;
+  if (name === undefined) {
+    if (request.method !== "GET") throw new EntityError(405, { message: "Method not allowed" });
+    return [200, listPage(url, store.list(kind))];
+  }
+  const owner = consumer === undefined ? undefined : store.get("consumers", consumer);
+  const existing = store.get(kind, name);
+  if (consumer !== undefined && owner === undefined) throw new EntityError(404, { message: "Not found" });
+  const reference = owner === undefined ? {} : { consumer: { id: owner.id } };
+  switch (request.method) {
+    case "GET":
+      if (existing === undefined) throw new EntityError(404, { message: "Not found" });
+      return [200, existing];
+    case "PUT":
+      return [200, store.put(kind, name, { ...given, ...reference })];
+    case "PATCH":
+      if (existing === undefined) throw new EntityError(404, { message: "Not found" });
+      return [200, store.put(kind, name, { ...mergeFields(existing, given ?? {}), ...reference })];
+    case "DELETE":
+      store.remove(kind, name);
+      return [204];
+    default:
+      throw new EntityError(405, { message: "Method not allowed" });
+  }
 }
 
-/** Kong's answer to a document that it refuses. */
-function describeRefusal(error: ConfigError): object {
-  return {
-    message: `declarative config is invalid: ${error.problems.map((it) => `${it.path}: ${it.message}`).join("; ")}`,
-    name: "invalid declarative configuration",
-    code: 14,
-    fields: Object.fromEntries(error.problems.map((it) => [it.path, it.message])),
-    flattened_errors: error.problems.map((it) => ({
-      errors: [{ type: "field", field: it.path, message: it.message }],
-    })),
-  };
+function readTarget(path: string): Target | undefined {
+  const [first = "", name, below, credential, ...more] = path.slice(1).split("/").map(decodeURIComponent);
+  const kind = entityKinds.find((it) => it === first);
+  if (kind === undefined || more.length > 0) return undefined;
+  if (below === undefined) return { kind, name, consumer: undefined };
+  if (kind !== "consumers" || below !== "key-auth" || credential === undefined) return undefined;
+  return { kind: "key-auths", name: credential, consumer: name };
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+function mergeFields(existing: Fields, given: Fields): Fields {
+  const merged: Fields = { ...existing };
+  for (const [name, value] of Object.entries(given)) {
+    const before = existing[name];
+    merged[name] = isRecord(value) && isRecord(before) ? mergeFields(before, value) : value;
+  }
+  return merged;
+}
+
+function isAuthorized(request: IncomingMessage, token: string): boolean {
+  const given = Buffer.from(String(request.headers["kong-admin-token"] ?? ""));
+  const wanted = Buffer.from(token);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+async function readBody(request: IncomingMessage): Promise<Fields | undefined> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+  let length = 0;
+  for await (const chunk of request) {
+    length += (chunk as Buffer).length;
+    if (length > bodyLimit) throw new EntityError(413, { message: "Payload too large" });
+    chunks.push(chunk as Buffer);
+  }
+  if (length === 0) return undefined;
+  if (request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() !== "application/json") {
+    throw new EntityError(415, { message: "Unsupported Media Type" });
+  }
+  try {
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+    if (isRecord(body)) return body;
+  } catch {
+    // Refused below.
+  }
+  throw new EntityError(400, { message: "Cannot parse JSON body" });
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { EntityKind } from "../entity-defaults.ts";
 import { normalizePath } from "./normalize-path.ts";
 import { PLUGINS } from "./plugins/index.ts";
 import { NOT_IMPLEMENTED, type Plugin } from "./plugins/plugin.ts";
@@ -42,45 +43,48 @@ const path = z.string().superRefine((path, context) => {
   }
 });
 
-const route = z
-  .strictObject({
-    name,
-    paths: z.array(path).min(1).optional(),
-    methods: z
-      .array(z.string().regex(/^[A-Z]+$/))
-      .min(1)
-      .optional(),
-    strip_path: z.boolean().default(true),
-    preserve_host: z.boolean().default(false),
-    /** Only plain HTTP is spoken here; a route that also takes https is served over http. */
-    protocols: z
-      .array(z.enum(["http", "https"]))
-      .refine((protocols) => protocols.includes("http"), `a route without http ${NOT_IMPLEMENTED}`)
-      .optional(),
-    /** Bodies stream whatever these say. */
-    request_buffering: z.boolean().default(true),
-    response_buffering: z.boolean().default(true),
-    tags,
-    plugins,
-  })
-  .refine((route) => route.paths !== undefined || route.methods !== undefined, "needs paths or methods");
+const routeFields = {
+  name,
+  paths: z.array(path).min(1).optional(),
+  methods: z
+    .array(z.string().regex(/^[A-Z]+$/))
+    .min(1)
+    .optional(),
+  strip_path: z.boolean().default(true),
+  preserve_host: z.boolean().default(false),
+  /** Only plain HTTP is spoken here; a route that also takes https is served over http. */
+  protocols: z
+    .array(z.enum(["http", "https"]))
+    .refine((protocols) => protocols.includes("http"), `a route without http ${NOT_IMPLEMENTED}`)
+    .optional(),
+  /** Bodies stream whatever these say. */
+  request_buffering: z.boolean().default(true),
+  response_buffering: z.boolean().default(true),
+  tags,
+};
+const hasMatcher = (route: { paths?: unknown; methods?: unknown }) =>
+  route.paths !== undefined || route.methods !== undefined;
+const route = z.strictObject({ ...routeFields, plugins }).refine(hasMatcher, "needs paths or methods");
 
+const serviceFields = {
+  name,
+  protocol: z.literal("http").optional(),
+  host: z.string().min(1).optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  path: path.optional(),
+  connect_timeout: milliseconds,
+  read_timeout: milliseconds,
+  write_timeout: milliseconds,
+  retries: z.int().min(0).max(32_767).default(5),
+  tags,
+};
 const service = z
   .strictObject({
-    name,
+    ...serviceFields,
     url: z
       .string()
       .regex(HTTP_URL, `expected http://host:port/path; others are ${NOT_IMPLEMENTED}`)
       .optional(),
-    protocol: z.literal("http").optional(),
-    host: z.string().min(1).optional(),
-    port: z.int().min(1).max(65_535).optional(),
-    path: path.optional(),
-    connect_timeout: milliseconds,
-    read_timeout: milliseconds,
-    write_timeout: milliseconds,
-    retries: z.int().min(0).max(32_767).default(5),
-    tags,
     routes: z.array(route).default([]),
     plugins,
   })
@@ -91,15 +95,18 @@ const service = z
     );
   }, "url excludes host, port and path");
 
+const consumerFields = {
+  username: z.string().min(1).optional(),
+  custom_id: z.string().min(1).optional(),
+  tags,
+};
 const consumer = z
   .strictObject({
+    ...consumerFields,
     id: z.uuid().optional(),
-    username: z.string().min(1).optional(),
-    custom_id: z.string().min(1).optional(),
     keyauth_credentials: z
       .array(z.strictObject({ id: z.uuid().optional(), key: z.string().min(1), tags }))
       .default([]),
-    tags,
     plugins: pluginList(PLUGINS.filter((plugin) => plugin.onConsumers)),
   })
   .refine((consumer) => consumer.username ?? consumer.custom_id, "needs username or custom_id");
@@ -112,7 +119,18 @@ export const documentSchema = z.strictObject({
   consumers: z.array(consumer).default([]),
 });
 
-export type ServiceEntry = z.output<typeof service>;
-export type RouteEntry = z.output<typeof route>;
-export type ConsumerEntry = z.output<typeof consumer>;
+/** The same for single entities, without their ID and what they refer to. A plugin's config has a schema of its own. */
+export const entitySchemas: Readonly<Record<EntityKind, z.ZodType>> = {
+  services: z.strictObject({ ...serviceFields, host: z.string().min(1) }),
+  routes: z.strictObject(routeFields).refine(hasMatcher, "needs paths or methods"),
+  plugins: z.strictObject({
+    name: z.string(),
+    instance_name: z.string().optional(),
+    enabled: z.boolean().optional(),
+    tags,
+  }),
+  consumers: z.strictObject(consumerFields),
+  "key-auths": z.strictObject({ key: z.string().min(1), tags }),
+};
+
 export type DocumentEntry = z.output<typeof documentSchema>;

@@ -3,8 +3,8 @@ import type { Agent, IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { text as readText } from "node:stream/consumers";
 import type { RateLimiterMemory } from "rate-limiter-flexible";
+import type { GatewayConfig } from "./build-config.ts";
 import { findClientAddress, plainAddress, type TrustCheck } from "./client-address.ts";
-import type { GatewayConfig } from "./declarative-config.ts";
 import { type Answer, answerError, answerProxyError } from "./error-answers.ts";
 import { ForwardError, forwardRequest, hasBodyOf } from "./forward-request.ts";
 import {
@@ -26,7 +26,9 @@ import { buildClientHeaders, buildUpstreamHeaders } from "./upstream-headers.ts"
 
 /** What lives longer than a request. */
 export interface ProxyContext {
-  config: GatewayConfig;
+  readonly config: GatewayConfig;
+  /** GATEWAY_TOKEN of Kong's environment. */
+  readonly gatewayToken: string | undefined;
   readonly counters: RateLimiterMemory;
   readonly connections: Agent;
   readonly isTrusted: TrustCheck;
@@ -157,6 +159,7 @@ function createExchange(
     response: [],
     credentials: context.config.credentials,
     counters: context.counters,
+    gatewayToken: context.gatewayToken,
     identity: undefined,
     body: undefined,
     readBody: async (limit) => {

@@ -4,7 +4,8 @@ import { type Logger, pino } from "pino";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 import { handleAdminRequest } from "./admin.ts";
 import { readTrustedIps } from "./client-address.ts";
-import { EMPTY_CONFIG, loadConfig } from "./declarative-config.ts";
+import { loadDocument } from "./declarative-config.ts";
+import { createEntityStore, type EntityStore } from "./entity-store.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { logRequest } from "./log-request.ts";
 import { createGatewayMetrics } from "./metrics.ts";
@@ -35,10 +36,12 @@ export interface Listener {
 
 export interface EmbeddedGatewayOptions {
   proxy: Listener;
-  /** Loopback only: whoever reaches it decides what every key may do. */
-  admin?: Listener;
-  /** A declarative document of Kong; without one every request gets 404. */
+  /** Loopback only: whoever reaches it and has the token decides what every key may do. */
+  admin?: Listener & { token: string };
+  /** A declarative document of Kong to begin with; without one every request gets 404. */
   document?: unknown;
+  /** What PostgREST knows the gateway by: GATEWAY_TOKEN of Kong's environment. */
+  gatewayToken?: string | undefined;
   /** Addresses or CIDRs of hops whose `X-Forwarded-*` are believed. */
   trustedIps?: readonly string[];
   /** Compress JSON and CSV for clients that take it. On unless false. */
@@ -54,7 +57,7 @@ export interface EmbeddedGateway {
 }
 
 /**
- * Starts the stand-in for Kong 3.9 (DB-less): the same declarative document, the same answers.
+ * Starts the stand-in for Kong 3.9: the same Admin API, with its database in memory, and the same answers.
  * @throws ConfigError for a document with anything in it that is not implemented; the listener's own error
  * (such as EADDRINUSE) when it cannot listen.
  */
@@ -63,8 +66,13 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     throw new Error(`admin host "${options.admin.host}": expected a loopback address such as 127.0.0.1`);
   }
   const logger = options.logger ?? pino();
+  const store = createEntityStore();
+  if (options.document !== undefined) loadDocument(options.document, store);
   const context: ProxyContext = {
-    config: options.document === undefined ? EMPTY_CONFIG : loadConfig(options.document),
+    get config() {
+      return store.config();
+    },
+    gatewayToken: options.gatewayToken,
     // The limits are those of each plugin; this only counts.
     counters: new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: 1 }),
     connections: createConnectionPool(),
@@ -87,7 +95,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = MAX_CONNECTIONS;
   const servers = [proxy];
-  const admin = options.admin && createAdmin(context, logger);
+  const admin = options.admin && createAdmin(context, store, options.admin.token, logger);
   try {
     await listen(proxy, options.proxy);
     if (admin && options.admin) {
@@ -120,7 +128,8 @@ function countRequest(
   metrics.latency.observe(labels, performance.now() - startedAt);
 }
 
-function createAdmin(context: ProxyContext, logger: Logger): Server {
+function createAdmin({ metrics }: ProxyContext, store: EntityStore, token: string, logger: Logger): Server {
+  const context = { metrics, store, token };
   const listener: RequestListener = (request, response) => {
     handleAdminRequest(context, request, response).catch((error: unknown) => {
       logger.error({ err: error }, "admin request failed");

@@ -1,7 +1,6 @@
 import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
-import type { RedisCounters } from "../../gateway/render-document.ts";
 import { readRedis } from "../../gateway/sync-config.ts";
 import { contact } from "../../report-service/config.ts";
 import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
@@ -47,7 +46,7 @@ type Environment = z.infer<typeof environment>;
 export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
 
 /** How the one-machine stack is to run. */
-export type StackConfig = Environment & { directory: string; redis: RedisCounters | undefined };
+export type StackConfig = Environment & { directory: string } & ReturnType<typeof readRedis>;
 
 /**
  * Reads the stack's configuration from environment variables. An empty value counts as unset.
@@ -65,7 +64,7 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
     });
     throw new Error(lines.join("\n"));
   }
-  return { ...data, directory: path.resolve(data.STACK_DIRECTORY), redis: readRedis(set) };
+  return { ...data, directory: path.resolve(data.STACK_DIRECTORY), ...readRedis(set) };
 }
 
 /**

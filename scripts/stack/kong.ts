@@ -14,6 +14,10 @@ export interface KongOptions {
   adminPort: number;
   /** Hops whose X-Forwarded-For is believed. */
   trustedIps: readonly string[];
+  /** Kong's own database: see prepareKongDatabase. */
+  databaseUrl: string;
+  /** Stand in Kong's environment alone, and in no database. */
+  secrets: { gatewayToken: string; redisPassword?: string | undefined };
   environment: NodeJS.ProcessEnv;
 }
 
@@ -24,7 +28,19 @@ export interface KongOptions {
  * change that. A key may stand in the query string, so only `crit` and above are logged.
  */
 export const kongSettings: Readonly<Record<string, string>> = {
-  KONG_DATABASE: "off",
+  KONG_DATABASE: "postgres",
+  // A node asks its database this often, in seconds, for what was changed by another node: a key that was refused a
+  // moment ago works everywhere after it. Each worker asks; the question costs the database next to nothing.
+  KONG_DB_UPDATE_FREQUENCY: "0.5",
+  // And makes its routes anew this soon after a change of services, routes or plugins.
+  KONG_WORKER_STATE_UPDATE_FREQUENCY: "1",
+  // What is known is kept (0: for good, until it changes) and goes on to be served while the database is away.
+  KONG_DB_CACHE_TTL: "0",
+  // A key that was not found is looked up again after half a second, also where word of it got lost.
+  KONG_DB_CACHE_NEG_TTL: "0.5",
+  // No more than gateway/kong.yml uses, and what operations.md says of metrics.
+  KONG_PLUGINS:
+    "correlation-id,cors,key-auth,post-function,pre-function,prometheus,rate-limiting,request-size-limiting,request-termination,request-transformer",
   // The pre-function of gateway/kong.yml hashes keys; without this every request that has a key fails with 500.
   KONG_UNTRUSTED_LUA_SANDBOX_REQUIRES: "kong.tools.sha256",
   KONG_NGINX_PROXY_GZIP: "on",
@@ -46,15 +62,12 @@ export const kongSettings: Readonly<Record<string, string>> = {
   // PostgREST repeats the URL, percent-encoded, in Content-Location; nginx's 4 KB for an answer's headers are too few.
   KONG_NGINX_PROXY_PROXY_BUFFER_SIZE: "160k",
   KONG_NGINX_PROXY_PROXY_BUFFERS: "8 160k",
-  // 50,000 keys make a document of 10 MB, which is Kong's default limit.
-  KONG_NGINX_ADMIN_CLIENT_MAX_BODY_SIZE: "128m",
-  KONG_NGINX_ADMIN_CLIENT_BODY_BUFFER_SIZE: "128m",
   // The path without the query string, which may hold a key, and only a path that cannot hold one (gateway/kong.yml sets
   // the variable). Referer may repeat one, so it is left out too.
   KONG_NGINX_PROXY_SET: "$logged_path -",
   KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $logged_path" $status $body_bytes_sent $request_time $kong_request_id $sent_http_x_request_id'`,
   KONG_LOG_LEVEL: "crit",
-  // The sync asks for the status every second.
+  // The sync asks for something every second.
   KONG_ADMIN_ACCESS_LOG: "off",
   KONG_ADMIN_GUI_LISTEN: "off",
   KONG_STATUS_LISTEN: "off",
@@ -73,8 +86,8 @@ const probeMilliseconds = 10_000;
 const runInForeground = `trap 'trap "" TERM; kill -TERM 0; wait' TERM; "$1" start & wait $!`;
 
 /**
- * Starts a natively installed Kong without a database on the loopback interface, and waits for its admin API. It
- * serves nobody before it gets a configuration.
+ * Brings the database of a natively installed Kong to its version, starts it on the loopback interface, and waits for its
+ * admin API. With an empty database it serves nobody before the sync has filled it.
  *
  * @param keep takes charge of its process at once
  * @returns the addresses of proxy and admin API
@@ -85,6 +98,7 @@ export async function startKong(
   keep: (child: ChildProcess) => void,
 ): Promise<{ proxyUrl: string; adminUrl: string }> {
   await makePrefix(options.prefix);
+  await migrate(options);
   const child = startChildProcess({
     name: "Kong",
     command: "/bin/sh",
@@ -113,6 +127,25 @@ export async function startKong(
   }
 }
 
+/**
+ * Makes the tables of an empty database, or brings those of an older Kong to this one's: `up` while others may still run,
+ * `finish` after it, as there is this one node alone.
+ */
+async function migrate(options: KongOptions): Promise<void> {
+  const program = await realpath(options.program);
+  for (const step of ["bootstrap", "up", "finish"]) {
+    const child = startChildProcess({
+      name: "kong migrations",
+      command: "/bin/sh",
+      args: ["-c", '"$1" migrations "$2" && echo done', "sh", options.program, step, program],
+      env: describeEnvironment(options),
+      stopSignal: "SIGTERM",
+    });
+    const ending = await child.ended;
+    if (!ending.startsWith("kong migrations ended with exit code 0.")) throw new Error(ending);
+  }
+}
+
 /** The whole of Kong's environment. What the caller has set as KONG_… stands where nothing here depends on it. */
 export function describeEnvironment(options: KongOptions): Record<string, string> {
   const inherited = Object.entries(options.environment).filter(
@@ -127,6 +160,9 @@ export function describeEnvironment(options: KongOptions): Record<string, string
     KONG_NGINX_WORKER_PROCESSES,
     ...(Object.fromEntries(inherited) as Record<string, string>),
     ...needed,
+    ...describeDatabase(options.databaseUrl),
+    GATEWAY_TOKEN: options.secrets.gatewayToken,
+    ...(options.secrets.redisPassword === undefined ? {} : { REDIS_PASSWORD: options.secrets.redisPassword }),
     KONG_PREFIX: options.prefix,
     KONG_NGINX_DAEMON: "off",
     KONG_PROXY_LISTEN: `127.0.0.1:${options.port}`,
@@ -136,6 +172,17 @@ export function describeEnvironment(options: KongOptions): Record<string, string
     KONG_PROXY_ERROR_LOG: "logs/error.log",
     KONG_ADMIN_ERROR_LOG: "logs/error.log",
     ...(options.trustedIps.length === 0 ? {} : { KONG_TRUSTED_IPS: options.trustedIps.join(",") }),
+  };
+}
+
+function describeDatabase(databaseUrl: string): Record<string, string> {
+  const url = new URL(databaseUrl);
+  return {
+    KONG_PG_HOST: url.hostname,
+    KONG_PG_PORT: url.port || "5432",
+    KONG_PG_USER: decodeURIComponent(url.username),
+    KONG_PG_PASSWORD: decodeURIComponent(url.password),
+    KONG_PG_DATABASE: url.pathname.slice(1),
   };
 }
 
@@ -205,7 +252,7 @@ export async function locateKong(binary: string | undefined): Promise<string> {
   );
 }
 
-/** An empty directory. It gets key hashes and the gateway's token, so only Kong's user may read it. */
+/** An empty directory. It gets the settings with the database's password, so only Kong's user may read it. */
 async function makePrefix(prefix: string): Promise<void> {
   await rm(prefix, { recursive: true, force: true });
   await mkdir(prefix, { recursive: true, mode: 0o700 });

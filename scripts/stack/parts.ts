@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { Client } from "pg";
 import type { Logger } from "pino";
 import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
 import { serveSyncState } from "../../gateway/serve-sync-state.ts";
+import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import { startSync } from "../../gateway/start-sync.ts";
 import { describeSite } from "../../report-service/config.ts";
 import { startLocalStorage } from "../../report-service/start-local-storage.ts";
@@ -16,6 +18,7 @@ import type { ChildProcess } from "../servers/child-process.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import type { StackConfig } from "./config.ts";
 import { probeKong, startKong } from "./kong.ts";
+import { prepareKongDatabase } from "./kong-database.ts";
 import { startPostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -80,30 +83,48 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
   return postgrestUrl;
 }
 
+/** Where the gateway is, and how the sync reaches it. */
+export interface GatewayAddress {
+  proxyUrl: string;
+  adminUrl: string;
+  adminToken?: string;
+}
+
 /** Starts the embedded gateway, or a natively installed Kong in its place. Both wait for the sync. */
-export async function startGateway({ config, kong, logger, keep, onStop }: PartContext): Promise<string> {
+export async function startGateway(
+  { config, secrets, kong, logger, keep, onStop }: PartContext,
+  databaseUrl: string,
+): Promise<GatewayAddress> {
+  const gatewayToken = await signGatewayToken(secrets.jwtSecret);
   if (kong !== undefined) {
-    const { proxyUrl } = await startKong(
+    return await startKong(
       {
         program: kong,
         prefix: path.join(config.directory, "kong"),
         port: config.GATEWAY_PORT,
         adminPort: config.GATEWAY_ADMIN_PORT,
         trustedIps: config.TRUSTED_IPS,
+        databaseUrl: await prepareKongDatabase(databaseUrl, secrets.kongDatabasePassword),
+        secrets: { gatewayToken, redisPassword: config.redisPassword },
         environment: process.env,
       },
       keep,
     );
-    return proxyUrl;
   }
+  const adminToken = randomUUID();
   const gateway = await startEmbeddedGateway({
     proxy: { host, port: config.GATEWAY_PORT },
-    admin: { host, port: config.GATEWAY_ADMIN_PORT },
+    admin: { host, port: config.GATEWAY_ADMIN_PORT, token: adminToken },
+    gatewayToken,
     trustedIps: config.TRUSTED_IPS,
     logger: logger.child({ service: "gateway" }),
   });
   onStop(gateway.close);
-  return gateway.proxyUrl;
+  return {
+    proxyUrl: gateway.proxyUrl,
+    adminUrl: `http://${host}:${config.GATEWAY_ADMIN_PORT}`,
+    adminToken,
+  };
 }
 
 /** Starts the sync, and waits until the gateway serves what it was given. */
@@ -112,21 +133,21 @@ export async function startGatewaySync(
   {
     databaseUrl,
     postgrestUrl,
-    gatewayUrl,
-  }: { databaseUrl: string; postgrestUrl: string; gatewayUrl: string },
+    gateway,
+  }: { databaseUrl: string; postgrestUrl: string; gateway: GatewayAddress },
 ): Promise<void> {
   const sync = await startSync({
     database: { connectionString: asRole(databaseUrl, "gateway_sync", secrets) },
-    adminUrls: [`http://${host}:${config.GATEWAY_ADMIN_PORT}`],
+    adminUrls: [gateway.adminUrl],
+    adminToken: gateway.adminToken,
     postgrestUrl,
-    jwtSecret: secrets.jwtSecret,
     redis: config.redis,
     logger: logger.child({ service: "gateway-sync" }),
   });
   onStop(sync.close);
   await sync.firstDelivery;
   if (kong !== undefined) {
-    await probeKong(gatewayUrl);
+    await probeKong(gateway.proxyUrl);
     report("Kong is ready.");
   }
   if (config.GATEWAY_SYNC_PORT !== undefined) {

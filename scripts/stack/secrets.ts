@@ -9,6 +9,8 @@ export interface Secrets {
   superuserPassword: string;
   rolePasswords: Record<LoginRole, string>;
   jwtSecret: string;
+  /** Of Kong's own role. */
+  kongDatabasePassword: string;
   storageSigningSecret: string;
   /** Keys that were made for trying the service out on this machine. */
   sampleKeys: { individual?: string; tribal?: string };
@@ -17,21 +19,27 @@ export interface Secrets {
 /** Reads the stack's secrets, or makes them on the first start. Kept in a file of mode 0600. */
 export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
   try {
-    return JSON.parse(await readFile(path.join(directory, "secrets.json"), "utf8"));
+    const known: Secrets = JSON.parse(await readFile(path.join(directory, "secrets.json"), "utf8"));
+    // That of an earlier version had no such password.
+    return { ...known, kongDatabasePassword: known.kongDatabasePassword ?? makeSecret() };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  const makeSecret = () => randomBytes(32).toString("hex");
   const rolePasswords = Object.fromEntries(loginRoles.map((role) => [role, makeSecret()]));
   const secrets: Secrets = {
     superuserPassword: makeSecret(),
     rolePasswords: rolePasswords as Record<LoginRole, string>,
     jwtSecret: makeSecret(),
+    kongDatabasePassword: makeSecret(),
     storageSigningSecret: makeSecret(),
     sampleKeys: {},
   };
   await writePrivateJson(path.join(directory, "secrets.json"), secrets);
   return secrets;
+}
+
+function makeSecret(): string {
+  return randomBytes(32).toString("hex");
 }
 
 /** Writes a file that only its owner may read; never half of it. */

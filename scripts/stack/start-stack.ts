@@ -120,8 +120,9 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
   const postgrestUrl = await startApi(context, databaseUrl);
-  const gatewayUrl = await startGateway(context);
-  await startGatewaySync(context, { databaseUrl, postgrestUrl, gatewayUrl });
+  const gateway = await startGateway(context, databaseUrl);
+  const gatewayUrl = gateway.proxyUrl;
+  await startGatewaySync(context, { databaseUrl, postgrestUrl, gateway });
   const storageUrl = await startStorage(context, reports);
   const appUrl = await startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData);
 

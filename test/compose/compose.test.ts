@@ -51,22 +51,37 @@ describe("who can reach what", () => {
       ["gateway", `${publishAddress}:$\{GATEWAY_PORT:-8000}:8000`],
       ["report-service", `${publishAddress}:$\{APP_PORT:-8001}:8001`],
     ]);
-    // Kong's admin port is another than the published one.
-    expect(base.services.gateway?.environment?.KONG_ADMIN_LISTEN).toBe("0.0.0.0:8001");
     expect(base.services.gateway?.environment?.KONG_PROXY_LISTEN).toBe("0.0.0.0:8000");
+  });
+
+  test("Kong's Admin API listens in a network that nobody but the sync is in", () => {
+    const members = services.filter(([, { networks }]) => networks.includes("admin")).map(([name]) => name);
+    expect(members.sort()).toEqual(["gateway", "gateway-sync"]);
+    for (const [node, { gateway, name }] of Object.entries({
+      gateway: { gateway: base.services.gateway, name: "gateway-admin" },
+      "gateway-2": { gateway: scale.services["gateway-2"], name: "gateway-2-admin" },
+    })) {
+      expect(gateway?.environment, node).not.toHaveProperty("KONG_ADMIN_LISTEN");
+      expect(gateway?.environment?.ADMIN_NAME).toBe(name);
+      expect(gateway?.aliases.admin).toEqual([name]);
+    }
+    expect(base.services.gateway?.command?.[0]).toMatch(/^KONG_ADMIN_LISTEN=.*"\$\$ADMIN_NAME".*:8001$/m);
+    expect(base.services["gateway-sync"]?.environment?.GATEWAY_ADMIN_URLS).toBe("http://gateway-admin:8001");
   });
 
   test("all others but the refresher, which fetches from elsewhere, are on internal networks alone", () => {
     const internal = Object.entries(base.networks)
       .filter(([, { internal }]) => internal === true)
       .map(([name]) => name);
-    expect(internal.sort()).toEqual(["database", "gateway", "storage"]);
+    expect(internal.sort()).toEqual(["admin", "database", "gateway", "kong", "storage"]);
     const hidden = services
       .filter(([, { networks }]) => networks.every((network) => internal.includes(network)))
       .map(([name]) => name);
     expect(hidden.sort()).toEqual([
       "counters",
       "gateway-sync",
+      "kong-database",
+      "kong-migrations",
       "migrate",
       "postgres",
       "postgrest",
@@ -74,11 +89,18 @@ describe("who can reach what", () => {
     ]);
   });
 
-  test("neither Kong nor the storage can reach PostgreSQL, and neither report service nor storage Kong's admin port", () => {
+  test("the storage cannot reach PostgreSQL, Kong reaches it for its own database, and nobody but the sync Kong's admin port", () => {
     const on = (network: string) =>
       services.filter(([, { networks }]) => networks.includes(network)).map(([name]) => name);
     expect(on("database")).not.toContain("gateway");
     expect(on("database")).not.toContain("storage");
+    expect(on("kong").sort()).toEqual(["gateway", "kong-migrations", "postgres"]);
+    for (const name of ["gateway", "kong-migrations"]) {
+      expect(base.services[name]?.environment).toMatchObject({
+        KONG_PG_USER: "kong",
+        KONG_PG_DATABASE: "kong",
+      });
+    }
     for (const network of base.services.gateway?.networks ?? []) {
       expect(on(network)).not.toContain("report-service");
       expect(on(network)).not.toContain("storage");
@@ -218,6 +240,18 @@ describe("PostgreSQL's settings", () => {
     const started = await runCommand(start, "2147483648");
     expect(started.slice(0, started.indexOf(" -c hot_standby"))).toBe(`postgres ${settings}`);
   });
+});
+
+test("Kong's database is made, filled and brought to its version before Kong starts", () => {
+  const { gateway, "kong-migrations": migrations } = base.services;
+  expect(migrations?.image).toBe(gateway?.image);
+  expect(migrations?.command?.[0]?.match(/kong migrations \w+/g)).toEqual([
+    "kong migrations bootstrap",
+    "kong migrations up",
+    "kong migrations finish",
+  ]);
+  expect(migrations?.depends_on).toHaveProperty("kong-database");
+  expect(gateway?.depends_on).toHaveProperty("kong-migrations");
 });
 
 test("Kong has the settings that it has without Docker", () => {

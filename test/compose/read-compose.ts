@@ -14,7 +14,9 @@ export interface Service {
   secrets?: string[];
   configs?: { source: string; target: string }[];
   ports?: string[];
+  /** By name alone: see `aliases`. */
   networks: string[];
+  aliases: Record<string, string[]>;
   volumes?: string[];
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
@@ -38,10 +40,19 @@ export interface Compose {
 
 export async function readCompose(file: string): Promise<Compose> {
   const text = await readFile(path.join(project, file), "utf8");
-  return parse(text, {
+  const compose = parse(text, {
     merge: true,
     customTags: [{ tag: "!override", collection: "seq", resolve: (list) => list }],
   });
+  for (const service of Object.values<Record<string, unknown>>(compose.services)) {
+    const { networks } = service;
+    if (typeof networks !== "object" || networks === null || Array.isArray(networks)) continue;
+    service.networks = Object.keys(networks);
+    // Not part of the file, so no check sees it.
+    const aliases = Object.entries(networks).map(([name, it]) => [name, it?.aliases ?? []]);
+    Object.defineProperty(service, "aliases", { value: Object.fromEntries(aliases) });
+  }
+  return compose;
 }
 export const base = await readCompose("docker-compose.yml");
 export const scale = await readCompose("docker-compose.scale.yml");
@@ -50,4 +61,4 @@ export const own = Object.entries(scale.services).filter(([, { image }]) => imag
 export const dockerfile = await readFile(path.join(project, "Dockerfile"), "utf8");
 export const publishAddress = "$" + "{PUBLISH_ADDRESS:-127.0.0.1}";
 /** Services that do their work and end. */
-export const oneShot = ["migrate", "replication-role"];
+export const oneShot = ["migrate", "replication-role", "kong-database", "kong-migrations"];

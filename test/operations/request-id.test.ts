@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { signGatewayToken } from "../../gateway/start-sync.ts";
+import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import { type RunningStack, runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
 import { send } from "../support/target.ts";

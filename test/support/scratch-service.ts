@@ -1,4 +1,4 @@
-import { signGatewayToken } from "../../gateway/start-sync.ts";
+import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import { startPostgrest } from "../../scripts/stack/postgrest.ts";

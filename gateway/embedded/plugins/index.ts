@@ -2,6 +2,7 @@ import { correlationId } from "./correlation-id.ts";
 import { cors } from "./cors.ts";
 import { keyAuth } from "./key-auth.ts";
 import type { Plugin } from "./plugin.ts";
+import { postFunction } from "./post-function.ts";
 import { preFunction } from "./pre-function.ts";
 import { prometheus } from "./prometheus.ts";
 import { rateLimiting } from "./rate-limiting.ts";
@@ -20,4 +21,5 @@ export const PLUGINS: readonly Plugin[] = [
   requestTransformer,
   requestTermination,
   prometheus,
+  postFunction,
 ].sort((a, b) => b.priority - a.priority) as Plugin[];

@@ -41,6 +41,8 @@ export interface Exchange {
   readonly response: HeaderList;
   readonly credentials: ReadonlyMap<string, Identity>;
   readonly counters: RateLimiterMemory;
+  /** What PostgREST knows the gateway by. */
+  readonly gatewayToken: string | undefined;
   identity: Identity | undefined;
   /** What `readBody` has read. */
   body: Buffer | undefined;

@@ -1,6 +1,17 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { documentFor, LUA, postConfig, send, startGateway, startUpstream } from "./support.ts";
+import {
+  admin,
+  askAdmin,
+  documentFor,
+  ids,
+  LUA,
+  putPlugin,
+  putService,
+  send,
+  startGateway,
+  startUpstream,
+} from "./support.ts";
 
 describe("a document", () => {
   const service = (plugins: unknown[] = [], more: object = {}, route: object = {}) => ({
@@ -109,8 +120,7 @@ describe("a document", () => {
     await expect(startGateway({ document })).rejects.toThrow(message);
   });
 
-  test("with 50,000 consumers loads in less than two seconds of CPU time", async () => {
-    const gateway = await startGateway({ admin: { host: "127.0.0.1", port: 0 } });
+  test("with 50,000 consumers loads in less than four seconds of CPU time", async () => {
     const upstream = await startUpstream((_, response) => response.end("ok"));
     const document = {
       ...documentFor(upstream, [{ name: "key-auth", config: { key_names: ["x-api-key"] } }]),
@@ -120,26 +130,24 @@ describe("a document", () => {
         keyauth_credentials: [{ key: createHash("sha256").update(`key-${n}`).digest("hex") }],
       })),
     };
-    const body = JSON.stringify(document);
     const before = process.cpuUsage();
-    expect((await postConfig(gateway, body)).status).toBe(201);
+    const gateway = await startGateway({ document });
     const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(2000);
+    expect((user + system) / 1000).toBeLessThan(4000);
     const key = createHash("sha256").update("key-49999").digest("hex");
     expect((await send(gateway, "/", { headers: { "x-api-key": key } })).status).toBe(200);
   });
 });
 
-describe("the admin API", () => {
-  const admin = { host: "127.0.0.1", port: 0 };
-
-  test("says that it is alive, that it is ready once it has a configuration, and what it answered", async () => {
+describe("the Admin API", () => {
+  test("says that it is alive, that it is ready once it has a route, and what it answered", async () => {
     const upstream = await startUpstream((_, response) => response.end("ok"));
     const gateway = await startGateway({ admin });
+    // Whoever watches has no token.
     const statusOf = async (path: string) => (await fetch(`${gateway.adminUrl}${path}`)).status;
-    expect(await statusOf("/healthz")).toBe(200);
+    expect([await statusOf("/healthz"), await statusOf("/status")]).toEqual([200, 200]);
     expect([await statusOf("/readyz"), await statusOf("/status/ready")]).toEqual([503, 503]);
-    await postConfig(gateway, JSON.stringify(documentFor(upstream, [])));
+    expect(await putService(gateway, upstream)).toEqual([200, 200]);
     expect([await statusOf("/readyz"), await statusOf("/status/ready")]).toEqual([200, 200]);
     await send(gateway, "/");
     await expect
@@ -147,51 +155,93 @@ describe("the admin API", () => {
       .toMatch(/^kong_http_requests_total\{.*code="200".*source="service".*\} 1$/m);
   });
 
-  test("swaps an accepted document, skips an unchanged one and keeps the old one when it refuses", async () => {
+  test("changes what is served for the next request, and keeps the old when it refuses", async () => {
     const upstream = await startUpstream((incoming, response) => response.end(incoming.url));
     const gateway = await startGateway({ admin });
-    expect((await fetch(`${gateway.adminUrl}/status`)).status).toBe(200);
     const before = await send(gateway, "/a");
     expect(before.status).toBe(404);
     expect(JSON.parse(before.body.toString()).message).toBe("no Route matched with those values");
 
-    const document = JSON.stringify(documentFor(upstream, [], { strip_path: false }));
-    expect((await postConfig(gateway, document)).status).toBe(201);
+    await putService(gateway, upstream, { strip_path: false });
     expect((await send(gateway, "/a")).body.toString()).toBe("/a");
-    expect((await postConfig(gateway, document, "?check_hash=1")).status).toBe(304);
-    expect((await postConfig(gateway, JSON.stringify({ config: document }), "?check_hash=1")).status).toBe(
-      304,
-    );
-    expect((await postConfig(gateway, document)).status).toBe(201);
-
-    const refused = await postConfig(gateway, document.replace('"routes"', '"foo":1,"routes"'));
-    expect(refused.status).toBe(400);
-    expect(refused.json).toMatchObject({
-      name: "invalid declarative configuration",
-      code: 14,
-      message: expect.stringContaining("declarative config is invalid: services[0].foo: not implemented"),
-      fields: { "services[0].foo": expect.any(String) },
-      flattened_errors: [expect.anything()],
-    });
+    // Kong has both, and the embedded gateway neither: it says so in place of ignoring them.
+    const refused = [
+      await askAdmin(gateway, "PATCH", `/routes/${ids.route}`, { hosts: ["a"] }),
+      await putPlugin(gateway, "rate-limiting", { month: 1 }),
+    ];
+    for (const { status, json } of refused) {
+      expect([status, json.code]).toEqual([400, 2]);
+      expect(json.message).toContain("not implemented by the embedded gateway; run Kong for this");
+    }
+    expect(refused[0]?.json.fields).toEqual({ hosts: expect.any(String) });
     expect((await send(gateway, "/a")).body.toString()).toBe("/a");
+    await askAdmin(gateway, "DELETE", `/routes/${ids.route}`);
+    expect((await send(gateway, "/a")).status).toBe(404);
   });
 
-  test("takes YAML, and keeps what was counted", async () => {
+  test("keeps what was counted, whatever is put again", async () => {
     const upstream = await startUpstream((_, response) => response.end());
     const gateway = await startGateway({ admin });
-    const limited = { name: "rate-limiting", config: { day: 2, limit_by: "ip" } };
-    const yaml = `# YAML\n${JSON.stringify(documentFor(upstream, [limited]), null, 1)}`;
+    const limit = async () => {
+      await putService(gateway, upstream);
+      expect((await putPlugin(gateway, "rate-limiting", { day: 2, limit_by: "ip" })).status).toBe(200);
+    };
     for (const remaining of ["1", "0"]) {
-      expect((await postConfig(gateway, yaml, "", "text/yaml")).status).toBe(201);
+      await limit();
       expect((await send(gateway, "/")).headers["x-ratelimit-remaining-day"]).toBe(remaining);
     }
-    expect((await postConfig(gateway, yaml, "", "text/yaml")).status).toBe(201);
+    await limit();
     expect((await send(gateway, "/")).status).toBe(429);
   });
 
-  test("listens on loopback only and takes nothing that a web page can send", async () => {
-    await expect(startGateway({ admin: { host: "0.0.0.0", port: 0 } })).rejects.toThrow("loopback");
+  test("takes a key into service and out of it at once, with its own limits", async () => {
+    const upstream = await startUpstream((_, response) => response.end());
     const gateway = await startGateway({ admin });
-    expect((await postConfig(gateway, "{}", "", "text/plain")).status).toBe(415);
+    await putService(gateway, upstream);
+    await putPlugin(gateway, "key-auth", { key_names: ["x-api-key"] });
+    const id = "44444444-4444-4444-8444-444444444444";
+    const ask = async (key: string) => (await send(gateway, "/", { headers: { "x-api-key": key } })).status;
+    await askAdmin(gateway, "PUT", `/consumers/${id}`, { username: "a" });
+    await askAdmin(gateway, "PUT", `/consumers/${id}/key-auth/${id}`, { key: "one" });
+    expect(await ask("one")).toBe(200);
+    await askAdmin(gateway, "PUT", `/consumers/${id}/key-auth/${id}`, { key: "two" });
+    expect([await ask("one"), await ask("two")]).toEqual([401, 200]);
+    const plugin = { name: "rate-limiting", consumer: { id }, config: { day: 1 } };
+    await askAdmin(gateway, "PUT", `/plugins/${id}`, plugin);
+    expect([await ask("two"), await ask("two")]).toEqual([200, 429]);
+    await askAdmin(gateway, "DELETE", `/plugins/${id}`);
+    expect(await ask("two")).toBe(200);
+    await askAdmin(gateway, "DELETE", `/consumers/${id}`);
+    expect(await ask("two")).toBe(401);
+  });
+
+  test("listens on loopback only, and asks for its token and its own name", async () => {
+    await expect(startGateway({ admin: { ...admin, host: "0.0.0.0" } })).rejects.toThrow("loopback");
+    const gateway = await startGateway({ admin });
+    const path = `/consumers/${ids.route}`;
+    const body = { username: "a" };
+    const json = { "content-type": "application/json" };
+    const statusOf = async (headers: Record<string, string>) =>
+      (await askAdmin(gateway, "PUT", path, body, headers)).status;
+    expect(await statusOf({ ...json, "kong-admin-token": "" })).toBe(401);
+    expect(await statusOf({ ...json, "kong-admin-token": `${admin.token}.` })).toBe(401);
+    expect(
+      (await askAdmin(gateway, "GET", "/consumers", undefined, { "kong-admin-token": "no" })).status,
+    ).toBe(401);
+    // What a web page can send without asking first.
+    expect(await statusOf({ "content-type": "text/plain" })).toBe(415);
+    const asOther = { headers: { host: "attacker.example", "kong-admin-token": admin.token } };
+    for (const target of ["/consumers", "/status", "/metrics"]) {
+      const answer = await send({ ...gateway, proxyUrl: gateway.adminUrl ?? "" }, target, asOther);
+      expect(answer.status).toBe(403);
+    }
+    expect((await askAdmin(gateway, "GET", path)).status).toBe(404);
+    expect(await statusOf(json)).toBe(200);
+  });
+
+  test("takes nothing that is larger than an entity can be", async () => {
+    const gateway = await startGateway({ admin });
+    const body = { username: "a".repeat(2 << 20) };
+    expect((await askAdmin(gateway, "PUT", `/consumers/${ids.route}`, body)).status).toBe(413);
   });
 });

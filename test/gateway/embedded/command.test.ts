@@ -38,6 +38,8 @@ describe("npm run gateway:embedded", () => {
       [["--config", good, "--port", "x"], "expected a port number"],
       [["--config", good, "--port", "0", "--trusted-ips", "10.0.0.0/99"], 'trusted address "10.0.0.0/99"'],
     ];
+    const { code, stderr } = await runCommand(["--config", good, "--port", "0", "--admin-port", "0"], "");
+    expect([code, stderr]).toEqual([1, expect.stringContaining("set GATEWAY_ADMIN_TOKEN")]);
     await Promise.all(
       errors.map(async ([args, message]) => {
         const { code, stderr } = await runCommand(args);
@@ -62,12 +64,16 @@ describe("npm run gateway:embedded", () => {
   });
 });
 
-function startCommand(args: string[]) {
+function startCommand(args: string[], adminToken = "a token") {
   const root = new URL("../../../", import.meta.url).pathname;
   const child: ChildProcess = spawn(
     process.execPath,
     ["--import", "tsx", "scripts/gateway-embedded.ts", ...args],
-    { cwd: root, stdio: ["ignore", "pipe", "pipe"] },
+    {
+      cwd: root,
+      env: { ...process.env, GATEWAY_ADMIN_TOKEN: adminToken },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
   );
   opened.push(() => child.kill("SIGKILL"));
   const text = { stdout: "", stderr: "" };
@@ -85,8 +91,8 @@ function startCommand(args: string[]) {
   };
 }
 
-async function runCommand(args: string[]) {
-  const { text, exit } = startCommand(args);
+async function runCommand(args: string[], adminToken?: string) {
+  const { text, exit } = startCommand(args, adminToken);
   const code: unknown = await exit;
   return { code, ...text };
 }

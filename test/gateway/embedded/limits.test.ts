@@ -1,15 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { documentFor, postConfig, send, startGateway, startUpstream } from "./support.ts";
+import { admin, documentFor, putPlugin, putService, send, startGateway, startUpstream } from "./support.ts";
 
 describe("limits", () => {
   test("of a day hold when the hour's is not reached, and refused requests are not counted", async () => {
     const upstream = await startUpstream((_, response) => response.end());
-    const limit = { name: "rate-limiting", config: { hour: 50, day: 50, limit_by: "ip" } };
-    const high = { name: "rate-limiting", config: { day: 50, limit_by: "ip" } };
-    const gateway = await startGateway({
-      document: documentFor(upstream, [high]),
-      admin: { host: "127.0.0.1", port: 0 },
-    });
+    const gateway = await startGateway({ admin });
+    await putService(gateway, upstream);
+    await putPlugin(gateway, "rate-limiting", { day: 50, limit_by: "ip" });
     for (let n = 1; n <= 50; n++) {
       const { status, headers } = await send(gateway, "/");
       expect([status, headers["x-ratelimit-remaining-day"]]).toEqual([200, String(50 - n)]);
@@ -19,7 +16,7 @@ describe("limits", () => {
     const left = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
     expect(Math.abs(Number(over.headers["retry-after"]) - left)).toBeLessThanOrEqual(2);
     // The hour's counter starts now; the day refuses, so the hour is never counted.
-    await postConfig(gateway, JSON.stringify(documentFor(upstream, [limit])));
+    await putPlugin(gateway, "rate-limiting", { hour: 50, day: 50, limit_by: "ip" });
     for (let n = 0; n < 3; n++) {
       const { status, headers } = await send(gateway, "/");
       expect([status, headers["x-ratelimit-remaining-day"]]).toEqual([429, "0"]);

@@ -67,19 +67,46 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export async function postConfig(
+export const admin = { host: "127.0.0.1", port: 0, token: "the token of this test" };
+
+/** Asks the Admin API with its token. */
+export async function askAdmin(
   gateway: EmbeddedGateway,
-  body: string,
-  query = "",
-  type = "application/json",
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = { "content-type": "application/json" },
 ) {
-  const response = await fetch(`${gateway.adminUrl}/config${query}`, {
-    method: "POST",
-    headers: { "content-type": type },
-    body,
+  const response = await fetch(`${gateway.adminUrl}${path}`, {
+    method,
+    headers: { "kong-admin-token": admin.token, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   return { status: response.status, json: text === "" ? undefined : JSON.parse(text) };
+}
+
+/** The IDs of one service, its route and its plugin. */
+export const ids = {
+  service: "11111111-1111-4111-8111-111111111111",
+  route: "22222222-2222-4222-8222-222222222222",
+  plugin: "33333333-3333-4333-8333-333333333333",
+};
+
+/** One service with one route, by the Admin API; both put again are the same. */
+export async function putService(gateway: EmbeddedGateway, url: string, route: object = {}) {
+  const service = { id: ids.service };
+  const answers = [
+    await askAdmin(gateway, "PUT", `/services/${ids.service}`, { name: "api", url, retries: 0 }),
+    await askAdmin(gateway, "PUT", `/routes/${ids.route}`, { name: "all", paths: ["/"], service, ...route }),
+  ];
+  return answers.map(({ status }) => status);
+}
+
+/** A plugin of that service. */
+export async function putPlugin(gateway: EmbeddedGateway, name: string, config: object) {
+  const body = { name, config, service: { id: ids.service } };
+  return await askAdmin(gateway, "PUT", `/plugins/${ids.plugin}`, body);
 }
 
 export function openRequest(

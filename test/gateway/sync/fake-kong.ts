@@ -12,6 +12,8 @@ function readListener(name: string) {
 }
 await startEmbeddedGateway({
   proxy: readListener("KONG_PROXY_LISTEN"),
-  admin: readListener("KONG_ADMIN_LISTEN"),
+  // Kong has no token of its own.
+  admin: { ...readListener("KONG_ADMIN_LISTEN"), token: "" },
+  gatewayToken: process.env.GATEWAY_TOKEN,
   logger: pino({ level: "silent" }),
 });

@@ -31,6 +31,7 @@ if [ "$KONG_FAKE" = ends ]; then echo "Error: the plugins cannot be loaded" >&2;
 env > "$KONG_PREFIX/environment"
 echo "$@" > "$KONG_PREFIX/arguments"
 id -u > "$KONG_PREFIX/user"
+if [ "$1" = migrations ]; then echo "$2" >> "$KONG_PREFIX/migrations"; exit 0; fi
 cd ${project} && ${process.execPath} --import tsx test/gateway/sync/fake-kong.ts
 `,
     { mode: 0o755 },
@@ -77,12 +78,17 @@ describe("npm start -- --gateway kong", () => {
     expect(await send(baseUrl, "/general?limit=1", { key: { value: keys.individual } })).toMatchObject({
       status: 200,
     });
+    expect(await readPrefix(stack, "migrations")).toBe("bootstrap\nup\nfinish\n");
     expect((await readPrefix(stack, "arguments")).trim()).toBe("start");
     const environment = Object.fromEntries(
       (await readPrefix(stack, "environment")).split("\n").map((line) => line.split(/=(.*)/).slice(0, 2)),
     );
     expect(environment).toMatchObject({
-      KONG_DATABASE: "off",
+      KONG_DATABASE: "postgres",
+      KONG_PG_USER: "kong",
+      KONG_PG_DATABASE: "kong",
+      KONG_PG_PORT: new URL(stack.facts.database_url).port,
+      GATEWAY_TOKEN: expect.stringMatching(/^eyJ/),
       KONG_UNTRUSTED_LUA_SANDBOX_REQUIRES: "kong.tools.sha256",
       KONG_NGINX_DAEMON: "off",
       KONG_PREFIX: path.join(stack.directory, "kong"),
@@ -162,12 +168,14 @@ describe("npm start -- --gateway kong fails with what to do", () => {
         port: 1,
         adminPort: 1,
         trustedIps: [],
+        databaseUrl: "postgres://kong:none@127.0.0.1:1/kong",
+        secrets: { gatewayToken: "none" },
         environment: { ...process.env, KONG_FAKE: "ends" },
       },
       () => {},
     );
     await expect(start).rejects.toThrow(
-      `Kong ended with exit code 1.\n  Error: the plugins cannot be loaded\n  Its log is ${prefix}/logs/error.log.`,
+      "kong migrations ended with exit code 1.\n  Error: the plugins cannot be loaded",
     );
   });
 

@@ -12,7 +12,7 @@ import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { send } from "../../support/target.ts";
 
-export const jwtSecret = "the secret of a gateway that lives for one test only";
+export const adminToken = "the token of a gateway that lives for one test only";
 
 /** A database of this file's own, with the schemas and nothing else; its superuser's client and address. */
 export async function createDatabase() {
@@ -59,13 +59,23 @@ export async function startNode() {
   const start = (port: number, adminPort: number): Promise<EmbeddedGateway> =>
     startEmbeddedGateway({
       proxy: { host: "127.0.0.1", port },
-      admin: { host: "127.0.0.1", port: adminPort },
+      admin: { host: "127.0.0.1", port: adminPort, token: adminToken },
+      gatewayToken: "a token",
       logger: pino({ level: "silent" }),
     });
   let gateway: EmbeddedGateway | undefined = await start(0, 0);
   const { proxyUrl, adminUrl = "" } = gateway;
   return {
     adminUrl,
+    admin: async (method: string, path: string, body?: object) => {
+      const response = await fetch(adminUrl + path, {
+        method,
+        headers: { "kong-admin-token": adminToken, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, json: text === "" ? undefined : JSON.parse(text) };
+    },
     ask: async (key: string) =>
       (await send(proxyUrl, "/general", { key: { value: key } }).catch(() => ({ status: 0 }))).status,
     stop: async () => {
@@ -80,14 +90,14 @@ export async function startNode() {
 
 /** A sync with all that it logs. */
 export async function startLoggedSync(
-  options: Omit<SyncOptions, "logger" | "jwtSecret">,
+  options: Omit<SyncOptions, "logger" | "adminToken">,
 ): Promise<Sync & { log: () => string }> {
   let log = "";
   const write = (line: string) => {
     log += line;
   };
   const logger = pino({ base: null }, { write });
-  const sync = await startSync({ ...options, jwtSecret, logger });
+  const sync = await startSync({ ...options, adminToken, logger });
   return { ...sync, log: () => log };
 }
 
