@@ -1,12 +1,11 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
-import { run } from "./support.ts";
+import { readAll as readParts, run } from "./support.ts";
 
 // Drift: what somebody changes by hand. Roles are changed too, so the server is these tests' own.
 
@@ -26,10 +25,7 @@ afterAll(async () => {
 });
 
 const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });
-const readAll = async () =>
-  (await readCatalogue(client, await readCatalogueQueries(repositoryDirectory))).map(
-    ({ object, part, definition }) => `${object} ${part}: ${definition}`,
-  );
+const readAll = () => readParts(url);
 
 /** Each a change that a deployment must put back. */
 const breaks = [

@@ -3,9 +3,8 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements-program.ts";
 import { runKeys } from "../../../scripts/access/keys-program.ts";
-import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
@@ -13,7 +12,7 @@ import { type ScratchServer, startScratchServer } from "../../../scripts/servers
 import { connect } from "../../../service/connect.ts";
 import { runHere } from "../../support/run-here.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
-import { findKeyId } from "./support.ts";
+import { askEach, findKeyId, readAll, withLogin } from "./support.ts";
 
 // Who is no superuser: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
 
@@ -22,12 +21,7 @@ let server: ScratchServer;
 let superuser: Client;
 let superuserUrl: string;
 
-/** The address of the database for a person. */
-const urlOf = (name: string) => {
-  const url = new URL(superuserUrl);
-  [url.username, url.password] = [name, "secret"];
-  return url.href;
-};
+const urlOf = (name: string) => withLogin(superuserUrl, name, "secret");
 const runAs = (
   name: string,
   program: Parameters<typeof runHere>[0],
@@ -49,28 +43,7 @@ afterAll(async () => {
 const database = () => new URL(superuserUrl).pathname.slice(1);
 
 /** What the database says against each statement, as a role. */
-async function askAs(name: string, statements: string[]): Promise<string[]> {
-  const client = await connect(urlOf(name), "test");
-  const answers: string[] = [];
-  for (const statement of statements) {
-    answers.push(
-      await client.query(statement).then(
-        () => `${statement}: allowed`,
-        (error: Error) => error.message,
-      ),
-    );
-  }
-  await client.end();
-  return answers;
-}
-
-/** Everything that the project owns in a database. */
-async function readAll(url: string): Promise<string[]> {
-  const client = await connect(url, "test");
-  const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
-  await client.end();
-  return parts.map(({ object, part, definition }) => `${object} ${part}: ${definition}`);
-}
+const askAs = (name: string, statements: string[]) => askEach(urlOf(name), statements);
 
 describe("who deploys", () => {
   it("is told what it lacks as SQL, before anything is changed", async () => {

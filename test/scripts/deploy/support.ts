@@ -104,6 +104,37 @@ export async function readApiCatalogue(databaseUrl: string): Promise<string> {
   }
 }
 
+/** Everything that the project owns in a database, a line a part. */
+export async function readAll(databaseUrl: string): Promise<string[]> {
+  const client = await connect(databaseUrl, "test");
+  const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
+  await client.end();
+  return parts.map(({ object, part, definition }) => `${object} ${part}: ${definition}`);
+}
+
+/** The address of the same database for another login. */
+export function withLogin(databaseUrl: string, name: string, password: string): string {
+  const url = new URL(databaseUrl);
+  [url.username, url.password] = [name, password];
+  return url.href;
+}
+
+/** What the database says against each statement. */
+export async function askEach(databaseUrl: string, statements: string[]): Promise<string[]> {
+  const client = await connect(databaseUrl, "test");
+  const answers: string[] = [];
+  for (const statement of statements) {
+    answers.push(
+      await client.query(statement).then(
+        () => `${statement}: allowed`,
+        (error: Error) => error.message,
+      ),
+    );
+  }
+  await client.end();
+  return answers;
+}
+
 export async function queryOn<Row extends Record<string, unknown>>(
   databaseUrl: string,
   sql: string,

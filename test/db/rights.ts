@@ -1,0 +1,101 @@
+import { tables } from "../support/columns.ts";
+
+export const roles = [
+  "authenticator",
+  "gateway",
+  "api_public",
+  "api_tribal",
+  "report_service",
+  "gateway_sync",
+  "publisher",
+  "key_operator",
+  "deployment_planner",
+] as const;
+type Role = (typeof roles)[number];
+
+const prefix = (schema: string, names: readonly string[]) => names.map((name) => `${schema}.${name}`);
+const readable = [
+  ...prefix("api_v1_1_0", tables),
+  ...prefix("dissemination", [...tables, "data_set"]),
+  ...prefix("disclosed", [...tables, "general_stubs", "data_set"]),
+  ...prefix("suppressed", tables),
+];
+export const relationships = "api_v1_1_0.*";
+const servedFunctions = ["request.refuse", "request.matches_etag", relationships];
+
+/** Schemas that a role may use, relations that it may read, functions that it may run. */
+export const rights: Record<
+  Exclude<Role, "publisher">,
+  { schemas: string[]; reads: string[]; runs: string[] }
+> = {
+  authenticator: { schemas: ["request"], reads: [], runs: ["request.pre_config"] },
+  gateway: {
+    schemas: ["request"],
+    reads: [],
+    runs: [
+      "request.authorize",
+      "request.decide",
+      "request.find_key",
+      "request.find_retirement",
+      "request.note_request_id",
+      "request.refuse",
+      "request.matches_etag",
+    ],
+  },
+  api_public: {
+    schemas: ["api_v1_1_0", "disclosed", "dissemination", "request", "suppressed"],
+    reads: readable,
+    runs: servedFunctions,
+  },
+  api_tribal: {
+    schemas: [
+      "access",
+      "admin_api_v1_1_0",
+      "api_v1_1_0",
+      "disclosed",
+      "dissemination",
+      "request",
+      "suppressed",
+    ],
+    reads: readable,
+    runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
+  },
+  report_service: {
+    schemas: ["access", "publication"],
+    reads: [],
+    runs: ["access.find_request_of_token", "access.redeem_access_token", "publication.describe_service"],
+  },
+  gateway_sync: {
+    schemas: ["access"],
+    reads: ["access.active_keys"],
+    runs: ["access.record_key_use"],
+  },
+  key_operator: {
+    schemas: ["access"],
+    reads: ["access.agreement_overview", "access.events", "access.key_overview"],
+    runs: [
+      "access.decide_agreement",
+      "access.issue_key",
+      "access.request_agreement",
+      "access.resolve_agreement",
+      "access.resolve_key",
+      "access.revoke_agreement",
+      "access.revoke_key",
+      "access.rotate_key",
+      "access.verify_key",
+    ],
+  },
+  deployment_planner: {
+    schemas: ["deployment", "publication"],
+    reads: [
+      "deployment.api_schemas",
+      "deployment.catalogues",
+      "deployment.migrations",
+      "deployment.retired_versions",
+      "publication.data_sets",
+    ],
+    runs: [],
+  },
+};
+
+// The previous data set has the rights it had when it was live.
