@@ -2,55 +2,9 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { adminToken, createDatabase, startLoggedSync, startNode, startUpstream, waitFor } from "./support.ts";
-
-/** A change of a row is in force on every node within this time. */
-const reactionMilliseconds = 2_000;
-
-let database: Awaited<ReturnType<typeof createDatabase>>;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let nodes: [Awaited<ReturnType<typeof startNode>>, Awaited<ReturnType<typeof startNode>>];
-/** What a test opened, closed in reverse order after it. */
-const opened: (() => unknown)[] = [];
-
-beforeAll(async () => {
-  database = await createDatabase();
-  upstream = await startUpstream();
-});
-afterAll(async () => {
-  upstream.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  nodes = [await startNode(), await startNode()];
-  opened.push(nodes[0].stop, nodes[1].stop);
-});
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-async function start(adminUrls = nodes.map(({ adminUrl }) => adminUrl)) {
-  const sync = await startLoggedSync({
-    database: { connectionString: database.syncUrl },
-    adminUrls,
-    postgrestUrl: upstream.url,
-  });
-  opened.push(sync.close);
-  return sync;
-}
-
-/** How long it takes until every given node answers the key with the status. */
-async function waitForStatus(
-  key: string,
-  status: number,
-  asked = nodes as { ask: (typeof nodes)[0]["ask"] }[],
-) {
-  return waitFor(`the nodes answer ${status}`, async () => {
-    const answers = await Promise.all(asked.map((node) => node.ask(key)));
-    return answers.every((answer) => answer === status);
-  });
-}
+import { describe, expect, test } from "vitest";
+import { database, nodes, opened, reactionMilliseconds, start, waitForStatus } from "./set-up.ts";
+import { adminToken, waitFor } from "./support.ts";
 
 describe("a node that refuses an entity", () => {
   test("keeps the old one, is reported, holds up no key, and takes the next good one", async () => {

@@ -1,38 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { serveSyncState } from "../../../gateway/serve-sync-state.ts";
-import { createDatabase, startLoggedSync, startNode, startUpstream, waitFor } from "./support.ts";
-
-let database: Awaited<ReturnType<typeof createDatabase>>;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let nodes: [Awaited<ReturnType<typeof startNode>>, Awaited<ReturnType<typeof startNode>>];
-/** What a test opened, closed in reverse order after it. */
-const opened: (() => unknown)[] = [];
-
-beforeAll(async () => {
-  database = await createDatabase();
-  upstream = await startUpstream();
-});
-afterAll(async () => {
-  upstream.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  nodes = [await startNode(), await startNode()];
-  opened.push(nodes[0].stop, nodes[1].stop);
-});
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-async function start(adminUrls = nodes.map(({ adminUrl }) => adminUrl)) {
-  const sync = await startLoggedSync({
-    database: { connectionString: database.syncUrl },
-    adminUrls,
-    postgrestUrl: upstream.url,
-  });
-  opened.push(sync.close);
-  return sync;
-}
+import { database, nodes, opened, start } from "./set-up.ts";
+import { waitFor } from "./support.ts";
 
 describe("what the sync says of itself", () => {
   const serve = async (sync: Awaited<ReturnType<typeof start>>, postgrestReadyUrl?: string) => {

@@ -1,56 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect } from "../../../service/connect.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
-import { createDatabase, startLoggedSync, startNode, startUpstream, waitFor } from "./support.ts";
-
-/** A change of a row is in force on every node within this time. */
-const reactionMilliseconds = 2_000;
-
-let database: Awaited<ReturnType<typeof createDatabase>>;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let nodes: [Awaited<ReturnType<typeof startNode>>, Awaited<ReturnType<typeof startNode>>];
-/** What a test opened, closed in reverse order after it. */
-const opened: (() => unknown)[] = [];
-
-beforeAll(async () => {
-  database = await createDatabase();
-  upstream = await startUpstream();
-});
-afterAll(async () => {
-  upstream.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  nodes = [await startNode(), await startNode()];
-  opened.push(nodes[0].stop, nodes[1].stop);
-});
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
-async function start(adminUrls = nodes.map(({ adminUrl }) => adminUrl)) {
-  const sync = await startLoggedSync({
-    database: { connectionString: database.syncUrl },
-    adminUrls,
-    postgrestUrl: upstream.url,
-  });
-  opened.push(sync.close);
-  return sync;
-}
-
-/** How long it takes until every given node answers the key with the status. */
-async function waitForStatus(
-  key: string,
-  status: number,
-  asked = nodes as { ask: (typeof nodes)[0]["ask"] }[],
-) {
-  return waitFor(`the nodes answer ${status}`, async () => {
-    const answers = await Promise.all(asked.map((node) => node.ask(key)));
-    return answers.every((answer) => answer === status);
-  });
-}
+import { database, nodes, opened, reactionMilliseconds, start, waitForStatus } from "./set-up.ts";
+import { waitFor } from "./support.ts";
 
 describe("a change of a row", () => {
   test("reaches two nodes within two seconds, in both directions", async () => {
