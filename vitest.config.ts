@@ -11,7 +11,7 @@ const onStack = [
   "test/gateway/sync/render.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
-  "test/report-service/{entry-points,outage,redeem,relay-storage,s3-store}.test.ts",
+  "test/report-service/{entry-points,hanging-storage,outage,redeem,relay-storage,s3-store}.test.ts",
   "test/report-service/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
   "test/scripts/deploy/{load,smoke,types}.test.ts",

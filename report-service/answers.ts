@@ -51,6 +51,16 @@ export const unavailable: Answer = {
   },
 };
 
+/** For a token that the database may have spent before it went away. */
+export const uncertain: Answer = {
+  ...unavailable,
+  body: {
+    ...unavailable.body,
+    details: "The token may have been used up.",
+    hint: "Try the same link again in a few seconds. If it is not there, request access to the file again.",
+  },
+};
+
 export const failed: Answer = {
   status: 500,
   body: {

@@ -1,11 +1,20 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
-import { failed, methodNotAllowed, notFound, securityHeaders, sendAnswer, unavailable } from "./answers.ts";
+import {
+  failed,
+  methodNotAllowed,
+  notFound,
+  securityHeaders,
+  sendAnswer,
+  unavailable,
+  uncertain,
+} from "./answers.ts";
 import { makePartsCheck } from "./check-parts.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
 import { createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
+import { RedemptionUncertain } from "./redeem-token.ts";
 import { serveDownloads } from "./serve-downloads.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import type { BuiltAssets } from "./site/build-assets.ts";
@@ -70,7 +79,7 @@ export function createReportService({
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof StorageUnavailable || error instanceof DatabaseUnavailable) {
       request.log.error({ err: error }, "a token could not be redeemed");
-      return sendAnswer(reply, unavailable);
+      return sendAnswer(reply, error instanceof RedemptionUncertain ? uncertain : unavailable);
     }
     request.log.error({ err: error }, "unexpected error");
     return sendAnswer(reply, failed);

@@ -74,7 +74,14 @@ function createClient({ region, forcePathStyle, credentials }: S3StoreOptions, e
     ...(credentials === undefined ? {} : { credentials }),
     // One retry, and each attempt short enough that both fit into the deadline.
     maxAttempts: 2,
-    requestHandler: { connectionTimeout: 1000, requestTimeout: 1300, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 1000,
+      requestTimeout: 1300,
+      throwOnRequestTimeout: true,
+      // Questions that hang for 3 s hold a connection each; of the default of 50 none would be left for others.
+      httpAgent: { maxSockets: 1000 },
+      httpsAgent: { maxSockets: 1000 },
+    },
     // Checksums by default are newer than many servers that speak the S3 API.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { parseJson } from "./parse-json.ts";
 
 /** The process that has a stack's directory. */
 export interface Holder {
@@ -28,9 +29,10 @@ export interface RunningStack {
 function findRunningStack(variables: Record<string, string | undefined>): RunningStack | undefined {
   const directory = variables.STACK_DIRECTORY || ".stack";
   if (findHolder(directory) === undefined) return undefined;
-  const text = read(path.join(directory, "stack.json"));
+  const file = path.join(directory, "stack.json");
+  const text = read(file);
   if (text === undefined) return undefined;
-  const { database_url: databaseUrl }: { database_url: string } = JSON.parse(text);
+  const { database_url: databaseUrl }: { database_url: string } = parseJson(file, text);
   return { directory, databaseUrl, publicData: path.join(directory, "public-data") };
 }
 

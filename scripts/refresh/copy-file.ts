@@ -58,7 +58,7 @@ export async function copyFile(client: Client, file: FileWithHeader, options: Co
         yield chunk;
       }
     })();
-    for await (const block of readRecords(counted)) {
+    for await (const block of readRecords(counted, file.checks)) {
       const kept = block.records.filter((record) => {
         line = record.line;
         if (record.line === 1) return false;

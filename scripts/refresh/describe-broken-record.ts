@@ -3,15 +3,21 @@ import { parse } from "csv-parse/sync";
 import type { Fault } from "./faults.ts";
 import type { CsvBlock, CsvRecord } from "./read-records.ts";
 
-/** What COPY cannot be given, if this record is that. */
+/** What is wrong with a record that COPY is not given. */
 export function describeBrokenRecord(
   { bytes }: CsvBlock,
   record: CsvRecord,
   columns: string[],
 ): Omit<Fault, "file" | "line"> | undefined {
-  const { problem, fields } = record;
-  if (problem === undefined && fields === columns.length) return undefined;
+  const { problem, fields, misquoted, mistyped } = record;
+  const isWhole = problem === undefined && misquoted === undefined && fields === columns.length;
+  if (isWhole && mistyped === undefined) return undefined;
   const own = bytes.subarray(record.start, Math.min(record.end, record.start + 100_000));
+  const bad = isWhole ? mistyped : misquoted;
+  if (problem === undefined && bad !== undefined) {
+    const value = bytes.toString("utf8", bad.start, bad.end);
+    return { column: columns[bad.index], value: value.slice(0, 60), problem: bad.problem };
+  }
   if (problem === undefined) {
     return {
       value: own.toString("utf8").slice(0, 60),

@@ -44,9 +44,11 @@ async function listDirectory(directory: string): Promise<StoredFile[]> {
   return await Promise.all(
     files.map(async (name) => {
       const file = path.join(directory, name);
+      const found = await stat(file);
+      if (!found.isFile()) throw new Error(`${file} is not a file.`);
       return {
         path: file,
-        size: (await stat(file)).size,
+        size: found.size,
         open: async () => createReadStream(file, { highWaterMark: 1 << 18 }),
         identify: () => hashFile(file),
       };

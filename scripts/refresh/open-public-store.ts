@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { PublicStore } from "./public-store.ts";
@@ -27,6 +27,10 @@ function openDirectory(root: string): PublicStore {
   return {
     makeWorkDirectory: async () => {
       await mkdir(root, { recursive: true });
+      const manifest = path.join(root, "manifest.json");
+      const found = await stat(manifest).catch(() => undefined);
+      // It is replaced last, when the data set is live.
+      if (found?.isFile() === false) throw new Error(`${manifest} is not a file.`);
       // What a run that was killed has left.
       for (const name of await readdir(root)) {
         if (name.startsWith(".part-")) await rm(path.join(root, name), { recursive: true, force: true });
@@ -43,9 +47,9 @@ function openDirectory(root: string): PublicStore {
       await rename(path.join(root, `${key}.part`), path.join(root, key));
     },
     readText: (key) =>
-      readFile(path.join(root, key), "utf8").catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return undefined;
-        throw error;
+      readFile(path.join(root, key), "utf8").catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code === "ENOENT") return undefined;
+        throw new Error(`${path.join(root, key)} cannot be read: ${cause.code}.`, { cause });
       }),
     listDataSets: async () => {
       const entries = await readdir(root, { withFileTypes: true }).catch(() => []);

@@ -10,7 +10,10 @@ export const definitionsDirectory = path.resolve(import.meta.dirname, "../../db/
 
 /** Reads a file of `db/data_set`, or of another directory like it. */
 export async function readDefinition(name: string, directory = definitionsDirectory): Promise<string> {
-  return await readFile(path.join(directory, name), "utf8");
+  const file = path.join(directory, name);
+  return await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new Error(`${file} cannot be read: ${cause.code}.`, { cause });
+  });
 }
 
 /** A column of a source table, with its type as it is written down. */
@@ -29,7 +32,7 @@ export async function readSourceTables(
   directory = definitionsDirectory,
 ): Promise<Map<string, SourceColumn[]>> {
   const file = path.join(directory, "staging.sql");
-  const [sql = ""] = (await readFile(file, "utf8"))
+  const [sql = ""] = (await readDefinition("staging.sql", directory))
     .replaceAll(/--.*$/gm, "")
     .split(/create\s+(?:unlogged\s+)?table\s+staging\.source_tables\b/i);
   const found = [...sql.matchAll(/create\s+(?:unlogged\s+)?table\s+staging\.(\w+)\s*\(([^;]*)\)\s*;/gi)];

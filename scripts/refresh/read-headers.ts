@@ -1,6 +1,7 @@
 import { parse } from "csv-parse/sync";
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
+import { chooseCheck, type ValueCheck } from "./check-value.ts";
 import type { SourceFile } from "./find-files.ts";
 import { readRecords } from "./read-records.ts";
 import { openContent } from "./stored-file.ts";
@@ -8,6 +9,8 @@ import { openContent } from "./stored-file.ts";
 /** A source file with the columns its first line names. */
 export interface FileWithHeader extends SourceFile {
   columns: string[];
+  /** Of the columns' values, in order. */
+  checks: (ValueCheck | undefined)[];
   /** Lines that the header takes. */
   headerLines: number;
 }
@@ -24,9 +27,14 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
   for (const file of files) {
     try {
       const header = await readHeader(file);
-      const found = await compareColumns(client, file, header.columns);
+      const expected = await readColumns(client, file);
+      const found = compareColumns(expected, header.columns);
       if (found.length > 0) faults.push(`${file.path}:1: ${found.join("; ")}.`);
-      read.push({ ...file, ...header });
+      const checks = header.columns.map((name) => {
+        const column = expected.find((it) => it.name === name);
+        return column && chooseCheck(column);
+      });
+      read.push({ ...file, ...header, checks });
     } catch (error) {
       faults.push(describeError(error));
     }
@@ -41,7 +49,8 @@ async function readHeader(file: SourceFile): Promise<{ columns: string[]; header
     for await (const { bytes, records } of readRecords(stream)) {
       const [first] = records;
       if (first === undefined) continue;
-      if (first.problem !== undefined) throw new Error(`the first line ${first.problem}`);
+      const problem = first.problem ?? first.misquoted?.problem;
+      if (problem !== undefined) throw new Error(`the first line ${problem}`);
       const text = bytes.toString("utf8", first.start, first.end);
       const [columns = []] = parse(text, { bom: true, relax_quotes: true }) as string[][];
       return { columns, headerLines: first.lines };
@@ -55,19 +64,29 @@ async function readHeader(file: SourceFile): Promise<{ columns: string[]; header
   throw new Error(`${file.path}:1: the file is empty; it should at least have a header line.`);
 }
 
-async function compareColumns(client: Client, file: SourceFile, columns: string[]): Promise<string[]> {
-  const { rows } = await client.query<{ name: string; is_derived: boolean }>(
-    `select attname as name, attname in (select name from staging.derived_columns) as is_derived
-     from pg_catalog.pg_attribute
+interface ExpectedColumn {
+  name: string;
+  type: string;
+  is_derived: boolean;
+}
+
+async function readColumns(client: Client, file: SourceFile): Promise<ExpectedColumn[]> {
+  const { rows } = await client.query<ExpectedColumn>(
+    `select attname as name, typname as type, attname in (select name from staging.derived_columns) as is_derived
+     from pg_catalog.pg_attribute join pg_catalog.pg_type on pg_type.oid = atttypid
      where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_line')`,
     [`staging.${file.table}`],
   );
-  const expected = rows.map(({ name }) => name);
-  const unknown = columns.filter((name) => !expected.includes(name));
-  const missing = rows.flatMap(({ name, is_derived }) =>
-    is_derived || columns.includes(name) ? [] : [name],
+  return rows;
+}
+
+function compareColumns(columns: ExpectedColumn[], given: string[]): string[] {
+  const expected = columns.map(({ name }) => name);
+  const unknown = given.filter((name) => !expected.includes(name));
+  const missing = columns.flatMap(({ name, is_derived }) =>
+    is_derived || given.includes(name) ? [] : [name],
   );
-  const twice = columns.filter((name, index) => columns.indexOf(name) !== index);
+  const twice = given.filter((name, index) => given.indexOf(name) !== index);
   return [
     ...(unknown.length > 0
       ? [`unknown columns ${unknown.map((name) => JSON.stringify(name.slice(0, 60))).join(", ")}`]

@@ -1,4 +1,14 @@
 import { isUtf8 } from "node:buffer";
+import type { ValueCheck } from "./check-value.ts";
+
+/** A value at fault, as bytes of the block it is in. */
+export interface BadValue {
+  /** Which of the record's values, from 0. */
+  index: number;
+  start: number;
+  end: number;
+  problem: string;
+}
 
 /** One record of a CSV file, as bytes of the block it is in. */
 export interface CsvRecord {
@@ -12,6 +22,10 @@ export interface CsvRecord {
   fields: number;
   /** What makes it unreadable, if anything. */
   problem: string | undefined;
+  /** The first value with a quote where none belongs. */
+  misquoted: BadValue | undefined;
+  /** The first value that a check refused. */
+  mistyped: BadValue | undefined;
 }
 
 /** A stretch of a CSV file with its whole records. */
@@ -26,65 +40,157 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const longestRecordBytes = 8 << 20;
 
-/**
- * Cuts the bytes of a CSV file (RFC 4180, as PostgreSQL's COPY reads it) into records. Holds a chunk and the record
- * that it breaks off in, and no more.
- */
-export async function* readRecords(chunks: AsyncIterable<Buffer>): AsyncGenerator<CsvBlock> {
-  let rest: Buffer = Buffer.alloc(0);
-  // State of the record that `rest` is the beginning of.
-  let position = 0;
-  let line = 1;
-  let lines = 1;
-  let fields = 1;
-  let isQuoted = false;
-  let wasReturn = false;
-  let hasBareReturn = false;
+/** How far a file has been cut, and what is known of the record that is being read. */
+interface Cut {
+  /** Where its record begins. */
+  start: number;
+  line: number;
+  lines: number;
+  fields: number;
+  fieldStart: number;
+  /** Where the last quote was that closed something. */
+  closedAt: number;
+  isQuoted: boolean;
+  wasReturn: boolean;
+  hasBareReturn: boolean;
+  misquoted: BadValue | undefined;
+  mistyped: BadValue | undefined;
+  /** What is wrong with the quotes of the value that is being read. */
+  oddity: string | undefined;
+}
 
+type Checks = readonly (ValueCheck | undefined)[];
+
+const firstCut: Cut = {
+  start: 0,
+  line: 1,
+  lines: 1,
+  fields: 1,
+  fieldStart: 0,
+  closedAt: -2,
+  isQuoted: false,
+  wasReturn: false,
+  hasBareReturn: false,
+  misquoted: undefined,
+  mistyped: undefined,
+  oddity: undefined,
+};
+
+/**
+ * Cuts the bytes of a CSV file (RFC 4180) into records. COPY would take quotes anywhere in a value, and make one value of
+ * what they enclose: such records are marked, and so is a last one without a line break, of which nobody knows whether
+ * it is whole. Holds a chunk and the record that it breaks off in, and no more.
+ *
+ * @param checks of the values of each record, in order
+ */
+export async function* readRecords(
+  chunks: AsyncIterable<Buffer>,
+  checks: Checks = [],
+): AsyncGenerator<CsvBlock> {
+  let rest: Buffer = Buffer.alloc(0);
+  const cut = { ...firstCut };
   for await (const chunk of chunks) {
     const bytes: Buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const records: CsvRecord[] = [];
-    let start = 0;
-    for (; position < bytes.length; position += 1) {
-      const byte = bytes[position];
-      if (isQuoted) {
-        if (byte === quote) isQuoted = false;
-        else if (byte === lineFeed) lines += 1;
-        continue;
-      }
-      if (byte === lineFeed) {
-        const end = wasReturn ? position - 1 : position;
-        const problem = hasBareReturn ? "has a carriage return outside quotes" : undefined;
-        records.push({ start, end, line, lines, fields, problem });
-        start = position + 1;
-        line += lines;
-        lines = 1;
-        fields = 1;
-        wasReturn = false;
-        hasBareReturn = false;
-        continue;
-      }
-      if (wasReturn) hasBareReturn = true;
-      wasReturn = byte === carriageReturn;
-      if (byte === comma) fields += 1;
-      else if (byte === quote) isQuoted = true;
-    }
+    const records = cutRecords(bytes, rest.length, cut, checks);
     markUnreadable(bytes, records);
     if (records.length > 0) yield { bytes, records };
-    rest = bytes.subarray(start);
-    position = rest.length;
+    rest = bytes.subarray(cut.start);
+    shift(cut, cut.start);
     if (rest.length > longestRecordBytes) {
       const problem = `does not end within ${longestRecordBytes >> 20} MB: is a closing quote missing?`;
-      yield { bytes: rest, records: [{ start: 0, end: 100, line, lines: Infinity, fields, problem }] };
+      const { line, fields } = cut;
+      const record = { start: 0, end: 100, line, lines: Infinity, fields, problem };
+      yield { bytes: rest, records: [{ ...record, misquoted: undefined, mistyped: undefined }] };
       return;
     }
   }
   if (rest.length === 0) return;
-  const problem = isQuoted ? "has a quote that is never closed" : undefined;
-  const end = wasReturn ? rest.length - 1 : rest.length;
-  const records = [{ start: 0, end, line, lines, fields, problem }];
-  markUnreadable(rest, records);
-  yield { bytes: rest, records };
+  const record = endRecord(rest, cut, checks, cut.wasReturn ? rest.length - 1 : rest.length);
+  record.problem ??= cut.isQuoted
+    ? "has a quote that is never closed"
+    : "has no line break at its end: the file may have been cut off";
+  markUnreadable(rest, [record]);
+  yield { bytes: rest, records: [record] };
+}
+
+/** @param from where to go on: what is before was seen */
+function cutRecords(bytes: Buffer, from: number, cut: Cut, checks: Checks): CsvRecord[] {
+  const records: CsvRecord[] = [];
+  for (let position = from; position < bytes.length; position += 1) {
+    const byte = bytes[position];
+    if (cut.isQuoted) {
+      if (byte === quote) {
+        cut.isQuoted = false;
+        cut.closedAt = position;
+      } else if (byte === lineFeed) cut.lines += 1;
+      continue;
+    }
+    if (byte === lineFeed) {
+      records.push(endRecord(bytes, cut, checks, cut.wasReturn ? position - 1 : position));
+      beginRecord(cut, position + 1);
+      continue;
+    }
+    if (cut.wasReturn) cut.hasBareReturn = true;
+    cut.wasReturn = byte === carriageReturn;
+    if (byte === comma) {
+      endValue(bytes, cut, checks, position);
+      cut.fields += 1;
+      cut.fieldStart = position + 1;
+    } else if (byte === quote) {
+      // The first byte of a value, or the second of a doubled quote.
+      if (position === cut.fieldStart || position - 1 === cut.closedAt) cut.isQuoted = true;
+      else cut.oddity ??= "has a quote in the middle";
+    } else if (position - 1 === cut.closedAt && !cut.wasReturn) {
+      cut.oddity ??= "has text after its closing quote";
+    }
+  }
+  return records;
+}
+
+function beginRecord(cut: Cut, start: number): void {
+  cut.line += cut.lines;
+  cut.lines = 1;
+  cut.fields = 1;
+  cut.start = start;
+  cut.fieldStart = start;
+  cut.wasReturn = false;
+  cut.hasBareReturn = false;
+  cut.misquoted = undefined;
+  cut.mistyped = undefined;
+}
+
+/** The bytes before are gone. */
+function shift(cut: Cut, bytes: number): void {
+  cut.start -= bytes;
+  cut.fieldStart -= bytes;
+  cut.closedAt -= bytes;
+  for (const bad of [cut.misquoted, cut.mistyped]) {
+    if (bad === undefined) continue;
+    bad.start -= bytes;
+    bad.end -= bytes;
+  }
+}
+
+function endValue(bytes: Buffer, cut: Cut, checks: Checks, end: number): void {
+  const { fieldStart: start, oddity } = cut;
+  const index = cut.fields - 1;
+  if (oddity !== undefined) {
+    cut.misquoted ??= { index, start, end, problem: oddity };
+    cut.oddity = undefined;
+  } else if (cut.mistyped === undefined) {
+    const problem = checks[index]?.(bytes, start, end);
+    if (problem !== undefined) cut.mistyped = { index, start, end, problem };
+  }
+}
+
+function endRecord(bytes: Buffer, cut: Cut, checks: Checks, end: number): CsvRecord {
+  endValue(bytes, cut, checks, end);
+  const { start, line, lines, fields, misquoted, mistyped } = cut;
+  let problem: string | undefined;
+  if (cut.hasBareReturn) problem = "has a carriage return outside quotes, where lines end with a line feed";
+  else if (line > 1 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf)
+    problem = "begins with a byte order mark, as where two files were joined";
+  return { start, end, line, lines, fields, problem, misquoted, mistyped };
 }
 
 /** Marks the records that hold bytes which are not text. */

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { type Client, escapeLiteral } from "pg";
 import { to as copyTo } from "pg-copy-streams";
+import { parseJson } from "../../service/parse-json.ts";
 import { listSourceTables } from "./count-rows.ts";
 import { lockPublication } from "./lock-publication.ts";
 import type { PublicStore } from "./public-store.ts";
@@ -76,8 +77,10 @@ export async function settlePublicFiles(client: Client, store: PublicStore): Pro
   );
   const live = rows.find(({ state }) => state === "live");
   if (live !== undefined) {
-    const text = await store.readText(`${live.id}/manifest.json`);
-    const manifest: Manifest = text === undefined ? await writeLiveFiles(client, store) : JSON.parse(text);
+    const name = `${live.id}/manifest.json`;
+    const text = await store.readText(name);
+    const manifest: Manifest =
+      text === undefined ? await writeLiveFiles(client, store) : parseJson(`${name} of the bulk files`, text);
     const published_at = live.published_at.toISOString();
     await store.putText("manifest.json", formatManifest({ ...manifest, published_at }));
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { parseJson } from "../../service/parse-json.ts";
 import type { LoginRole } from "../deploy/set-role-passwords.ts";
 import { loginRoles } from "../deploy/set-role-passwords.ts";
 
@@ -19,7 +20,8 @@ export interface Secrets {
 /** Reads the stack's secrets, or makes them on the first start. Kept in a file of mode 0600. */
 export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
   try {
-    const known: Secrets = JSON.parse(await readFile(path.join(directory, "secrets.json"), "utf8"));
+    const file = path.join(directory, "secrets.json");
+    const known = parseJson<Secrets>(file, await readFile(file, "utf8"));
     // That of an earlier version had no such password.
     return { ...known, kongDatabasePassword: known.kongDatabasePassword ?? makeSecret() };
   } catch (error) {

@@ -36,7 +36,7 @@ describe("a data set with a fault is refused, and the live one stays", () => {
     [
       "a bad value",
       () => writeCsv("general", [submission(1), submission(2, { total_amount_expended: "12.5" })]),
-      /general\.csv:3: column total_amount_expended, value "12\.5" is not of the column's type/,
+      /general\.csv:3: column total_amount_expended, value "12\.5" is not a whole number/,
     ],
     [
       "a report twice",

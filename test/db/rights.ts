@@ -63,7 +63,12 @@ export const rights: Record<
   report_service: {
     schemas: ["access", "publication"],
     reads: [],
-    runs: ["access.find_request_of_token", "access.redeem_access_token", "publication.describe_service"],
+    runs: [
+      "access.find_report_of_token",
+      "access.find_request_of_token",
+      "access.redeem_access_token",
+      "publication.describe_service",
+    ],
   },
   gateway_sync: {
     schemas: ["access"],

@@ -47,8 +47,8 @@ describe("faults in source files", () => {
     const at = (name: string) => `${file(name)}`;
     expect(message.split("\n")).toEqual([
       "9 rows cannot be published. Nothing has changed.",
-      `  ${at("general.csv")}:2: column total_amount_expended, value "1.5" is not of the column's type`,
-      `  ${at("general.csv")}:4: column fac_accepted_date, value "01/02/2023" is not of the column's type`,
+      `  ${at("general.csv")}:2: column total_amount_expended, value "1.5" is not a whole number`,
+      `  ${at("general.csv")}:4: column fac_accepted_date, value "01/02/2023" is not a date of the form 2023-01-31, from 1900 to 2099`,
       `  ${at("general.csv")}:6: column report_id, value "${id(3)}" stands there twice: first at ${at("general.csv")}:5`,
       `  ${at("general.csv")}:7: column report_id, value "2023-06-GSAFAC-1" has not the form 2023-06-GSAFAC-0000000001`,
       `  ${at("general.csv")}:8: column report_id is missing`,
@@ -56,8 +56,8 @@ describe("faults in source files", () => {
       `  ${at("findings.csv")}:2: column report_id, value "${id(99)}" is of no report in general`,
       `  ${at("additional_eins.csv")}:2: value "${id(3)},1,2" has 3 values where the header has 2`,
       `  ${at("additional_eins.csv")}:3: value "" has 1 value where the header has 2`,
-      "1 row: general, column total_amount_expended: is not of the column's type",
-      "1 row: general, column fac_accepted_date: is not of the column's type",
+      "1 row: general, column total_amount_expended: is not a whole number",
+      "1 row: general, column fac_accepted_date: is not a date of the form 2023-01-31, from 1900 to 2099",
       "1 row: general, column resubmission_status: is not of the column's type",
       "1 row: additional_eins: has 3 values where the header has 2",
       "1 row: additional_eins: has 1 value where the header has 2",
