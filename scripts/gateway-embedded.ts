@@ -5,7 +5,8 @@ import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway
 import { closeOnSignal } from "../service/run-until-signal.ts";
 
 interface Options {
-  config: string;
+  config?: string;
+  entities?: string;
   host: string;
   port: number;
   adminPort?: number;
@@ -15,10 +16,11 @@ interface Options {
 
 const program = new Command("gateway:embedded")
   .description("Run a declarative Kong document where Kong is not installed.")
-  .requiredOption("--config <file>", "declarative document, YAML or JSON")
+  .option("--config <file>", "declarative document, YAML or JSON, to begin with")
   .requiredOption("--port <number>", "port of the proxy; 0 takes any free one", readPort)
   .option("--host <address>", "address of the proxy", "127.0.0.1")
   .option("--admin-port <number>", "port of the admin API on 127.0.0.1; none without", readPort)
+  .option("--entities <file>", "keeps what the admin API is given, as Kong's database does")
   .option(
     "--trusted-ips <list>",
     "hops whose X-Forwarded-* are believed: addresses or CIDRs, by comma",
@@ -38,7 +40,8 @@ program.action(async (options: Options) => {
     proxy: { host: options.host, port: options.port },
     ...(options.adminPort === undefined ? {} : { admin: describeAdmin(options.adminPort) }),
     gatewayToken: process.env.GATEWAY_TOKEN,
-    document: await readConfig(options.config),
+    ...(options.config === undefined ? {} : { document: await readConfig(options.config) }),
+    entityFile: options.entities,
     trustedIps: options.trustedIps ?? [],
     gzip: options.gzip,
   });

@@ -28,7 +28,7 @@ Environment (or .env):
   POSTGREST_PORT         port of PostgREST (8004)
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
   GATEWAY_ADMIN_PORT     port that takes the gateway's configuration (8006)
-  GATEWAY_SYNC_PORT      port of the sync's /healthz, /readyz and /metrics (none)
+  GATEWAY_SYNC_PORT      port of the sync's /healthz, /readyz and /metrics (any free one)
   APP_METRICS_PORT       port of the report service's /metrics (none)
                          Any port may be 0: a free one is taken.
   GATEWAY                embedded or kong, as --gateway (embedded)
@@ -43,7 +43,8 @@ Environment (or .env):
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
 
-Exit status: 0 stopped by Ctrl-C, 1 a part failed or could not be started.`,
+A part that ends is started again.
+Exit status: 0 stopped by Ctrl-C, 1 a part could not be started, or ended again and again.`,
   )
   .parse();
 const options = command.opts<{ fresh?: boolean; data?: string; gateway?: string }>();

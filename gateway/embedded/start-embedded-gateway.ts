@@ -5,6 +5,7 @@ import { RateLimiterMemory } from "rate-limiter-flexible";
 import { handleAdminRequest } from "./admin.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { loadDocument } from "./declarative-config.ts";
+import { openEntityFile } from "./entity-file.ts";
 import { createEntityStore, type EntityStore } from "./entity-store.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { logRequest } from "./log-request.ts";
@@ -40,6 +41,8 @@ export interface EmbeddedGatewayOptions {
   admin?: Listener & { token: string };
   /** A declarative document of Kong to begin with; without one every request gets 404. */
   document?: unknown;
+  /** Keeps what the Admin API is given over the end of this process. */
+  entityFile?: string | undefined;
   /** What PostgREST knows the gateway by: GATEWAY_TOKEN of Kong's environment. */
   gatewayToken?: string | undefined;
   /** Addresses or CIDRs of hops whose `X-Forwarded-*` are believed. */
@@ -57,7 +60,8 @@ export interface EmbeddedGateway {
 }
 
 /**
- * Starts the stand-in for Kong 3.9: the same Admin API, with its database in memory, and the same answers.
+ * Starts the stand-in for Kong 3.9: the same Admin API, with its database in memory and, if asked for, in a file, and
+ * the same answers.
  * @throws ConfigError for a document with anything in it that is not implemented; the listener's own error
  * (such as EADDRINUSE) when it cannot listen.
  */
@@ -66,7 +70,9 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     throw new Error(`admin host "${options.admin.host}": expected a loopback address such as 127.0.0.1`);
   }
   const logger = options.logger ?? pino();
-  const store = createEntityStore();
+  const { entityFile } = options;
+  const kept = entityFile === undefined ? undefined : await openEntityFile(entityFile, logger);
+  const store = kept?.store ?? createEntityStore();
   if (options.document !== undefined) loadDocument(options.document, store);
   const context: ProxyContext = {
     get config() {
@@ -111,6 +117,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     ...(admin ? { adminUrl: urlOf(admin) } : {}),
     async close() {
       await Promise.all(servers.map(closeServer));
+      await kept?.close();
       context.connections.destroy();
     },
   };

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { accessSync, constants as fsConstants, statSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A program that the stack runs beside itself. */
 export interface ChildProcess {
@@ -23,6 +24,12 @@ export interface ChildProcessOptions {
   hint?: string;
   /** Gets each line of the program's output. */
   log?: ((line: string) => void) | undefined;
+  /** Where it runs; here, if not said. */
+  directory?: string;
+  /** Stays root where this process is. */
+  keepsPrivileges?: boolean;
+  /** Ends what the program has left when a signal ended it; its process group, if not said. */
+  sweep?: () => Promise<void>;
 }
 
 const lastLines = 20;
@@ -41,9 +48,12 @@ export function startChildProcess({
   stopSignal,
   hint,
   log,
+  directory: cwd,
+  keepsPrivileges = false,
+  sweep,
 }: ChildProcessOptions): ChildProcess {
-  const [file, argv] = withoutPrivileges(command, args, stopSignal);
-  const child = spawn(file, argv, { env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const [file, argv] = wrapCommand(command, args, { stopSignal, keepsPrivileges });
+  const child = spawn(file, argv, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on("line", (line) => {
@@ -54,6 +64,12 @@ export function startChildProcess({
   }
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
+    // What it has started may go on, with its output open.
+    child.once("exit", (_code, signal) => {
+      if (signal === null) return;
+      killGroup(child.pid);
+      void sweep?.();
+    });
     child.once("close", (code, signal) => {
       const lines = hint === undefined ? output : [...output, hint];
       resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...lines].join("\n  "));
@@ -68,6 +84,25 @@ export function startChildProcess({
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Waits until a program serves.
+ *
+ * @throws Error with its last lines when it ends before that
+ */
+export async function waitUntilServing(
+  child: ChildProcess,
+  isServing: () => Promise<boolean>,
+): Promise<void> {
+  let ending: string | undefined;
+  void child.ended.then((line) => {
+    ending = line;
+  });
+  while (!(await isServing())) {
+    if (ending !== undefined) throw new Error(ending);
+    await sleep(50);
+  }
 }
 
 function killGroup(pid: number | undefined): void {
@@ -86,24 +121,29 @@ function killGroup(pid: number | undefined): void {
  *
  * @returns the command and its arguments to run in place of those given
  */
-export function withoutPrivileges(
+export function withoutPrivileges(command: string, args: string[]): [string, string[]] {
+  return wrapCommand(command, args, { keepsPrivileges: false });
+}
+
+/** @param stopSignal is sent to the program when this process dies */
+function wrapCommand(
   command: string,
   args: string[],
-  signalOnParentDeath?: "SIGINT" | "SIGTERM",
+  { stopSignal, keepsPrivileges }: Partial<Pick<ChildProcessOptions, "stopSignal" | "keepsPrivileges">>,
 ): [string, string[]] {
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(isExecutable);
-  const isRoot = process.getuid?.() === 0;
+  const dropsRoot = process.getuid?.() === 0 && !keepsPrivileges;
   if (setpriv === undefined) {
-    if (isRoot)
+    if (dropsRoot)
       throw new Error(
         "As root, the stack needs the program setpriv (Debian: util-linux) to drop privileges.",
       );
     return [command, args];
   }
   const options = [
-    ...(signalOnParentDeath === undefined ? [] : ["--pdeathsig", signalOnParentDeath.replace("SIG", "")]),
-    ...(isRoot ? [`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups"] : []),
-    ...(isRoot && ![command, ...args].filter(path.isAbsolute).every(isReachableByOthers)
+    ...(stopSignal === undefined ? [] : ["--pdeathsig", stopSignal.replace("SIG", "")]),
+    ...(dropsRoot ? [`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups"] : []),
+    ...(dropsRoot && ![command, ...args].filter(path.isAbsolute).every(isReachableByOthers)
       ? // initdb asks access(2), which looks at the real user; without the fix-up that user keeps the capability.
         [
           "--securebits=+no_setuid_fixup",
@@ -112,7 +152,7 @@ export function withoutPrivileges(
         ]
       : []),
   ];
-  return [setpriv, [...options, "--", command, ...args]];
+  return options.length === 0 ? [command, args] : [setpriv, [...options, "--", command, ...args]];
 }
 
 function isExecutable(file: string): boolean {

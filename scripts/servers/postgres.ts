@@ -2,10 +2,15 @@ import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { connect } from "../../service/connect.ts";
-import { type ChildProcess, startChildProcess, unprivilegedId, withoutPrivileges } from "./child-process.ts";
+import {
+  type ChildProcess,
+  startChildProcess,
+  unprivilegedId,
+  waitUntilServing,
+  withoutPrivileges,
+} from "./child-process.ts";
 
 const databaseName = "single_audit";
 
@@ -43,10 +48,11 @@ export async function startPostgres(
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     stopSignal: "SIGINT",
     log,
+    sweep: () => killOrphans(native, data),
   });
   keep(process);
   const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
-  await waitUntilReady(process, `${serverUrl}/postgres`);
+  await waitUntilServing(process, () => isReady(`${serverUrl}/postgres`));
   return `${serverUrl}/${databaseName}`;
 }
 
@@ -107,23 +113,30 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
   await chmod(data, 0o700);
 }
 
-async function waitUntilReady(process: ChildProcess, serverUrl: string): Promise<void> {
-  let ending: string | undefined;
-  void process.ended.then((line) => {
-    ending = line;
-  });
-  for (;;) {
-    if (ending !== undefined) throw new Error(ending);
-    try {
-      await createDatabase(serverUrl);
-      return;
-    } catch (error) {
-      const { code } = error as { code?: string };
-      // 57P03: the server is starting up.
-      if (code !== "ECONNREFUSED" && code !== "57P03" && code !== "ECONNRESET") throw error;
-      await sleep(50);
-    }
+async function isReady(serverUrl: string): Promise<boolean> {
+  try {
+    await createDatabase(serverUrl);
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // 57P03: the server is starting up.
+    if (code === "ECONNREFUSED" || code === "57P03" || code === "ECONNRESET") return false;
+    throw error;
   }
+}
+
+/**
+ * Ends the processes of a server whose first one was killed. Those that work on a statement would go on, and no other
+ * server starts on the directory before the last is gone. Each of them works in the directory and leads a group of its own.
+ * Only its own user is told where a process works.
+ */
+async function killOrphans(native: string, data: string): Promise<void> {
+  const script =
+    'cd /proc; for it in [0-9]*; do [ "$it/cwd" -ef "$1" ] && [ "$it/exe" -ef "$2" ] && kill -KILL "$it"; done';
+  const program = path.join(native, "bin/postgres");
+  const [command, args] = withoutPrivileges("/bin/sh", ["-c", script, "sh", data, program]);
+  // The last one's status is that of a comparison.
+  await promisify(execFile)(command, args).catch(() => {});
 }
 
 async function createDatabase(serverUrl: string): Promise<void> {

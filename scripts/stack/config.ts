@@ -16,7 +16,7 @@ const environment = z.object({
   POSTGREST_PORT: port(8004),
   POSTGREST_ADMIN_PORT: port(8005),
   GATEWAY_ADMIN_PORT: port(8006),
-  GATEWAY_SYNC_PORT: listenPort.optional(),
+  GATEWAY_SYNC_PORT: port(0),
   APP_METRICS_PORT: listenPort.optional(),
   GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
   KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),

@@ -1,46 +1,42 @@
 import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Logger } from "pino";
-import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
-import { serveSyncState } from "../../gateway/serve-sync-state.ts";
 import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
-import { startSync } from "../../gateway/start-sync.ts";
-import { describeSite } from "../../report-service/config.ts";
-import { startLocalStorage } from "../../report-service/start-local-storage.ts";
-import { startReportService } from "../../report-service/start-report-service.ts";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { waitForDatabase } from "../deploy/find-database.ts";
 import type { LoginRole } from "../deploy/set-role-passwords.ts";
-import type { ChildProcess } from "../servers/child-process.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import type { StackConfig } from "./config.ts";
 import { probeKong, startKong } from "./kong.ts";
 import { prepareKongDatabase } from "./kong-database.ts";
 import { startPostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
+import { type ServiceOptions, startService } from "./service.ts";
+import { type Supervision, supervise } from "./supervise.ts";
 
 /** What every part of the stack is started with. */
-export interface PartContext {
+export interface PartContext extends Supervision {
   /** With no port that is still 0. */
   config: StackConfig;
   secrets: Secrets;
   logger: Logger;
   /** The installed Kong; undefined where the embedded gateway runs. */
   kong: string | undefined;
-  report: (line: string) => void;
-  /** Takes charge of a program: the stack fails when it ends by itself. */
-  keep: (child: ChildProcess) => void;
-  /** Is told how a part that was started is stopped. */
-  onStop: (stop: () => Promise<unknown>) => void;
+  /** Takes the lines of the programs' logs. */
+  logLine: (line: string) => void;
 }
 
 const host = "127.0.0.1";
+const deliveryMilliseconds = 60_000;
 
 /** Starts PostgreSQL, or uses that of DATABASE_URL. Returns its address, as who deploys. */
-export async function startDatabase({ config, secrets, logger, report, keep }: PartContext): Promise<string> {
+export async function startDatabase(context: PartContext): Promise<string> {
+  const { config, secrets, logger, report } = context;
   const { DATABASE_URL: given, DATABASE_PORT: port, DATABASE_MEMORY: memory, directory } = config;
   if (given !== undefined) {
     await waitForDatabase(given, 0).catch((cause) => {
@@ -49,7 +45,9 @@ export async function startDatabase({ config, secrets, logger, report, keep }: P
     return given;
   }
   const log = logLines(logger, "postgresql");
-  const databaseUrl = await startPostgres(directory, port, secrets.superuserPassword, keep, memory, log);
+  const databaseUrl = await supervise(context, "PostgreSQL", (keep) =>
+    startPostgres(directory, port, secrets.superuserPassword, keep, memory, log),
+  );
   report("PostgreSQL is ready.");
   return databaseUrl;
 }
@@ -67,18 +65,16 @@ export async function prepareDatabase(
 
 /** Starts PostgREST. Returns its address. */
 export async function startApi(context: PartContext, databaseUrl: string): Promise<string> {
-  const { config, secrets, logger, report, keep } = context;
-  const postgrestUrl = await startPostgrest(
-    {
-      binary: config.POSTGREST_BIN,
-      databaseUrl: asRole(databaseUrl, "authenticator", secrets),
-      jwtSecret: secrets.jwtSecret,
-      port: config.POSTGREST_PORT,
-      adminPort: config.POSTGREST_ADMIN_PORT,
-      log: logLines(logger, "postgrest"),
-    },
-    keep,
-  );
+  const { config, secrets, logger, report } = context;
+  const options = {
+    binary: config.POSTGREST_BIN,
+    databaseUrl: asRole(databaseUrl, "authenticator", secrets),
+    jwtSecret: secrets.jwtSecret,
+    port: config.POSTGREST_PORT,
+    adminPort: config.POSTGREST_ADMIN_PORT,
+    log: logLines(logger, "postgrest"),
+  };
+  const postgrestUrl = await supervise(context, "PostgREST", (keep) => startPostgrest(options, keep));
   report("PostgREST is ready.");
   return postgrestUrl;
 }
@@ -91,104 +87,142 @@ export interface GatewayAddress {
 }
 
 /** Starts the embedded gateway, or a natively installed Kong in its place. Both wait for the sync. */
-export async function startGateway(
-  { config, secrets, kong, logger, keep, onStop }: PartContext,
-  databaseUrl: string,
-): Promise<GatewayAddress> {
+export async function startGateway(context: PartContext, databaseUrl: string): Promise<GatewayAddress> {
+  const { config, secrets, kong } = context;
+  const { GATEWAY_PORT: port, GATEWAY_ADMIN_PORT: adminPort, TRUSTED_IPS: trustedIps, directory } = config;
   const gatewayToken = await signGatewayToken(secrets.jwtSecret);
   if (kong !== undefined) {
-    return await startKong(
-      {
-        program: kong,
-        prefix: path.join(config.directory, "kong"),
-        port: config.GATEWAY_PORT,
-        adminPort: config.GATEWAY_ADMIN_PORT,
-        trustedIps: config.TRUSTED_IPS,
-        databaseUrl: await prepareKongDatabase(databaseUrl, secrets.kongDatabasePassword),
-        secrets: { gatewayToken, redisPassword: config.redisPassword },
-        environment: process.env,
-      },
-      keep,
-    );
+    const options = {
+      program: kong,
+      prefix: path.join(directory, "kong"),
+      port,
+      adminPort,
+      trustedIps,
+      databaseUrl: await prepareKongDatabase(databaseUrl, secrets.kongDatabasePassword),
+      secrets: { gatewayToken, redisPassword: config.redisPassword },
+      environment: process.env,
+    };
+    return await supervise(context, "Kong", (keep) => startKong(options, keep));
   }
+  // For new starts while the stack runs; at another time the services may have other ports.
+  const entities = path.join(directory, "gateway.json");
+  await rm(entities, { force: true });
   const adminToken = randomUUID();
-  const gateway = await startEmbeddedGateway({
-    proxy: { host, port: config.GATEWAY_PORT },
-    admin: { host, port: config.GATEWAY_ADMIN_PORT, token: adminToken },
-    gatewayToken,
-    trustedIps: config.TRUSTED_IPS,
-    logger: logger.child({ service: "gateway" }),
+  const adminUrl = `http://${host}:${adminPort}`;
+  const ports = ["--port", String(port), "--admin-port", String(adminPort)];
+  const trusted = trustedIps.length === 0 ? [] : ["--trusted-ips", trustedIps.join(",")];
+  await superviseService(context, "gateway", {
+    name: "The gateway",
+    script: "gateway-embedded.ts",
+    args: [...ports, ...trusted, "--entities", entities],
+    env: { GATEWAY_TOKEN: gatewayToken, GATEWAY_ADMIN_TOKEN: adminToken },
+    url: `${adminUrl}/status`,
   });
-  onStop(gateway.close);
-  return {
-    proxyUrl: gateway.proxyUrl,
-    adminUrl: `http://${host}:${config.GATEWAY_ADMIN_PORT}`,
-    adminToken,
-  };
+  return { proxyUrl: `http://${host}:${port}`, adminUrl, adminToken };
 }
 
 /** Starts the sync, and waits until the gateway serves what it was given. */
 export async function startGatewaySync(
-  { config, secrets, kong, logger, report, onStop }: PartContext,
-  {
-    databaseUrl,
-    postgrestUrl,
-    gateway,
-  }: { databaseUrl: string; postgrestUrl: string; gateway: GatewayAddress },
+  context: PartContext,
+  urls: { databaseUrl: string; postgrestUrl: string; gateway: GatewayAddress },
 ): Promise<void> {
-  const sync = await startSync({
-    database: { connectionString: asRole(databaseUrl, "gateway_sync", secrets) },
-    adminUrls: [gateway.adminUrl],
-    adminToken: gateway.adminToken,
-    postgrestUrl,
-    redis: config.redis,
-    logger: logger.child({ service: "gateway-sync" }),
+  const { config, secrets, kong, report } = context;
+  const { gateway } = urls;
+  const url = `http://${host}:${config.GATEWAY_SYNC_PORT}`;
+  await superviseService(context, "gateway-sync", {
+    name: "The gateway's sync",
+    script: "gateway-sync.ts",
+    env: {
+      GATEWAY_SYNC_DATABASE_URL: asRole(urls.databaseUrl, "gateway_sync", secrets),
+      GATEWAY_ADMIN_URLS: gateway.adminUrl,
+      GATEWAY_ADMIN_TOKEN: gateway.adminToken,
+      POSTGREST_URL: urls.postgrestUrl,
+      REDIS_HOST: config.redis?.host,
+      REDIS_PORT: config.redis?.port,
+      REDIS_PASSWORD: config.redisPassword,
+      GATEWAY_SYNC_PORT: config.GATEWAY_SYNC_PORT,
+    },
+    url: `${url}/healthz`,
   });
-  onStop(sync.close);
-  await sync.firstDelivery;
+  await waitForDelivery(`${url}/readyz`);
   if (kong !== undefined) {
     await probeKong(gateway.proxyUrl);
     report("Kong is ready.");
-  }
-  if (config.GATEWAY_SYNC_PORT !== undefined) {
-    const state = await serveSyncState(sync, { host, port: config.GATEWAY_SYNC_PORT });
-    onStop(state.close);
   }
 }
 
 /** Starts the storage of the reports' PDFs. Returns its address. */
 export async function startStorage(context: PartContext, reports: string): Promise<string> {
-  const { config, secrets, logger, onStop } = context;
-  const storage = await startLocalStorage({
-    host,
-    port: config.STORAGE_PORT,
-    directory: reports,
-    secret: secrets.storageSigningSecret,
-    logger: logger.child({ service: "local-storage" }),
+  const { config, secrets } = context;
+  const url = `http://${host}:${config.STORAGE_PORT}`;
+  await superviseService(context, "local-storage", {
+    name: "The local storage",
+    script: "local-storage.ts",
+    env: {
+      STORAGE_PORT: config.STORAGE_PORT,
+      STORAGE_DIRECTORY: reports,
+      STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
+    },
+    url,
   });
-  onStop(storage.close);
-  return storage.url;
+  return url;
 }
 
 /** Starts the report service with its pages and the bulk files. Returns its address. */
 export async function startApp(
-  { config, secrets, logger, onStop }: PartContext,
+  context: PartContext,
   urls: { databaseUrl: string; storageUrl: string; gatewayUrl: string },
   publicData: string,
 ): Promise<string> {
-  const { APP_METRICS_PORT: metricsPort } = config;
-  const app = await startReportService({
-    host,
-    port: config.APP_PORT,
-    metrics: metricsPort === undefined ? undefined : { host, port: metricsPort },
-    database: { connectionString: asRole(urls.databaseUrl, "report_service", secrets) },
-    storage: { kind: "local", url: urls.storageUrl, secret: secrets.storageSigningSecret },
-    publicData: { location: publicData },
-    site: describeSite({ ...config, API_URL: urls.gatewayUrl }),
-    logger: logger.child({ service: "report-service" }),
+  const { config, secrets } = context;
+  const url = `http://${host}:${config.APP_PORT}`;
+  await superviseService(context, "report-service", {
+    name: "The report service",
+    script: "report-service.ts",
+    env: {
+      APP_PORT: config.APP_PORT,
+      APP_METRICS_PORT: config.APP_METRICS_PORT,
+      REPORT_SERVICE_DATABASE_URL: asRole(urls.databaseUrl, "report_service", secrets),
+      STORAGE_URL: urls.storageUrl,
+      STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
+      PUBLIC_DATA: publicData,
+      API_URL: urls.gatewayUrl,
+      ENVIRONMENT: config.ENVIRONMENT,
+      CONTACT: config.CONTACT,
+      SECURITY_CONTACT: config.SECURITY_CONTACT,
+    },
+    url: `${url}/healthz`,
   });
-  onStop(app.close);
-  return app.url;
+  return url;
+}
+
+/** @param service what the log calls it */
+async function superviseService(
+  context: PartContext,
+  service: string,
+  options: Omit<ServiceOptions, "directory" | "log">,
+): Promise<void> {
+  const { config, logger, logLine } = context;
+  const logPlain = logLines(logger, service);
+  // Its own lines are JSON; what Node says before its end is not.
+  const log = (line: string) =>
+    line.startsWith("{") ? logLine(`{"service":"${service}",${line.slice(1)}`) : logPlain(line);
+  await supervise(context, options.name, (keep) =>
+    startService({ ...options, directory: config.directory, log }, keep),
+  );
+}
+
+async function waitForDelivery(url: string): Promise<void> {
+  for (const giveUpAt = Date.now() + deliveryMilliseconds; ; await sleep(50)) {
+    const response = await fetch(url).catch(() => undefined);
+    const state = await response?.text().catch(() => undefined);
+    if (response?.ok) return;
+    if (Date.now() > giveUpAt) {
+      throw new Error(
+        `The gateway has not got its configuration in a minute: ${state?.trim() ?? "the sync does not answer"}. See stack.log.`,
+      );
+    }
+  }
 }
 
 function logLines(logger: Logger, service: string): (line: string) => void {

@@ -1,9 +1,8 @@
 import { access, constants } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { which } from "zx";
-import { type ChildProcess, startChildProcess } from "../servers/child-process.ts";
+import { type ChildProcess, startChildProcess, waitUntilServing } from "../servers/child-process.ts";
 
 export interface PostgrestOptions {
   /** Path of the program; looked for if absent. */
@@ -43,17 +42,13 @@ export async function startPostgrest(
     log: options.log,
   });
   keep(child);
-  let ending: string | undefined;
-  void child.ended.then((line) => {
-    ending = line;
-  });
   const url = `http://127.0.0.1:${options.adminPort}/ready`;
-  for (;;) {
-    if (ending !== undefined) throw new Error(ending);
+  await waitUntilServing(child, async () => {
     const response = await fetch(url).catch(() => undefined);
-    if (response?.ok) return `http://127.0.0.1:${options.port}`;
-    await sleep(50);
-  }
+    await response?.body?.cancel();
+    return response?.ok === true;
+  });
+  return `http://127.0.0.1:${options.port}`;
 }
 
 async function locatePostgrest(configured: string | undefined): Promise<string> {

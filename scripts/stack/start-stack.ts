@@ -1,9 +1,8 @@
 import { chmod, mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { type Logger, pino } from "pino";
+import { pino } from "pino";
 import { findFiles } from "../refresh/find-files.ts";
-import type { ChildProcess } from "../servers/child-process.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
 import { checkRedis, locateKong } from "./kong.ts";
 import { lockDirectory } from "./lock-directory.ts";
@@ -21,6 +20,7 @@ import { publishData } from "./publish-data.ts";
 import { rotateLogs } from "./rotate-logs.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
+import type { Supervision } from "./supervise.ts";
 
 /** What a running stack is reached by: the content of `stack.json`. */
 export interface StackFacts {
@@ -52,40 +52,38 @@ export interface StackOptions {
 }
 
 const demonstrationKey = "DEMO_KEY";
-const stopGraceMilliseconds = 2000;
 
 /**
  * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway and its sync, the report service
- * and its storage.
+ * and its storage, each in a process of its own that is started again when it ends.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
-  let noteFailure: (description: string) => void;
+  let fail: (description: string) => void = () => {};
   const failed = new Promise<string>((resolve) => {
-    noteFailure = resolve;
+    fail = resolve;
   });
-  let stopping = false;
-  const onStop = (stopPart: () => Promise<unknown>) => void stops.push(stopPart);
-  const keep = (child: ChildProcess) => {
-    onStop(() => child.stop(stopGraceMilliseconds));
-    void child.ended.then((description) => {
-      if (!stopping) noteFailure(description);
-    });
+  let isStopping = false;
+  const onStop = (stopPart: () => Promise<unknown>) => {
+    // What is begun while the stack stops is stopped at once.
+    if (isStopping) void stopPart();
+    else stops.push(stopPart);
   };
   const stop = async () => {
-    stopping = true;
+    isStopping = true;
     for (const stopPart of stops.splice(0).reverse()) await stopPart();
   };
-  const ready = prepare(options, keep, onStop).then((context) => startParts(context, options.dataDirectory));
+  const supervision = { report: options.report, onStop, fail };
+  const ready = prepare(options, supervision).then((context) => startParts(context, options.dataDirectory));
   return { ready, failed, stop };
 }
 
 /** Takes the directory, and finds out early what would stop a later part. */
 async function prepare(
-  { config: wanted, dataDirectory, report }: StackOptions,
-  keep: PartContext["keep"],
-  onStop: PartContext["onStop"],
+  { config: wanted, dataDirectory }: StackOptions,
+  supervision: Supervision,
 ): Promise<PartContext> {
+  const { onStop } = supervision;
   const { directory } = wanted;
   await mkdir(directory, { recursive: true });
   // PostgreSQL's unprivileged user passes through; what is secret in here has mode 0600.
@@ -98,15 +96,15 @@ async function prepare(
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
   const log = path.join(directory, "stack.log");
-  const logger = openLog(log);
+  const { logger, logLine } = openLog(log);
   // Without --gateway kong the last two are not there.
   onStop(
     rotateLogs([log, ...["access.log", "error.log"].map((it) => path.join(directory, "kong/logs", it))]).stop,
   );
-  return { config, secrets, logger, kong, report, keep, onStop };
+  return { config, secrets, logger, logLine, kong, ...supervision };
 }
 
-/** Starts one part after the other: each needs those before it. */
+/** Starts the parts: first what others need. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
   const { config, secrets, report, onStop } = context;
   const { directory } = config;
@@ -119,12 +117,16 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
-  const postgrestUrl = await startApi(context, databaseUrl);
-  const gateway = await startGateway(context, databaseUrl);
+  const [postgrestUrl, gateway, storageUrl] = await Promise.all([
+    startApi(context, databaseUrl),
+    startGateway(context, databaseUrl),
+    startStorage(context, reports),
+  ]);
   const gatewayUrl = gateway.proxyUrl;
-  await startGatewaySync(context, { databaseUrl, postgrestUrl, gateway });
-  const storageUrl = await startStorage(context, reports);
-  const appUrl = await startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData);
+  const [appUrl] = await Promise.all([
+    startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData),
+    startGatewaySync(context, { databaseUrl, postgrestUrl, gateway }),
+  ]);
 
   const facts: StackFacts = {
     base_url: gatewayUrl,
@@ -135,16 +137,17 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
     sample: await chooseSampleReports(client),
     pid: process.pid,
   };
+  await client.end();
   await writePrivateJson(path.join(directory, "stack.json"), facts);
   onStop(() => rm(path.join(directory, "stack.json"), { force: true }));
   return facts;
 }
 
 /** A full disk costs lines of the log, and not the service. */
-function openLog(dest: string): Logger {
+function openLog(dest: string): Pick<PartContext, "logger" | "logLine"> {
   const destination = pino.destination({ dest, mode: 0o600, maxLength: 1 << 20 });
   destination.on("error", () => {});
-  return pino(destination);
+  return { logger: pino(destination), logLine: (line) => void destination.write(`${line}\n`) };
 }
 
 async function chooseSampleReports(client: Client): Promise<StackFacts["sample"]> {

@@ -16,7 +16,15 @@ describe("npm run gateway:embedded", () => {
   test("prints its usage for --help", async () => {
     const { code, stdout } = await runCommand(["--help"]);
     expect(code).toBe(0);
-    for (const option of ["--config", "--port", "--host", "--admin-port", "--trusted-ips", "--no-gzip"]) {
+    for (const option of [
+      "--config",
+      "--port",
+      "--host",
+      "--admin-port",
+      "--entities",
+      "--trusted-ips",
+      "--no-gzip",
+    ]) {
       expect(stdout).toContain(option);
     }
   });

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { type RunningStack, runStack } from "../../support/run-stack.ts";
+import { makeSmallSample } from "../../support/small-sample.ts";
+import { send } from "../../support/target.ts";
+import { isRunning, listChildren, listProcesses } from "./processes.ts";
+import { type Readers, startReaders } from "./readers.ts";
+
+// SIGKILL of each part of a stack that npm start runs, under readers that check every answer.
+
+const longestRecovery = 10_000;
+const parts: [name: string, command: RegExp][] = [
+  ["PostgreSQL", /\/postgres /],
+  ["PostgREST", /\/postgrest$/],
+  ["The gateway", /gateway-embedded\.ts/],
+  ["The gateway's sync", /gateway-sync\.ts/],
+  ["The report service", /report-service\.ts/],
+  ["The local storage", /local-storage\.ts/],
+];
+
+let sample: Awaited<ReturnType<typeof makeSmallSample>>;
+let stack: RunningStack;
+let readers: Readers;
+
+beforeAll(async () => {
+  sample = await makeSmallSample();
+  stack = await runStack({ args: ["--data", sample.directory] });
+  await query("update access.tiers set requests_per_hour = 1000000, requests_per_day = null");
+  // The limits reach the gateway.
+  const readHeaders = async () => (await read(stack.facts.keys.individual)).headers;
+  await vi.waitUntil(async () => (await readHeaders())["x-ratelimit-limit-hour"] === "1000000", {
+    timeout: 15_000,
+  });
+  readers = await startReaders(stack);
+});
+afterAll(async () => {
+  await readers?.stop();
+  await stack.dispose();
+  await sample.remove();
+});
+
+const read = (key: string) =>
+  send(stack.facts.base_url, "/general?limit=1", { headers: { "x-api-key": key } });
+
+async function query(sql: string, values: unknown[] = []): Promise<Record<string, string>[]> {
+  const client = new Client({ connectionString: stack.facts.database_url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(sql, values)).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function findPart(command: RegExp): number {
+  const found = listChildren(stack.pid).find((child) => command.test(child.command));
+  if (found === undefined) throw new Error(`There is no process ${command}.`);
+  return found.pid;
+}
+
+it.each(parts)(
+  "%s is started again, and for ten seconds at most somebody is told that something is away",
+  async (name, command) => {
+    await readers.recovered(performance.now());
+    const pid = findPart(command);
+    const isDatabase = name === "PostgreSQL";
+    // Works on without noticing that its server is gone.
+    const busy = isDatabase ? query("do $$ begin loop null; end loop; end $$").catch(() => {}) : undefined;
+    if (isDatabase) await sleep(300);
+    const killedAt = performance.now();
+    process.kill(pid, "SIGKILL");
+    const milliseconds = await readers.recovered(killedAt);
+    expect(milliseconds).toBeLessThan(longestRecovery);
+    // A key that is made now has to pass the database, the sync and the gateway.
+    const [{ api_key: key = "" } = {}] = await query(
+      `select api_key from set_config('access.operator', 'a test', false),
+         access.issue_key('individual', 'operator@example.gov', 'a test')`,
+    );
+    await expect.poll(async () => (await read(key)).status, { interval: 20 }).toBe(200);
+    expect(performance.now() - killedAt).toBeLessThan(longestRecovery);
+    await busy;
+    expect(findPart(command)).not.toBe(pid);
+    expect(stack.output()).toContain(`${name} ended with SIGKILL. It is started again.\n`);
+    expect(readers.wrong).toEqual([]);
+  },
+);
+
+it("Ctrl-C stops everything, also while parts are being started again", async () => {
+  await readers.stop();
+  for (const [, command] of parts) process.kill(findPart(command), "SIGKILL");
+  await sleep(200);
+  const children = listChildren(stack.pid);
+  const start = performance.now();
+  stack.kill("SIGINT");
+  expect(await stack.exited).toBe(0);
+  expect(performance.now() - start).toBeLessThan(5000);
+  for (const { pid, command } of children) expect(isRunning(pid), command).toBe(false);
+  expect(listProcesses(stack.directory)).toEqual([]);
+});
