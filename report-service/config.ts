@@ -129,7 +129,7 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
 }
 
 /** @param API_URL without it there are no pages */
-export function describeSite({
+function describeSite({
   API_URL,
   ENVIRONMENT,
   CONTACT,

@@ -9,11 +9,11 @@ export function describeBrokenRecord(
   record: CsvRecord,
   columns: string[],
 ): Omit<Fault, "file" | "line"> | undefined {
-  const { problem, fields, misquoted, mistyped } = record;
-  const isWhole = problem === undefined && misquoted === undefined && fields === columns.length;
+  const { problem, fields, malformed, mistyped } = record;
+  const isWhole = problem === undefined && malformed === undefined && fields === columns.length;
   if (isWhole && mistyped === undefined) return undefined;
   const own = bytes.subarray(record.start, Math.min(record.end, record.start + 100_000));
-  const bad = isWhole ? mistyped : misquoted;
+  const bad = isWhole ? mistyped : malformed;
   if (problem === undefined && bad !== undefined) {
     const value = bytes.toString("utf8", bad.start, bad.end);
     return { column: columns[bad.index], value: value.slice(0, 60), problem: bad.problem };

@@ -49,7 +49,7 @@ async function readHeader(file: SourceFile): Promise<{ columns: string[]; header
     for await (const { bytes, records } of readRecords(stream)) {
       const [first] = records;
       if (first === undefined) continue;
-      const problem = first.problem ?? first.misquoted?.problem;
+      const problem = first.problem ?? first.malformed?.problem;
       if (problem !== undefined) throw new Error(`the first line ${problem}`);
       const text = bytes.toString("utf8", first.start, first.end);
       const [columns = []] = parse(text, { bom: true, relax_quotes: true }) as string[][];

@@ -22,8 +22,8 @@ export interface CsvRecord {
   fields: number;
   /** What makes it unreadable, if anything. */
   problem: string | undefined;
-  /** The first value with a quote where none belongs. */
-  misquoted: BadValue | undefined;
+  /** The first value that does not end or is not quoted as values are. */
+  malformed: BadValue | undefined;
   /** The first value that a check refused. */
   mistyped: BadValue | undefined;
 }
@@ -39,6 +39,7 @@ const comma = 0x2c;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const longestRecordBytes = 8 << 20;
+const bareReturn = "has a carriage return outside quotes, where lines end with a line feed";
 
 /** How far a file has been cut, and what is known of the record that is being read. */
 interface Cut {
@@ -52,10 +53,9 @@ interface Cut {
   closedAt: number;
   isQuoted: boolean;
   wasReturn: boolean;
-  hasBareReturn: boolean;
-  misquoted: BadValue | undefined;
+  malformed: BadValue | undefined;
   mistyped: BadValue | undefined;
-  /** What is wrong with the quotes of the value that is being read. */
+  /** What is wrong with the form of the value that is being read. */
   oddity: string | undefined;
 }
 
@@ -70,8 +70,7 @@ const firstCut: Cut = {
   closedAt: -2,
   isQuoted: false,
   wasReturn: false,
-  hasBareReturn: false,
-  misquoted: undefined,
+  malformed: undefined,
   mistyped: undefined,
   oddity: undefined,
 };
@@ -97,18 +96,17 @@ export async function* readRecords(
     rest = bytes.subarray(cut.start);
     shift(cut, cut.start);
     if (rest.length > longestRecordBytes) {
-      const problem = `does not end within ${longestRecordBytes >> 20} MB: is a closing quote missing?`;
-      const { line, fields } = cut;
-      const record = { start: 0, end: 100, line, lines: Infinity, fields, problem };
-      yield { bytes: rest, records: [{ ...record, misquoted: undefined, mistyped: undefined }] };
+      cut.oddity ??= `does not end within ${longestRecordBytes >> 20} MB: is a closing quote missing?`;
+      const record = endRecord(rest, cut, checks, Math.min(rest.length, cut.fieldStart + 100));
+      yield { bytes: rest, records: [{ ...record, end: 100, lines: Infinity }] };
       return;
     }
   }
   if (rest.length === 0) return;
-  const record = endRecord(rest, cut, checks, cut.wasReturn ? rest.length - 1 : rest.length);
-  record.problem ??= cut.isQuoted
+  cut.oddity ??= cut.isQuoted
     ? "has a quote that is never closed"
-    : "has no line break at its end: the file may have been cut off";
+    : "has no line break after it: the file may have been cut off";
+  const record = endRecord(rest, cut, checks, cut.wasReturn ? rest.length - 1 : rest.length);
   markUnreadable(rest, [record]);
   yield { bytes: rest, records: [record] };
 }
@@ -130,7 +128,7 @@ function cutRecords(bytes: Buffer, from: number, cut: Cut, checks: Checks): CsvR
       beginRecord(cut, position + 1);
       continue;
     }
-    if (cut.wasReturn) cut.hasBareReturn = true;
+    if (cut.wasReturn) cut.oddity ??= bareReturn;
     cut.wasReturn = byte === carriageReturn;
     if (byte === comma) {
       endValue(bytes, cut, checks, position);
@@ -154,8 +152,7 @@ function beginRecord(cut: Cut, start: number): void {
   cut.start = start;
   cut.fieldStart = start;
   cut.wasReturn = false;
-  cut.hasBareReturn = false;
-  cut.misquoted = undefined;
+  cut.malformed = undefined;
   cut.mistyped = undefined;
 }
 
@@ -164,7 +161,7 @@ function shift(cut: Cut, bytes: number): void {
   cut.start -= bytes;
   cut.fieldStart -= bytes;
   cut.closedAt -= bytes;
-  for (const bad of [cut.misquoted, cut.mistyped]) {
+  for (const bad of [cut.malformed, cut.mistyped]) {
     if (bad === undefined) continue;
     bad.start -= bytes;
     bad.end -= bytes;
@@ -175,7 +172,7 @@ function endValue(bytes: Buffer, cut: Cut, checks: Checks, end: number): void {
   const { fieldStart: start, oddity } = cut;
   const index = cut.fields - 1;
   if (oddity !== undefined) {
-    cut.misquoted ??= { index, start, end, problem: oddity };
+    cut.malformed ??= { index, start, end, problem: oddity };
     cut.oddity = undefined;
   } else if (cut.mistyped === undefined) {
     const problem = checks[index]?.(bytes, start, end);
@@ -185,12 +182,11 @@ function endValue(bytes: Buffer, cut: Cut, checks: Checks, end: number): void {
 
 function endRecord(bytes: Buffer, cut: Cut, checks: Checks, end: number): CsvRecord {
   endValue(bytes, cut, checks, end);
-  const { start, line, lines, fields, misquoted, mistyped } = cut;
-  let problem: string | undefined;
-  if (cut.hasBareReturn) problem = "has a carriage return outside quotes, where lines end with a line feed";
-  else if (line > 1 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf)
-    problem = "begins with a byte order mark, as where two files were joined";
-  return { start, end, line, lines, fields, problem, misquoted, mistyped };
+  const { start, line, lines, fields, malformed, mistyped } = cut;
+  const hasMark = bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
+  const problem =
+    line > 1 && hasMark ? "begins with a byte order mark, as where two files were joined" : undefined;
+  return { start, end, line, lines, fields, problem, malformed, mistyped };
 }
 
 /** Marks the records that hold bytes which are not text. */

@@ -117,19 +117,19 @@ function killGroup(pid: number | undefined): void {
 
 /**
  * PostgreSQL refuses to run as root. As root, a program becomes nobody; where the way to it is closed to others
- * (a checkout below /root), it keeps the one capability that passes closed directories.
+ * (a checkout below /root), it keeps the one capability that passes closed directories. It ends when this process does.
  *
  * @returns the command and its arguments to run in place of those given
  */
 export function withoutPrivileges(command: string, args: string[]): [string, string[]] {
-  return wrapCommand(command, args, { keepsPrivileges: false });
+  return wrapCommand(command, args, { stopSignal: "SIGTERM", keepsPrivileges: false });
 }
 
 /** @param stopSignal is sent to the program when this process dies */
 function wrapCommand(
   command: string,
   args: string[],
-  { stopSignal, keepsPrivileges }: Partial<Pick<ChildProcessOptions, "stopSignal" | "keepsPrivileges">>,
+  { stopSignal, keepsPrivileges }: { stopSignal: string; keepsPrivileges: boolean },
 ): [string, string[]] {
   const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(isExecutable);
   const dropsRoot = process.getuid?.() === 0 && !keepsPrivileges;
@@ -141,7 +141,8 @@ function wrapCommand(
     return [command, args];
   }
   const options = [
-    ...(stopSignal === undefined ? [] : ["--pdeathsig", stopSignal.replace("SIG", "")]),
+    "--pdeathsig",
+    stopSignal.replace("SIG", ""),
     ...(dropsRoot ? [`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups"] : []),
     ...(dropsRoot && ![command, ...args].filter(path.isAbsolute).every(isReachableByOthers)
       ? // initdb asks access(2), which looks at the real user; without the fix-up that user keeps the capability.
@@ -152,7 +153,7 @@ function wrapCommand(
         ]
       : []),
   ];
-  return options.length === 0 ? [command, args] : [setpriv, [...options, "--", command, ...args]];
+  return [setpriv, [...options, "--", command, ...args]];
 }
 
 function isExecutable(file: string): boolean {

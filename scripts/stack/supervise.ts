@@ -68,6 +68,7 @@ export async function supervise<Result>(
     }
   }
 
+  if (isStopping) throw new Error("The stack is being stopped.");
   const result = await start(keep);
   void keepRunning();
   return result;

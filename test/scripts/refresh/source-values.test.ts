@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { columnNames } from "../../support/columns.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { refreshHere } from "./support/refresh.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
@@ -86,6 +87,16 @@ describe("quotes that are not those of RFC 4180", () => {
     );
   });
 
+  it("are told where they are never closed", async () => {
+    await writeCsv(directory, "general", [submission(1)]);
+    const text = `report_id,additional_uei\n${id(1)},ok\n${id(1)},"never closed\n${id(1)},ok\n`;
+    await writeFile(file("additional_ueis.csv"), text);
+    expect(await expectRefusal()).toContain(
+      `${file("additional_ueis.csv")}:3: column additional_uei, ` +
+        `value "\\"never closed\\n${id(1)},ok\\n" has a quote that is never closed\n`,
+    );
+  });
+
   it("are told in a header, too", async () => {
     await writeFile(file("general.csv"), 'report_id,audit"year"\n');
     expect(await expectRefusal()).toContain(
@@ -117,7 +128,7 @@ describe("a file that is not whole", () => {
       for (const end of new Set(ends)) {
         await writeFile(file("additional_ueis.csv"), text.slice(0, end));
         expect(await expectRefusal(), text.slice(second, end)).toMatch(
-          /additional_ueis\.csv:3: value "[^"]*" has no line break at its end: the file may have been cut off/,
+          /additional_ueis\.csv:3: column (report_id|additional_uei), value "[^"]*" has no line break after it: the file may have been cut off/,
         );
       }
     },
@@ -131,7 +142,9 @@ describe("a file that is not whole", () => {
       `${file("general.csv")}:1: the file cannot be read: the first line ${problem}.`,
     );
     await writeFile(file("general.csv"), text.replace(/\n(?=.+\n$)/, "\r"));
-    expect(await expectRefusal()).toContain(`${file("general.csv")}:2: value `);
+    expect(await expectRefusal()).toContain(
+      `${file("general.csv")}:2: column ${columnNames("general").at(-1)}, value "\\r${id(2)}" ${problem}`,
+    );
   });
 
   it("is refused when two were joined, with header and byte order mark", async () => {
@@ -171,7 +184,9 @@ describe("a file that is not whole", () => {
     const text = await writeCsv(directory, "general", [submission(1)]);
     await rm(file("general.csv"));
     await writeFile(file("general.csv.gz"), gzipSync(text.slice(0, -1)));
-    expect(await expectRefusal()).toMatch(/general\.csv\.gz:2: value .* has no line break at its end/);
+    expect(await expectRefusal()).toMatch(
+      /general\.csv\.gz:2: column .*, value .* has no line break after it/,
+    );
   });
 });
 
