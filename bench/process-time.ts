@@ -14,14 +14,14 @@ export function readCpuTime(ancestor: number): CpuTime {
   return times;
 }
 
-/** The stack's PostgreSQL and PostgREST processes. */
-export function listProcesses(ancestor: number): { pid: number; program: "postgres" | "postgrest" }[] {
+/** The stack's processes but the first one: PostgreSQL's, PostgREST's and the services'. */
+export function listProcesses(ancestor: number): { pid: number; program: keyof CpuTime }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       const program = readText(`/proc/${pid}/comm`).trim();
-      if (program !== "postgres" && program !== "postgrest") return [];
-      return isBelow(pid, ancestor) ? [{ pid: Number(pid), program }] : [];
+      if (program !== "postgres" && program !== "postgrest" && program !== "node") return [];
+      return Number(pid) !== ancestor && isBelow(pid, ancestor) ? [{ pid: Number(pid), program }] : [];
     });
 }
 

@@ -89,13 +89,16 @@ try {
   await cleanUp();
 }
 
-/** Memory of the stack's processes; of PostgreSQL's the largest, shared memory included. */
+/** Memory of the stack's processes, by program of the largest, shared memory included. */
 function listMemory(pid: number, which: "now" | "peak"): Record<string, number> {
-  const found: Record<string, number> = {
-    "Node: embedded gateway, its sync, report service, storage": readMegabytes(pid)[which],
+  const labels = {
+    node: "Node, largest process (npm start, gateway, sync, report service, storage)",
+    postgrest: "PostgREST",
+    postgres: "PostgreSQL, largest process",
   };
-  for (const each of listProcesses(pid)) {
-    const label = each.program === "postgrest" ? "PostgREST" : "PostgreSQL, largest process";
+  const found: Record<string, number> = {};
+  for (const each of [{ pid, program: "node" as const }, ...listProcesses(pid)]) {
+    const label = labels[each.program];
     found[label] = Math.max(found[label] ?? 0, readMegabytes(each.pid)[which]);
   }
   return found;
