@@ -36,7 +36,9 @@ const databaseUrl = await startPostgres(
 await deployDatabase(databaseUrl);
 const client = new Client({ connectionString: databaseUrl });
 await client.connect();
-await client.query("update access.tiers set requests_per_hour = 100000000, requests_per_day = null");
+await client.query(
+  "update access.tiers set requests_per_hour = 100000000, requests_per_day = null, requests_at_a_time = 8",
+);
 await client.query(
   `insert into access.api_keys (tier, owner_email, key_sha256, key_prefix)
    select 'individual', 'somebody@example.gov', sha256(('measured-' || number)::bytea), 'measur'

@@ -45,7 +45,9 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
   const { jwtSecret } = JSON.parse(await readFile(path.join(stack, "secrets.json"), "utf8"));
   const client = new Client({ connectionString: facts.database_url });
   await client.connect();
-  await client.query("update access.tiers set requests_per_hour = 100000000, requests_per_day = null");
+  await client.query(
+    "update access.tiers set requests_per_hour = 100000000, requests_per_day = null, requests_at_a_time = 8",
+  );
   const token = await signGatewayToken(jwtSecret);
   return {
     facts,

@@ -31,13 +31,11 @@ export const rights: Record<
   authenticator: { schemas: ["request"], reads: [], runs: ["request.pre_config"] },
   gateway: {
     schemas: ["request"],
-    reads: [],
+    reads: ["request.keys"],
     runs: [
       "request.authorize",
       "request.decide",
-      "request.find_key",
       "request.find_retirement",
-      "request.note_request_id",
       "request.refuse",
       "request.matches_etag",
     ],

@@ -135,16 +135,28 @@ describe("the id of the request", () => {
     for (const { application_name } of rows) expect(application_name).not.toContain(requestId);
   });
 
-  it.each([["x".repeat(64)], ["two words"], ["a;b"], ["ä"], ["k".repeat(43)]])(
-    "is not taken from a client in an odd form: %s",
-    async (odd) => {
-      await client.query("begin");
-      await client.query("select request.note_request_id($1)", [odd]);
-      const { rows } = await client.query("select current_setting('application_name') as name");
-      await client.query("rollback");
-      expect(rows).toEqual([{ name: "test" }]);
-    },
-  );
+  it.each([
+    ["a.sane-ID_1:2", "a.sane-ID_1:2"],
+    ["x".repeat(64), "test"],
+    ["two words", "test"],
+    ["a;b", "test"],
+    ["ä", "test"],
+    ["", "test"],
+    ["k".repeat(43), "test"],
+  ])("is taken from a client in a sane form alone: %s", async (id, name) => {
+    const { rows: keys } = await client.query("select id from access.active_keys where tier = 'individual'");
+    const headers = JSON.stringify({ "x-request-id": id, "x-consumer-custom-id": keys[0].id });
+    await client.query("begin");
+    const settings = { method: "GET", path: "/", headers };
+    for (const [setting, value] of Object.entries(settings)) {
+      await client.query("select set_config($1, $2, true)", [`request.${setting}`, value]);
+    }
+    await client.query("set local role gateway");
+    await client.query("select request.authorize()");
+    const { rows } = await client.query("select current_setting('application_name') as name");
+    await client.query("rollback");
+    expect(rows).toEqual([{ name }]);
+  });
 });
 
 describe("the logs of all parts", () => {

@@ -1,23 +1,38 @@
 -- Decides what the key of this request may see. request.authorize() calls it, as gateway, before the query.
 --
--- X-Consumer-Custom-ID is the one identity believed: Kong overwrites it on every authenticated route.
+-- X-Consumer-Custom-ID is the one identity believed: Kong overwrites it on every authenticated route, and X-Real-IP.
+--
+-- Each request pays for each statement here, and for each function called: few of both (bench/RESULTS.md).
 create function request.decide()
 returns void
 language plpgsql volatile security invoker set search_path = ''
 as $$
 declare
-  headers constant json := current_setting('request.headers')::json;
+  headers constant jsonb := current_setting('request.headers');
+  path constant text := current_setting('request.path');
   is_read constant boolean := current_setting('request.method') in ('GET', 'HEAD');
   profile constant text := headers ->> case when is_read then 'accept-profile' else 'content-profile' end;
-  report_id_filter constant text := headers ->> 'x-filter-report-id';
+  request_id constant text := headers ->> 'x-request-id';
   key record;
-  data_set record;
-  answer_headers jsonb;
-  etag text;
+  counted text;
+  place integer := 1;
+  answer record;
+  answer_headers text := '';
 begin
-  perform request.note_request_id(headers ->> 'x-request-id');
+  -- PostgreSQL's log lines and pg_stat_activity show the request's ID. Clients may send their own, so only a sane one is
+  -- taken: of 63 bytes, which application_name holds, and not of the form of a key (access.issue_key).
+  if
+    length(request_id) between 1 and 63
+    and translate(request_id, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-', '') = ''
+    and (length(request_id) <> 43 or request_id ~ '[_.:-]')
+  then
+    perform set_config('application_name', request_id, true), set_config('request.id', request_id, true);
+  end if;
 
-  select * into key from request.find_key(headers ->> 'x-consumer-custom-id');
+  select * into key from request.keys
+  where keys.id = case
+    when pg_input_is_valid(headers ->> 'x-consumer-custom-id', 'uuid') then (headers ->> 'x-consumer-custom-id')::uuid
+  end;
   if not found then
     perform request.refuse(
       401, 'key_not_valid', 'The API key is not valid.', 'It is unknown, revoked or expired.',
@@ -32,18 +47,19 @@ begin
     );
   end if;
 
-  -- A version that was removed a moment ago, before PostgREST has read its configuration again.
-  if profile <> '' and to_regnamespace(profile) is null then
-    perform request.refuse(406, 'PGRST106', format('The schema %s is not served any more.', profile));
-  end if;
-
-  -- Who may use a schema is written in its grants.
-  if profile <> '' and not has_schema_privilege(key.database_role, profile, 'usage') then
-    perform request.refuse(
-      401, 'tribal_key_required', 'This needs an API key with Tribal access.', null,
-      'Tribal keys are issued under an agreement that a federal official approved.',
-      '{"WWW-Authenticate": "Key"}'
-    );
+  if profile <> '' then
+    -- A version that was removed a moment ago, before PostgREST has read its configuration again.
+    if to_regnamespace(profile) is null then
+      perform request.refuse(406, 'PGRST106', format('The schema %s is not served any more.', profile));
+    end if;
+    -- Who may use a schema is written in its grants.
+    if not has_schema_privilege(key.database_role, profile, 'usage') then
+      perform request.refuse(
+        401, 'tribal_key_required', 'This needs an API key with Tribal access.', null,
+        'Tribal keys are issued under an agreement that a federal official approved.',
+        '{"WWW-Authenticate": "Key"}'
+      );
+    end if;
   end if;
 
   -- Reads run in read-only transactions, so the gateway's sync is told and writes the day down. A request that
@@ -51,49 +67,52 @@ begin
   if not key.is_use_recorded and not pg_is_in_recovery() then
     perform pg_notify('api_key_used', key.id::text);
   end if;
-
-  answer_headers := request.find_retirement(profile);
-  perform set_config('request.api_key_id', key.id::text, true);
-  perform set_config('statement_timeout', key.statement_timeout_milliseconds::text, true);
-  perform set_config('role', key.database_role, true);
+  perform
+    set_config('request.api_key_id', key.id::text, true),
+    set_config('statement_timeout', key.statement_timeout, true),
+    set_config('role', key.database_role, true);
 
   -- The description of the API at / comes from what PostgREST remembers of the schemas, which may be a moment old:
   -- it has no ETag.
-  if is_read and current_setting('request.path') <> '/' then
-    select * into data_set from dissemination.data_set;
+  if is_read and path <> '/' then
     -- The same data set, API schemas and tier give the same answer to the same request.
-    etag := format('"%s"', md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier)));
-    if not request.matches_etag(headers ->> 'if-match', etag, true) then
-      perform request.refuse(
-        412, 'data_set_changed', 'The data set or the API has changed since this ETag was given.',
-        format('The ETag is now %s.', etag), 'Start again from the first page.', jsonb_build_object('ETag', etag)
-      );
-    end if;
-    if request.matches_etag(headers ->> 'if-none-match', etag, false) then
-      perform request.refuse(
-        304, 'not_modified', 'Not modified.', null, null, jsonb_build_object('ETag', etag)
-      );
-    end if;
-    answer_headers := answer_headers
-      || jsonb_build_object('ETag', etag)
-      || jsonb_build_object('Data-Set', format(
+    select
+      '"' || md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier)) || '"' as etag,
+      format(
         '"%s"; published="%s"',
         data_set.id, to_char(data_set.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-      ));
+      ) as data_set
+    into answer from dissemination.data_set;
+    if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
+      perform request.refuse(
+        412, 'data_set_changed', 'The data set or the API has changed since this ETag was given.',
+        format('The ETag is now %s.', answer.etag), 'Start again from the first page.',
+        jsonb_build_object('ETag', answer.etag)
+      );
+    end if;
+    if headers ? 'if-none-match' and request.matches_etag(headers ->> 'if-none-match', answer.etag, false) then
+      perform request.refuse(
+        304, 'not_modified', 'Not modified.', null, null, jsonb_build_object('ETag', answer.etag)
+      );
+    end if;
+    answer_headers := format('{"ETag":%s},{"Data-Set":%s},', to_json(answer.etag), to_json(answer.data_set));
   end if;
   if is_read then
     answer_headers := answer_headers
-      || jsonb_build_object('Cache-Control', 'private, no-cache')
-      || jsonb_build_object('Vary', 'Accept, Accept-Profile, Prefer, Range, X-Api-Key');
+      || '{"Cache-Control":"private, no-cache"},{"Vary":"Accept, Accept-Profile, Prefer, Range, X-Api-Key"}';
   end if;
-  perform set_config('response.headers', answer_headers::text, true);
+  answer_headers := '[' || answer_headers || ']';
+  if key.has_retired_versions then
+    answer_headers := request.find_retirement(profile) || answer_headers::jsonb;
+  end if;
+  perform set_config('response.headers', answer_headers, true);
 
   -- The gateway copies the query parameter report_id into this header, and drops what the client sent in it.
   if
-    current_setting('request.path') = '/general'
-    and report_id_filter like 'eq.%'
+    path = '/general'
+    and headers ->> 'x-filter-report-id' like 'eq.%'
     and not exists (
-      select from dissemination.general where general.report_id = substr(report_id_filter, 4)
+      select from dissemination.general where general.report_id = substr(headers ->> 'x-filter-report-id', 4)
     )
   then
     perform request.refuse(
@@ -101,8 +120,22 @@ begin
       'A report_id looks like 2023-06-GSAFAC-0000000001.'
     );
   end if;
+
+  -- Counted by locks of the transactions, so exactly, by whatever gateway and PostgREST they came; each server counts for
+  -- itself. Last, so that who waits for a publication above holds no place.
+  counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-real-ip') else key.id::text end;
+  while not pg_try_advisory_xact_lock(hashtext(counted), place) loop
+    place := place + 1;
+    if place > key.requests_at_a_time then
+      perform request.refuse(
+        429, 'too_many_requests_at_a_time', format('Only %s requests may run at a time.', key.requests_at_a_time),
+        format('They are counted by %s.', key.limited_by), 'Wait for an answer before you send the next request.',
+        '{"Retry-After": "1"}'
+      );
+    end if;
+  end loop;
 end
 $$;
 comment on function request.decide is
-  'Finds the key, switches to its role and limits, answers 401, 404, 304 and 412, and sets the headers of the answer.';
+  'Finds the key, switches to its role and limits, answers 401, 404, 304, 412 and 429, and sets the headers of the answer.';
 grant execute on function request.decide to gateway;
