@@ -183,6 +183,12 @@ const clearSchemas = `
       end if;
     end loop;
     for object in
+      select oid::regclass as name from pg_catalog.pg_class
+      where relnamespace = to_regnamespace('request') and relkind = 'v'
+    loop
+      execute format('drop view %s', object.name);
+    end loop;
+    for object in
       select oid::regtype as name from pg_catalog.pg_type
       where typnamespace = to_regnamespace('request') and typtype in ('c', 'd', 'e')
     loop

@@ -88,7 +88,9 @@ describe("npm start", () => {
     expect(listProcesses(directory)).toEqual([]);
   });
 
-  it("stops what it has started when it is interrupted before it is ready", async () => {
+  it("stops what it has started when it is interrupted before it is ready", {
+    timeout: 180_000,
+  }, async () => {
     const isMakingData = () => existsSync(path.join(directory, "postgres.part"));
     const hasPrinted = (line: string) => (output: string) => output.includes(line);
     for (const isThere of [isMakingData, ...["PostgreSQL is ready", "Loading the data"].map(hasPrinted)]) {
