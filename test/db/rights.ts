@@ -21,7 +21,7 @@ const readable = [
   ...prefix("suppressed", tables),
 ];
 export const relationships = "api_v1_1_0.*";
-const servedFunctions = ["request.refuse", "request.matches_etag", relationships];
+const servedFunctions = ["request.refuse", "request.matches_etag", "request.take_weight", relationships];
 
 /** Schemas that a role may use, relations that it may read, functions that it may run. */
 export const rights: Record<

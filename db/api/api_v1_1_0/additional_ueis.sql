@@ -52,6 +52,7 @@ create function api_v1_1_0.additional_ueis(api_v1_1_0.general) returns setof api
 language sql stable as $$
   select additional_ueis.* from api_v1_1_0.additional_ueis
   where additional_ueis.report_id = $1.report_id
+    and request.take_weight(160)
 $$;
 comment on function api_v1_1_0.additional_ueis(api_v1_1_0.general) is 'Additional UEIs of a report.';
 grant execute on function api_v1_1_0.additional_ueis(api_v1_1_0.general) to api_public, api_tribal;

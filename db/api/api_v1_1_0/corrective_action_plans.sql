@@ -67,6 +67,7 @@ returns setof api_v1_1_0.corrective_action_plans
 language sql stable as $$
   select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
   where corrective_action_plans.report_id = $1.report_id
+    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0))
 $$;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.general) is
   'Corrective action plans of a report.';

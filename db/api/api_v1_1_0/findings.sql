@@ -100,6 +100,7 @@ create function api_v1_1_0.findings(api_v1_1_0.general) returns setof api_v1_1_0
 language sql stable as $$
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
+    and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.general) is
   'Findings of a report, one row for each award concerned.';
@@ -108,7 +109,9 @@ grant execute on function api_v1_1_0.findings(api_v1_1_0.general) to api_public,
 create function api_v1_1_0.findings(api_v1_1_0.federal_awards) returns setof api_v1_1_0.findings
 language sql stable as $$
   select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id and findings.award_reference = $1.award_reference
+  where findings.report_id = $1.report_id
+    and findings.award_reference = $1.award_reference
+    and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.federal_awards) is 'Findings on an award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.federal_awards) to api_public, api_tribal;
@@ -128,6 +131,7 @@ language sql stable as $$
   select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
   where corrective_action_plans.report_id = $1.report_id
     and corrective_action_plans.finding_ref_number = $1.reference_number
+    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0))
 $$;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) is
   'Corrective action plan for a finding, in one row or several.';
@@ -136,7 +140,9 @@ grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings
 create function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.findings
 language sql stable as $$
   select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id and findings.reference_number = $1.finding_ref_number
+  where findings.report_id = $1.report_id
+    and findings.reference_number = $1.finding_ref_number
+    and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
   'Rows of the finding a plan answers, one for each award concerned.';

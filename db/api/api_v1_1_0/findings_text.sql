@@ -67,6 +67,7 @@ create function api_v1_1_0.findings_text(api_v1_1_0.general) returns setof api_v
 language sql stable as $$
   select findings_text.* from api_v1_1_0.findings_text
   where findings_text.report_id = $1.report_id
+    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0))
 $$;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.general) is 'Finding narratives of a report.';
 grant execute on function api_v1_1_0.findings_text(api_v1_1_0.general) to api_public, api_tribal;
@@ -74,7 +75,9 @@ grant execute on function api_v1_1_0.findings_text(api_v1_1_0.general) to api_pu
 create function api_v1_1_0.findings_text(api_v1_1_0.findings) returns setof api_v1_1_0.findings_text
 language sql stable as $$
   select findings_text.* from api_v1_1_0.findings_text
-  where findings_text.report_id = $1.report_id and findings_text.finding_ref_number = $1.reference_number
+  where findings_text.report_id = $1.report_id
+    and findings_text.finding_ref_number = $1.reference_number
+    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0))
 $$;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.findings) is
   'Narrative of a finding, in one row or several.';
@@ -83,7 +86,9 @@ grant execute on function api_v1_1_0.findings_text(api_v1_1_0.findings) to api_p
 create function api_v1_1_0.findings(api_v1_1_0.findings_text) returns setof api_v1_1_0.findings
 language sql stable as $$
   select findings.* from api_v1_1_0.findings
-  where findings.report_id = $1.report_id and findings.reference_number = $1.finding_ref_number
+  where findings.report_id = $1.report_id
+    and findings.reference_number = $1.finding_ref_number
+    and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
   'Rows of the finding a narrative describes, one for each award concerned.';

@@ -71,6 +71,10 @@ create function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) returns setof api_v
 language sql stable as $$
   select notes_to_sefa.* from api_v1_1_0.notes_to_sefa
   where notes_to_sefa.report_id = $1.report_id
+    and request.take_weight(
+      300 + coalesce(octet_length(notes_to_sefa.accounting_policies), 0)
+      + coalesce(octet_length(notes_to_sefa.rate_explained), 0) + coalesce(octet_length(notes_to_sefa.content), 0)
+    )
 $$;
 comment on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) is 'Notes to the SEFA of a report.';
 grant execute on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) to api_public, api_tribal;

@@ -61,6 +61,7 @@ create function api_v1_1_0.passthrough(api_v1_1_0.general) returns setof api_v1_
 language sql stable as $$
   select passthrough.* from api_v1_1_0.passthrough
   where passthrough.report_id = $1.report_id
+    and request.take_weight(250 + 680)
 $$;
 comment on function api_v1_1_0.passthrough(api_v1_1_0.general) is
   'Pass-through entities of all awards of a report.';
@@ -69,7 +70,9 @@ grant execute on function api_v1_1_0.passthrough(api_v1_1_0.general) to api_publ
 create function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) returns setof api_v1_1_0.passthrough
 language sql stable as $$
   select passthrough.* from api_v1_1_0.passthrough
-  where passthrough.report_id = $1.report_id and passthrough.award_reference = $1.award_reference
+  where passthrough.report_id = $1.report_id
+    and passthrough.award_reference = $1.award_reference
+    and request.take_weight(250 + 680)
 $$;
 comment on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) is 'Pass-through entities of an award.';
 grant execute on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) to api_public, api_tribal;

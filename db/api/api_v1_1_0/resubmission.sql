@@ -65,6 +65,7 @@ create function api_v1_1_0.resubmission(api_v1_1_0.general) returns setof api_v1
 language sql stable as $$
   select resubmission.* from api_v1_1_0.resubmission
   where resubmission.report_id = $1.report_id
+    and request.take_weight(290)
 $$;
 comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
   'Place of a report in its chain of resubmissions: one row or none, as an array.';

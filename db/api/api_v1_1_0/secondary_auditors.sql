@@ -74,6 +74,7 @@ create function api_v1_1_0.secondary_auditors(api_v1_1_0.general) returns setof 
 language sql stable as $$
   select secondary_auditors.* from api_v1_1_0.secondary_auditors
   where secondary_auditors.report_id = $1.report_id
+    and request.take_weight(480)
 $$;
 comment on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) is 'Secondary auditors of a report.';
 grant execute on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) to api_public, api_tribal;

@@ -6,6 +6,7 @@ import { hidePath, isLoggableId } from "../hide-secrets.ts";
 import { parseQuery } from "../parse-query.ts";
 import { NOT_IMPLEMENTED, type Plugin, type PluginHandler } from "./plugin.ts";
 import { type RequestBounds, refuseRequest } from "./refuse-request.ts";
+import { refuseSelect } from "./refuse-select.ts";
 
 /** What does the same as a Lua function; `bounds` are the numbers that the function begins with. */
 type Emulate = (bounds: number[]) => PluginHandler;
@@ -35,6 +36,9 @@ const KNOWN: Record<string, Emulate> = {
     const named = { longestQuery, longestName, mostParameters, mostItems, mostColumns, deepest };
     return { access: (exchange) => refuseRequest(exchange, named as RequestBounds) };
   },
+  "42d47d624872fcd3": ([mostEmbedded = 0, deepestEmbedding = 0, longestAliases = 0]) => ({
+    access: ({ query }) => refuseSelect(query, { mostEmbedded, deepestEmbedding, longestAliases }),
+  }),
   "0d03a505174c4449": () => ({
     access({ request, query }) {
       const reportId = parseQuery(query).get("report_id")?.[0];

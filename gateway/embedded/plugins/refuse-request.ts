@@ -102,10 +102,12 @@ function measureDepth(value: string): number {
   return deepest;
 }
 
-function decode(text: string): string {
+/** Percent-encoding as bytes, each a character. */
+export function decode(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-function refuse(message: string, hint: string): Answer {
+/** What a request is answered that is not counted nor asked. */
+export function refuse(message: string, hint: string): Answer {
   return answerJson(400, { code: "request_refused", details: null, hint, message });
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { columnNames, tables } from "../../support/columns.ts";
 import { findReport, request, target } from "../../support/target.ts";
 
 // What costs, misleads or harms is refused before it is counted or asked, by whichever gateway is in front.
@@ -37,6 +38,60 @@ describe("a request is refused with a hint", () => {
       "the same, escaped",
       `/general?limit=1&s%65lect=${list(301, "report_id").replaceAll(",", "%2C")}`,
       "Name 300",
+    ],
+    [
+      "a column twice",
+      "/findings_text?limit=1&select=a:finding_text,b:finding_text",
+      "Name each column once",
+    ],
+    ["one beside the star", "/findings_text?limit=1&select=*,a:finding_text", "Name each column once"],
+    ["the star beside one", "/findings_text?limit=1&select=a:finding_text,*", "Name each column once"],
+    ["the same in quotation marks", '/general?limit=1&select="report_id",report_id', "Name each column once"],
+    ["the same with a cast", "/general?limit=1&select=report_id,a:report_id::text", "Name each column once"],
+    ["the same as JSON", "/general?limit=1&select=report_id,a:report_id->0", "Name each column once"],
+    ["the same with spaces", "/general?limit=1&select=report_id,+report_id%20", "Name each column once"],
+    ["the same, escaped", "/general?limit=1&select=report_id,report%5Fid", "Name each column once"],
+    [
+      "the same in an embedded table",
+      "/general?limit=1&select=report_id,findings_text(a:finding_text,b:finding_text)",
+      "Name each column once",
+    ],
+    [
+      "the same behind a quotation mark in a key",
+      '/general?limit=1&select=a:report_id->a",b:auditee_name,c:auditee_name,d:report_id->b"',
+      "Put the whole name",
+    ],
+    ["a quoted name that does not end", '/general?limit=1&select="report_id', "Put the whole name"],
+    [
+      "long aliases",
+      `/general?limit=1&select=${Array.from({ length: 10 }, (_, n) => `${"x".repeat(63)}${n}:${n}`)}`,
+      "500 bytes longer",
+    ],
+    ["a cast that doubles", "/findings_text?limit=1&select=finding_text::BYTEA", "Ask for the text itself."],
+    [
+      "reports embedded twice",
+      "/findings?limit=1&select=a:general(report_id),b:general(report_id)",
+      "Embed general once",
+    ],
+    [
+      "reports embedded below others",
+      "/general?limit=1&select=*,federal_awards(*,...general(*))",
+      "Embed general once",
+    ],
+    [
+      "a table embedded three times",
+      `/general?limit=1&select=${["a", "b", "c"].map((it) => `${it}:findings!inner(award_reference)`)}`,
+      "none more than twice",
+    ],
+    [
+      "tables embedded 5 deep",
+      `/findings?limit=1&select=${"federal_awards(findings(".repeat(2)}federal_awards(*)))))`,
+      "4 deep or less",
+    ],
+    [
+      "11 embedded tables",
+      `/general?limit=1&select=${tables.slice(1).map((it) => `${it}(report_id)`)},x:findings(report_id)`,
+      "Embed 10 or fewer",
     ],
     [
       "an embedded table's order by more",
@@ -110,7 +165,21 @@ describe("a request is refused with a hint", () => {
 
 describe("a request passes", () => {
   it.each([
-    ["300 columns", `/general?limit=1&select=${list(300, "report_id")}`],
+    ["300 columns", `/general?limit=1&order=${list(300, "report_id")}`],
+    ["all columns, named", `/general?limit=1&select=${columnNames("general").join(",%20")}`],
+    [
+      "aliases, casts and marks",
+      '/general?limit=1&select="Report":"report_id",name:auditee_name::text,year:audit_year->>0',
+    ],
+    ["10 embedded tables", `/general?limit=1&select=${tables.slice(1).map((it) => `${it}(*)`)}`],
+    [
+      "a table embedded twice",
+      "/general?limit=1&select=report_id,a:federal_awards(is_loan),b:federal_awards(is_loan)&a.is_loan=eq.Y",
+    ],
+    [
+      "tables embedded 4 deep",
+      "/findings?limit=1&select=*,...general(auditee_name),federal_awards(*,findings(*,federal_awards(*,findings(*))))",
+    ],
     ["1,000 report IDs", `/general?select=report_id&report_id=in.(${ids(1000)})`],
     ["1,000 report IDs of another table", `/federal_awards?select=report_id&report_id=in.(${ids(1000)})`],
     ["parentheses 6 deep", nest(6)],
