@@ -20,7 +20,7 @@ const onStack = [
 
 /** Files that make databases of their own on a PostgreSQL server. */
 const onServer = [
-  "test/db/data-set.test.ts",
+  "test/db/{answer-weight,data-set}.test.ts",
   "test/gateway/sync/{db-deploy,kong-database,many-keys,reconcile,state,sync}.test.ts",
   "test/operations/restore.test.ts",
   "test/scripts/{deploy,refresh}/**/*.test.ts",

@@ -15,7 +15,7 @@ declare
   listed constant jsonb := jsonb_object(array[
     'request.refuse(integer,text,text,text,text,jsonb) f84dee81f41c5f7751b6be63729bc6a1', 'Raises what it is given.',
     'request.matches_etag(text,text,boolean) 5392f90fe27669b3d7c123098abc94fb', 'Compares its arguments.',
-    'request.take_weight(integer) b5f4ff2a5ee837963b443fa71b4fcfa8', 'Adds its argument to a setting of the transaction.'
+    'request.take_weight(integer) fd733d34bcdd221b4b5dae8653fabe77', 'Adds its argument to a setting of the transaction.'
   ]);
   believed oid[];
   canary constant text := 'CANARY-0000-00-0000000000';

@@ -62,6 +62,11 @@ where not coalesce(proconfig @> array['search_path=""'], false)
   -- Relationships must be inlined, which a pinned path forbids; they run with the caller's rights on qualified names.
   and (prosecdef or not (is_api and lanname = 'sql' and pronargs = 1 and proretset))
 union all
+select signature, 'lists that are embedded are weighed',
+  'Without it one row may carry any number of others. Add: and request.take_weight(<bytes of a row>).'
+from functions
+where is_api and proretset and pronargs = 1 and prorows <> 1 and prosrc not like '%request.take_weight(%'
+union all
 select signature, 'nothing is executable by public', 'Grant it to the roles that need it.'
 from functions, aclexplode(coalesce(proacl, acldefault('f', proowner)))
 where grantee = 0

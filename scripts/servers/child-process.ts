@@ -6,6 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** A program that the stack runs beside itself. */
 export interface ChildProcess {
+  /** Undefined when the program could not be started. */
+  pid: number | undefined;
   /** Resolves when the program has ended, to a line that says how, followed by its last lines of output. */
   ended: Promise<string>;
   /** Asks the program to end, and ends it and what it has started by force after `graceMilliseconds`. */
@@ -76,6 +78,7 @@ export function startChildProcess({
     });
   });
   return {
+    pid: child.pid,
     ended,
     stop: async (graceMilliseconds) => {
       child.kill(stopSignal);

@@ -224,7 +224,7 @@ describe("PostgreSQL's settings", () => {
   ].join(" ");
 
   test("follow the container's limit", async () => {
-    expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "2g" });
+    expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "6400m" });
     expect(await runCommand(command, "2147483648\n")).toBe(`docker-entrypoint.sh postgres ${settings}`);
     expect(await runCommand(command, "max\n")).toContain("shared_buffers=256MB");
   });

@@ -7,6 +7,8 @@ import { type Answer, type Request, send } from "./target.ts";
 
 /** PostgREST on a database of a test's own, asked as the gateway asks it. */
 export interface ScratchService {
+  /** PostgREST's process. */
+  pid: number;
   request: (path: string, apiKeyId: string, options?: Request) => Promise<Answer>;
   stop: () => Promise<void>;
 }
@@ -27,6 +29,7 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
   );
   const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
   return {
+    pid: children[0]?.pid ?? 0,
     request: (path, apiKeyId, options = {}) =>
       send(url, path, {
         ...options,

@@ -25,5 +25,8 @@ grant usage on schema api_v1_1_0 to api_public, api_tribal;
 -- run with the rights of the caller, like the views. Execute is granted one by one, because default
 -- privileges in this database withhold it from public.
 --
+-- Each that gives a list ends in `and request.take_weight(<bytes>)`: about the bytes of a row as JSON, its long texts
+-- measured, and of the row that can be embedded in it as an object. request/take_weight.sql has the bound.
+--
 -- An embedded table is a join, and the planner may read either side of it first. So the rows of a
 -- request that embeds come in no particular order: to page through them, a client must send order=.

@@ -9,7 +9,7 @@ returns boolean
 language plpgsql volatile parallel unsafe security invoker set search_path = '' cost 1000
 as $$
 declare
-  -- 48 MB: 20,000 reports (as many as are answered without embedding) weigh 40 MB. docs/operations.md, Memory, counts on it.
+  -- 48 MB: 20,000 reports (as many as are answered without embedding) weigh 40 MB. docs/operations.md, Memory, reckons with it.
   most constant integer := 48000000;
 begin
   if set_config(

@@ -65,7 +65,7 @@ describe("a request is refused with a hint", () => {
     [
       "long aliases",
       `/general?limit=1&select=${Array.from({ length: 10 }, (_, n) => `${"x".repeat(63)}${n}:${n}`)}`,
-      "500 bytes longer",
+      "200 bytes longer",
     ],
     ["a cast that doubles", "/findings_text?limit=1&select=finding_text::BYTEA", "Ask for the text itself."],
     [

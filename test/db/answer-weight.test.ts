@@ -1,0 +1,134 @@
+import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findKeyId } from "../scripts/deploy/support.ts";
+import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
+
+// What one answer may weigh: 1,000 reports of which each carries 240 kB of texts and 100 awards.
+
+const database = useDeployedDatabase();
+let service: ScratchService;
+let key: string;
+
+beforeAll(async () => {
+  await database.client.query(`
+    insert into disclosed.general (report_id, auditee_uei, is_public, auditee_name)
+    select 'R' || n, 'UEI', true, 'Town ' || n from generate_series(1000, 1999) as n;
+    insert into disclosed.findings_text (report_id, auditee_uei, finding_ref_number, finding_text)
+    select 'R' || n, 'UEI', piece, repeat('x', 60000) from generate_series(1000, 1999) as n, generate_series(1, 4) as piece;
+    insert into disclosed.federal_awards (report_id, auditee_uei, award_reference)
+    select 'R' || n, 'UEI', piece from generate_series(1000, 1999) as n, generate_series(1, 100) as piece;
+    insert into disclosed.findings (report_id, auditee_uei, award_reference, reference_number)
+    select 'R' || n, 'UEI', piece, piece from generate_series(1000, 1999) as n, generate_series(1, 4) as piece;
+    analyze disclosed.general, disclosed.findings_text, disclosed.federal_awards, disclosed.findings`);
+  service = await startScratchService(database.url);
+  key = await findKeyId(database.url);
+});
+afterAll(() => service?.stop());
+
+const get = (path: string, headers = {}) => service.request(path, key, { headers });
+
+describe("a request is refused that embeds lists", () => {
+  it.each([
+    ["of long texts", "/general?select=*,findings_text(*)"],
+    ["of many rows", "/general?select=report_id,federal_awards(award_reference)"],
+    ["that are two that pass alone", "/general?select=*,a:findings_text(*),b:findings_text(*)&limit=150"],
+    ["in lists", "/findings?select=*,findings_text(*,findings(*,findings_text(*)))"],
+    ["below an object", "/findings?select=*,general(*,federal_awards(*))"],
+    [
+      "of which rows must be there",
+      "/general?select=report_id,federal_awards!inner()&federal_awards.award_reference=gt.0",
+    ],
+    ["as CSV", "/general?select=*,findings_text(*)", { accept: "text/csv" }],
+  ])("%s", async (_, path, headers = {}) => {
+    const { status, json } = await get(path, headers);
+    expect({ status, code: json?.code }).toEqual({ status: 400, code: "answer_too_heavy" });
+    expect(json.details).toContain("48 MB");
+    expect(json.hint).toContain("fewer rows");
+  });
+});
+
+describe("a request passes", () => {
+  it.each([
+    ["with 45 MB of lists", "/general?select=*,findings_text(*)&limit=190", 190],
+    ["again, since each begins anew", "/general?select=*,findings_text(*)&limit=190", 190],
+    ["with a filter", "/general?select=*,findings_text(*)&findings_text.finding_ref_number=eq.none", 1000],
+    [
+      "with a limit of the list's own",
+      "/general?select=report_id,federal_awards(*)&federal_awards.limit=5",
+      1000,
+    ],
+    ["without lists, however heavy", "/findings_text?select=*,general(*)&limit=1200", 1200],
+    [
+      "with objects, whatever was skipped",
+      "/federal_awards?select=*,general(report_id)&offset=99995&order=report_id,award_reference",
+      5,
+    ],
+    [
+      "with objects, whatever is sorted",
+      "/federal_awards?select=*,...general!inner(auditee_name)&order=general(auditee_name),award_reference&limit=5",
+      5,
+    ],
+    [
+      "with reports after the last",
+      "/general?select=report_id,federal_awards(*)&report_id=gt.R1990&order=report_id&limit=50",
+      9,
+    ],
+  ])("%s", async (_, path, rows) => {
+    const { status, json } = await get(path);
+    expect([status, json.length]).toEqual([200, rows]);
+  });
+
+  it("with objects that must be there, counted", async () => {
+    const path = "/federal_awards?select=report_id,general!inner()&general.auditee_name=neq.x&limit=1";
+    const { status, headers } = await get(path, { prefer: "count=exact" });
+    expect([status, headers["content-range"]]).toEqual([206, "0-0/100000"]);
+  });
+});
+
+/** Megabytes of memory of a process, from /proc. */
+async function readMemory(pid: number, field: "VmHWM" | "RssAnon"): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) / 1024;
+}
+
+/** PostgreSQL's processes on this machine that serve the database under test. */
+async function findBackends(): Promise<number[]> {
+  const { rows } = await database.client.query(
+    "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+  const here = new Set(await readdir("/proc"));
+  return rows.map(({ pid }) => pid).filter((pid) => here.has(String(pid)));
+}
+
+it("four at a time keep PostgREST and PostgreSQL below what docs/operations.md says", async () => {
+  // The heaviest that pass are the second and the third.
+  const shapes = [
+    "/general?select=*,findings_text(*)&order=auditee_name",
+    "/general?select=*,findings_text(*)&limit=199",
+    "/findings_text?select=*,general(*)&limit=800",
+  ];
+  const heaviest = 51;
+  let ended = false;
+  const backends = new Map<number, number>();
+  const watching = (async () => {
+    while (!ended) {
+      for (const pid of await findBackends()) {
+        backends.set(pid, Math.max(backends.get(pid) ?? 0, await readMemory(pid, "RssAnon")));
+      }
+      await sleep(20);
+    }
+  })();
+  let longest = 0;
+  for (const path of shapes) {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => get(path)));
+    longest = Math.max(longest, ...answers.map(({ text }) => text.length));
+  }
+  ended = true;
+  await watching;
+  expect(longest).toBeLessThan(heaviest * 1e6);
+  expect(Math.max(...backends.values())).toBeGreaterThan(heaviest);
+  expect(Math.max(...backends.values())).toBeLessThan(16 + 4.5 * heaviest);
+  expect(await readMemory(service.pid, "VmHWM")).toBeLessThan(64 + 4 * 5.5 * heaviest);
+});
