@@ -6,7 +6,7 @@ import { Scroll } from "../scroll.tsx";
 const errors: { status: number; when: ComponentChildren; what: ComponentChildren }[] = [
   {
     status: 400,
-    when: "The query is not one that the API understands.",
+    when: "The query is not one that the API understands, or asks for more than one answer may hold.",
     what: (
       <>
         Read <code>message</code> and <code>hint</code> in the answer; compare names with the reference.
