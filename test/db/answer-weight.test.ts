@@ -41,7 +41,7 @@ describe("a request is refused that embeds lists", () => {
       "/general?select=report_id,federal_awards!inner()&federal_awards.award_reference=gt.0",
     ],
     ["as CSV", "/general?select=*,findings_text(*)", { accept: "text/csv" }],
-  ])("%s", async (_, path, headers = {}) => {
+  ] as [string, string, Record<string, string>?][])("%s", async (_, path, headers = {}) => {
     const { status, json } = await get(path, headers);
     expect({ status, code: json?.code }).toEqual({ status: 400, code: "answer_too_heavy" });
     expect(json.details).toContain("48 MB");

@@ -174,7 +174,9 @@ describe("a change that adds to a published version is deployed:", () => {
           (text) => `${text}
 create function api_v1_1_0.siblings(api_v1_1_0.additional_eins) returns setof api_v1_1_0.additional_eins
 language sql stable
-as $$ select a.* from api_v1_1_0.additional_eins as a where a.report_id = $1.report_id $$;
+as $$
+  select a.* from api_v1_1_0.additional_eins as a where a.report_id = $1.report_id and request.take_weight(160)
+$$;
 comment on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) is 'Others of the report.';
 grant execute on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) to api_public, api_tribal;
 `,
