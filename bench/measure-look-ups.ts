@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { ask } from "./ask.ts";
 import { at, type Summary, summarize } from "./measure.ts";
+import { startBarePostgrest } from "./start-bare-postgrest.ts";
 import type { BenchStack } from "./start-bench-stack.ts";
 
 export interface LookUpFigures {
@@ -11,14 +12,19 @@ export interface LookUpFigures {
   arms: Record<string, { perSecond: Summary; p50: number; p99: number }>;
 }
 
+/** By what asks, the sending of one look-up. */
+type Arms = Record<string, (id: string, connection: number) => Promise<unknown> | undefined>;
+
 const connections = 8;
 const requests = 3000;
 
-/** Looks reports up by their ID over several connections at once: through the gateway, past it, and in SQL. */
-export async function measureLookUps(
-  { facts, client, asGateway }: BenchStack,
-  turns: number,
-): Promise<LookUpFigures> {
+/**
+ * Looks reports up by their ID over several connections at once: past all that this service adds to PostgREST, with what
+ * the database adds, through the gateway, and in SQL.
+ */
+export async function measureLookUps(stack: BenchStack, turns: number): Promise<LookUpFigures> {
+  const { facts, client, asGateway } = stack;
+  const bare = await startBarePostgrest(stack);
   const { rows } = await client.query(
     "select report_id from disclosed.general order by md5(report_id) limit 1000",
   );
@@ -36,31 +42,55 @@ export async function measureLookUps(
     name: "look-up",
     text: "select coalesce(json_agg(found), '[]')::text as body from (select * from api_v1_1_0.general where report_id = $1) as found",
   };
-  const arms: Record<string, (id: string, connection: number) => Promise<unknown> | undefined> = {
-    gateway: (id) => ask(`${facts.base_url}/general?report_id=eq.${id}`, withKey),
-    // The request that the gateway makes of it, so that the database does the same.
-    "PostgREST direct": (id) =>
-      ask(`${facts.postgrest_url}/general?report_id=eq.${id}`, {
-        ...direct,
-        "x-filter-report-id": `eq.${id}`,
-        "x-request-id": randomUUID(),
-      }),
+  const lookUp = (origin: string, id: string, headers: Record<string, string>, status = 200) =>
+    ask(`${origin}/general?report_id=eq.${id}`, headers, { status });
+  // The request that the gateway makes of it, so that the database does the same.
+  const lookUpDirect = (id: string, headers: Record<string, string> = {}, status = 200) =>
+    lookUp(
+      facts.postgrest_url,
+      id,
+      { ...direct, "x-filter-report-id": `eq.${id}`, "x-request-id": randomUUID(), ...headers },
+      status,
+    );
+  const known = await lookUp(facts.base_url, ids[0] ?? "", withKey);
+  const again = { "if-none-match": String(known.headers.etag) };
+  const arms: Arms = {
+    "bare PostgREST, with a token": (id) => lookUp(bare.url, id, bare.token),
+    "bare PostgREST": (id) => lookUp(bare.url, id, {}),
+    "PostgREST with request.authorize()": (id) => lookUpDirect(id),
+    "… 304": (id) => lookUpDirect(id, again, 304),
+    gateway: (id) => lookUp(facts.base_url, id, withKey),
+    "gateway, 304": (id) => lookUp(facts.base_url, id, { ...withKey, ...again }, 304),
     "pg prepared": (id, connection) => clients[connection]?.query({ ...sql, values: [id] }),
   };
+  const { rates, latencies } = await alternate(arms, ids, turns);
+  await Promise.all(clients.map((each) => each.end()));
+  await bare.stop();
+  const outcome: LookUpFigures["arms"] = {};
+  for (const [arm, all] of rates) {
+    const sorted = (latencies.get(arm) ?? []).toSorted((a, b) => a - b);
+    outcome[arm] = { perSecond: summarize(all), p50: at(sorted, 0.5), p99: at(sorted, 0.99) };
+  }
+  process.stderr.write(`look-ups: ${JSON.stringify(outcome)}\n`);
+  return { connections, requests, arms: outcome };
+}
+
+/** Runs each arm in turn, the first turn uncounted. */
+async function alternate(arms: Arms, ids: string[], turns: number) {
   const rates = new Map<string, number[]>();
   const latencies = new Map<string, number[]>();
   for (let turn = 0; turn <= turns; turn += 1) {
-    for (const [arm, lookUp] of Object.entries(arms)) {
+    for (const [arm, send] of Object.entries(arms)) {
       let next = 0;
       const times: number[] = [];
       const start = performance.now();
       await Promise.all(
-        clients.map(async (_, connection) => {
+        Array.from({ length: connections }, async (_, connection) => {
           while (next < requests) {
             const id = ids[next % ids.length] ?? "";
             next += 1;
             const begin = performance.now();
-            await lookUp(id, connection);
+            await send(id, connection);
             times.push(performance.now() - begin);
           }
         }),
@@ -70,12 +100,5 @@ export async function measureLookUps(
       latencies.set(arm, [...(latencies.get(arm) ?? []), ...times]);
     }
   }
-  await Promise.all(clients.map((each) => each.end()));
-  const outcome: LookUpFigures["arms"] = {};
-  for (const [arm, all] of rates) {
-    const sorted = (latencies.get(arm) ?? []).toSorted((a, b) => a - b);
-    outcome[arm] = { perSecond: summarize(all), p50: at(sorted, 0.5), p99: at(sorted, 0.99) };
-  }
-  process.stderr.write(`look-ups: ${JSON.stringify(outcome)}\n`);
-  return { connections, requests, arms: outcome };
+  return { rates, latencies };
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { Client } from "pg";
 import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { writeSample } from "../scripts/sample/write-sample.ts";
+import type { Secrets } from "../scripts/stack/secrets.ts";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
 
 export interface BenchStack {
@@ -12,6 +13,7 @@ export interface BenchStack {
   directory: string;
   pid: number;
   client: Client;
+  secrets: Secrets;
   /** Headers with which PostgREST takes a request for the gateway's. */
   asGateway: (key: string) => Promise<Record<string, string>>;
   stop: () => Promise<void>;
@@ -42,18 +44,20 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
     child.once("close", (code) => reject(new Error(`npm start ended with ${code}.`)));
   });
   const facts: StackFacts = JSON.parse(await readFile(path.join(stack, "stack.json"), "utf8"));
-  const { jwtSecret } = JSON.parse(await readFile(path.join(stack, "secrets.json"), "utf8"));
+  const secrets: Secrets = JSON.parse(await readFile(path.join(stack, "secrets.json"), "utf8"));
   const client = new Client({ connectionString: facts.database_url });
   await client.connect();
   await client.query(
-    "update access.tiers set requests_per_hour = 100000000, requests_per_day = null, requests_at_a_time = 8",
+    "alter table access.tiers drop constraint tiers_leave_connections_to_others; " +
+      "update access.tiers set requests_per_hour = 100000000, requests_per_day = null, requests_at_a_time = 8",
   );
-  const token = await signGatewayToken(jwtSecret);
+  const token = await signGatewayToken(secrets.jwtSecret);
   return {
     facts,
     directory: stack,
     pid: child.pid ?? 0,
     client,
+    secrets,
     asGateway: async (key) => {
       const { rows } = await client.query(
         "select id from access.api_keys where key_sha256 = sha256(convert_to($1, 'UTF8'))",

@@ -3,8 +3,8 @@
 
 alter table access.tiers
   add column requests_at_a_time integer not null default 4,
-  -- PostgREST has ten connections: no key, and no address, ever holds all of them.
-  add constraint tiers_leave_connections_to_others check (requests_at_a_time between 1 and 8);
+  -- PostgREST has five connections in docker-compose.yml, elsewhere more: no key, and no address, ever holds all of them.
+  add constraint tiers_leave_connections_to_others check (requests_at_a_time between 1 and 4);
 comment on column access.tiers.requests_at_a_time is
   'Requests that the database answers at a time, counted as limited_by says; 429 beyond it.';
 

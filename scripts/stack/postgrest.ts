@@ -12,6 +12,8 @@ export interface PostgrestOptions {
   jwtSecret: string;
   port: number;
   adminPort: number;
+  /** Further settings of its environment, or others than those here. */
+  settings?: Record<string, string>;
   /** Gets each line of its log. */
   log?: (line: string) => void;
 }
@@ -37,6 +39,7 @@ export async function startPostgrest(
       PGRST_SERVER_HOST: "127.0.0.1",
       PGRST_SERVER_PORT: String(options.port),
       PGRST_ADMIN_SERVER_PORT: String(options.adminPort),
+      ...options.settings,
     },
     stopSignal: "SIGTERM",
     log: options.log,
