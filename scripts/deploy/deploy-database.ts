@@ -3,12 +3,12 @@ import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
 import { keepSession } from "../sql/keep-session.ts";
-import { applyApiSchemas } from "./apply-api-schemas.ts";
+import { applyApiSchemas, readDeployedHash } from "./apply-api-schemas.ts";
 import { findPendingMigrations } from "./check-migrations.ts";
 import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
 import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
 import { readContracts } from "./contract.ts";
-import { type Drift, forgetRecord, recordDeployment } from "./find-drift.ts";
+import { type Drift, forgetRecord, isDrifted, keepRecord, recordDeployment } from "./find-drift.ts";
 import { lockDeployment } from "./lock-deployment.ts";
 import { readApiFiles } from "./read-api-files.ts";
 import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
@@ -85,6 +85,14 @@ export async function deployDatabase(
     await publishEmptyDataSet(client, path.join(directory, "data_set"));
     if (options.withoutApi) return { migrations, apiSchemasChanged: false, changes: [] };
     const queries = await readCatalogueQueries(directory);
+    if (
+      migrations.length === 0 &&
+      !isDrifted(drift) &&
+      (await readDeployedHash(client)) === api.files.sha256
+    ) {
+      await keepRecord(client, queries, drift);
+      return { migrations, apiSchemasChanged: false, changes: [] };
+    }
     const before = options.compare ? await readServedParts(client, queries) : [];
     const isForced = drift.api.length > 0;
     let isApiDone = false;

@@ -26,10 +26,14 @@ const behaviour =
 /** Compares a database with what was written down of it. Nothing is found where nothing was written down. */
 export async function findDrift(client: Client): Promise<Drift> {
   const drift: Drift = { api: [], repairable: [], lost: [], foreign: [] };
-  const recorded = await readRecords(client);
-  for (const { queries, parts } of recorded) {
+  // Most often all were written down with the same queries, of which each takes its time.
+  const read = new Map<string, CataloguePart[]>();
+  for (const { queries, parts } of await readRecords(client)) {
+    const key = queries.join();
+    const all = read.get(key) ?? (await readCatalogue(client, queries));
+    read.set(key, all);
     const scopes = new Set(parts.map(({ scope }) => scope));
-    const now = (await readCatalogue(client, queries)).filter(({ scope }) => scopes.has(scope));
+    const now = all.filter(({ scope }) => scopes.has(scope));
     const objects = new Set(parts.map(({ object }) => object));
     const changes = compareParts(parts, now);
     for (const change of changes) drift[classify(change, objects, changes)].push(change);
@@ -84,6 +88,26 @@ export async function forgetRecord(client: Client): Promise<void> {
 export async function recordDeployment(
   client: Client,
   queries: string[],
+  drift: Drift,
+  isApiDone: boolean,
+): Promise<void> {
+  await recordCatalogue(client, queries, drift, isApiDone);
+  await recordDataSet(client);
+}
+
+/** The same for a deployment that has changed nothing: what was written down last stays true. */
+export async function keepRecord(client: Client, queries: string[], drift: Drift): Promise<void> {
+  const { rowCount } = await client.query(
+    "select from deployment.catalogues where name = 'deployment' and queries = $1",
+    [queries],
+  );
+  if (rowCount === 0) await recordCatalogue(client, queries, drift, true);
+  await recordDataSet(client);
+}
+
+async function recordCatalogue(
+  client: Client,
+  queries: string[],
   { foreign }: Drift,
   isApiDone: boolean,
 ): Promise<void> {
@@ -102,6 +126,9 @@ export async function recordDeployment(
      on conflict (name) do update set queries = excluded.queries, parts = excluded.parts, recorded_at = now()`,
     [queries, JSON.stringify(parts)],
   );
+}
+
+async function recordDataSet(client: Client): Promise<void> {
   await client.query(
     `select deployment.record_data_set() where not exists (
        select from deployment.catalogues join publication.data_sets on data_sets.id = catalogues.data_set_id

@@ -1,4 +1,3 @@
-import { runner } from "node-pg-migrate";
 import type { Client } from "pg";
 import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
 import { runSqlFile } from "../sql/run-sql-file.ts";
@@ -60,6 +59,8 @@ create table if not exists deployment.migrations (
 )`;
 
 async function runPending(client: Client, directory: string, pending: Migration[]): Promise<void> {
+  // Large: most deployments have none to run.
+  const { runner } = await import("node-pg-migrate");
   await runner({
     dbClient: client,
     dir: directory,
