@@ -1,0 +1,76 @@
+import path from "node:path";
+import { Command } from "commander";
+import type { Surroundings } from "../../service/surroundings.ts";
+import { readContracts } from "../deploy/contract.ts";
+import type { Check, Deployment } from "./ask.ts";
+import { listChecks } from "./checks.ts";
+
+interface Result {
+  check: string;
+  ok: boolean;
+  milliseconds: number;
+  found: string;
+}
+
+/** Runs `npm run smoke` to its end. */
+export async function runSmoke(around: Surroundings): Promise<void> {
+  const { json, ...deployment } = readOptions(around);
+  const contracts = await readContracts(path.resolve(import.meta.dirname, "../../db/contracts"));
+  const results = await runChecks(listChecks(deployment, contracts));
+  around.stdout.write(json ? `${JSON.stringify(results, null, 2)}\n` : describeResults(results));
+  around.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
+}
+
+function readOptions({ argv, env }: Surroundings) {
+  return new Command("npm run smoke --")
+    .description(
+      "Checks a deployment from outside, in seconds: what every client relies on, and with a Tribal key the way to a suppressed report's PDF. Some 40 requests; the last check spends a one-time token.",
+    )
+    .requiredOption("--base-url <url>", "the API, such as https://api.example.gov")
+    .option("--app-url <url>", "the report service")
+    .requiredOption(
+      "--key <key>",
+      "an API key without Tribal access (SMOKE_KEY), which may make more requests an hour than DEMO_KEY",
+      env.SMOKE_KEY || undefined,
+    )
+    .option(
+      "--tribal-key <key>",
+      "an API key with Tribal access (SMOKE_TRIBAL_KEY)",
+      env.SMOKE_TRIBAL_KEY || undefined,
+    )
+    .option("--json", "print JSON")
+    .allowExcessArguments(false)
+    .addHelpText("after", "\nExit status: 0 all is as it should be, 1 something is not.")
+    .parse(argv)
+    .opts<Deployment & { json?: true }>();
+}
+
+/** Four at a time: a deployment that is under load is not tried harder. */
+async function runChecks(checks: Check[]): Promise<Result[]> {
+  const done: Result[] = [];
+  const queue = checks.entries();
+  const work = async () => {
+    for (const [index, [check, run]] of queue) {
+      const start = performance.now();
+      const found = await run().catch(describeFailure);
+      const milliseconds = Math.round(performance.now() - start);
+      done[index] = { check, ok: found === undefined, milliseconds, found: found?.trim() ?? "" };
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+  return done;
+}
+
+function describeFailure(error: Error): string {
+  const { cause } = error;
+  return `${error.message} ${cause instanceof Error ? cause.message : ""}`;
+}
+
+function describeResults(all: Result[]): string {
+  const width = Math.max(...all.map(({ check }) => check.length));
+  const lines = all.map(({ check, ok, milliseconds, found }) =>
+    `${ok ? "ok  " : "FAIL"} ${check.padEnd(width)} ${String(milliseconds).padStart(6)} ms  ${found}`.trimEnd(),
+  );
+  const passed = all.filter(({ ok }) => ok).length;
+  return `${lines.join("\n")}\n${passed} of ${all.length} checks passed.\n`;
+}
