@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 // again, so the deployment's address goes by another name.
 if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.BASE_URL;
 
-/** Files that ask the one stack of the run, or the deployment that BASE_URL names. */
+/** Files that ask the stack of their worker, or the deployment that BASE_URL names. */
 const onStack = [
   "test/db/{catalogue,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
@@ -18,7 +18,7 @@ const onStack = [
   "test/scripts/refresh/{gateway,public-data}.test.ts",
 ];
 
-/** Files that make databases of their own on a PostgreSQL server. */
+/** Files that make databases of their own on the PostgreSQL server of their worker. */
 const onServer = [
   "test/db/{answer-weight,data-set}.test.ts",
   "test/gateway/sync/{db-deploy,kong-database,many-keys,reconcile,state,sync}.test.ts",
@@ -26,10 +26,14 @@ const onServer = [
   "test/scripts/{deploy,refresh}/**/*.test.ts",
 ];
 
-const aside = { sequence: { groupOrder: 0 }, maxWorkers: 2 };
+/** Two cores have work for three, since tests wait as well. */
+const aside = { sequence: { groupOrder: 0 }, maxWorkers: 3 };
 
 export default defineConfig({
   test: {
+    // A worker runs one file after the other, in one thread, with what it has imported.
+    pool: "threads",
+    isolate: false,
     // Enough for a busy machine. What must be quick says so in its assertions.
     testTimeout: 60_000,
     hookTimeout: 180_000,
@@ -42,9 +46,9 @@ export default defineConfig({
           name: "stack",
           include: onStack,
           globalSetup: ["test/support/start-stack.ts"],
-          // Some of them publish data or spend rate limits, and some measure time.
           sequence: { groupOrder: 1 },
-          fileParallelism: false,
+          // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
+          maxWorkers: process.env.API_URL ? 1 : 2,
         },
       },
       {

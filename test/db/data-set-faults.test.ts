@@ -3,7 +3,9 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { columnNames } from "../support/columns.ts";
-import { directory, load, select, writeCsv } from "./data-sets.ts";
+import { directory, load, select, useDataSets, writeCsv } from "./data-sets.ts";
+
+useDataSets();
 
 describe("a data set with a fault is refused, and the live one stays", () => {
   const faults: [string, () => Promise<void>, RegExp][] = [

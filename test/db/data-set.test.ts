@@ -4,7 +4,9 @@ import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { id, type Row, submission } from "../scripts/refresh/support/source-files.ts";
 import { columnNames, tables } from "../support/columns.ts";
 import { createScratchDatabase } from "../support/scratch-database.ts";
-import { database, load, select, writeCsv } from "./data-sets.ts";
+import { database, load, select, useDataSets, writeCsv } from "./data-sets.ts";
+
+useDataSets();
 
 describe("a deployment on an empty database", () => {
   it("serves every table, empty", async () => {

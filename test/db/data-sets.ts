@@ -4,17 +4,20 @@ import { findFiles } from "../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
 import * as sourceFiles from "../scripts/refresh/support/source-files.ts";
 import { columnNames } from "../support/columns.ts";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { type DeployedDatabase, useDeployedDatabase } from "../support/scratch-database.ts";
 
 // What the tests of data sets share: a database for the file, and a directory of source files for each test.
 
-export const database = useDeployedDatabase();
+export let database: DeployedDatabase;
 export let directory: string;
 
-beforeEach(async () => {
-  ({ directory } = await sourceFiles.makeDirectory());
-});
-afterEach(() => rm(directory, { recursive: true, force: true }));
+export function useDataSets(): void {
+  database = useDeployedDatabase();
+  beforeEach(async () => {
+    ({ directory } = await sourceFiles.makeDirectory());
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+}
 
 /** Writes a CSV file: a value as it stands there, null where a row has none. */
 export async function writeCsv(

@@ -15,7 +15,7 @@ export const newName = 'Peña "New", Inc.\nSecond line';
 
 /** A stack of its own with two data sets, of which either can be made the live one. */
 export async function startTwoDataSets() {
-  const older = await makeSmallSample();
+  const older = await makeSmallSample(200);
   const parent = await mkdtemp(path.join(tmpdir(), "single-audit-newer-"));
   const newer = path.join(parent, "csv");
   await cp(older.directory, newer, { recursive: true });

@@ -15,7 +15,10 @@ import {
   sort,
   stack,
   storageUrl,
+  useTwoDataSets,
 } from "./set-up.ts";
+
+useTwoDataSets();
 
 for (const { language, missing } of clients) {
   if (missing === undefined) continue;

@@ -17,18 +17,20 @@ export let directory: string;
 export const json = { "content-type": "application/json" };
 const proxies: RecordingProxy[] = [];
 
-beforeAll(async () => {
-  stack = await startTwoDataSets();
-  storageUrl = await findStorage();
-});
-afterAll(() => stack.dispose());
-beforeEach(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "single-audit-examples-"));
-});
-afterEach(async () => {
-  for (const proxy of proxies.splice(0)) proxy.close();
-  await rm(directory, { recursive: true });
-});
+export function useTwoDataSets(): void {
+  beforeAll(async () => {
+    stack = await startTwoDataSets();
+    storageUrl = await findStorage();
+  });
+  afterAll(() => stack.dispose());
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), "single-audit-examples-"));
+  });
+  afterEach(async () => {
+    for (const proxy of proxies.splice(0)) proxy.close();
+    await rm(directory, { recursive: true });
+  });
+}
 
 export const inDirectory = (name: string) => path.join(directory, name);
 

@@ -13,9 +13,12 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
+/** What a command of the project does, but for the process. */
+export type Program = (around: Surroundings) => Promise<void>;
+
 /** Runs a program of the project to its end in this process, on streams and an environment of its own. */
 export async function runHere(
-  program: (around: Surroundings) => Promise<void>,
+  program: Program,
   args: string[],
   { stdin = "", env = {} }: RunOptions = {},
 ): Promise<Run> {

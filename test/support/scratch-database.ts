@@ -4,11 +4,11 @@ import { afterAll, beforeAll } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { type ScratchServer, startScratchServer } from "../../scripts/servers/scratch-database.ts";
 import { connect } from "../../service/connect.ts";
-import { target } from "./target.ts";
+import { ofWorker, target } from "./target.ts";
 
 /** A server to make databases on, as its superuser: this worker's own, or else the one under test. */
 export const findServerUrl = () =>
-  process.env[`SCRATCH_URL_${process.env.VITEST_POOL_ID}`] ?? target.databaseUrl;
+  process.env[ofWorker("SCRATCH_URL", process.env.VITEST_POOL_ID)] ?? target.databaseUrl;
 
 /** A new, empty database, as its superuser. */
 export interface ScratchDatabase {

@@ -1,17 +1,22 @@
+import type { TestProject } from "vitest/node";
 import { runStack } from "./run-stack.ts";
+import { ofWorker } from "./target.ts";
 
-/** Starts one stack for the whole run, unless BASE_URL names a deployment to test. */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+/** Starts a stack for each worker, unless BASE_URL names a deployment to test. */
+export default async function setup({ config }: TestProject): Promise<(() => Promise<unknown>) | undefined> {
   if (process.env.API_URL) return undefined;
-  const stack = await runStack();
-  Object.assign(process.env, {
-    API_URL: stack.facts.base_url,
-    APP_URL: stack.facts.app_url,
-    DATABASE_URL: stack.facts.database_url,
-    POSTGREST_URL: stack.facts.postgrest_url,
-    DEMO_KEY: stack.facts.keys.demo,
-    INDIVIDUAL_KEY: stack.facts.keys.individual,
-    TRIBAL_KEY: stack.facts.keys.tribal,
-  });
-  return stack.dispose;
+  const stacks = await Promise.all(Array.from({ length: config.maxWorkers }, () => runStack()));
+  for (const [index, { facts }] of stacks.entries()) {
+    const variables = {
+      API_URL: facts.base_url,
+      APP_URL: facts.app_url,
+      DATABASE_URL: facts.database_url,
+      POSTGREST_URL: facts.postgrest_url,
+      DEMO_KEY: facts.keys.demo,
+      INDIVIDUAL_KEY: facts.keys.individual,
+      TRIBAL_KEY: facts.keys.tribal,
+    };
+    for (const [name, value] of Object.entries(variables)) process.env[ofWorker(name, index + 1)] = value;
+  }
+  return () => Promise.all(stacks.map(({ dispose }) => dispose()));
 }

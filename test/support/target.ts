@@ -2,8 +2,14 @@ import { randomInt } from "node:crypto";
 import { Client } from "pg";
 import { Agent, type Dispatcher } from "undici";
 
+/** The name of a variable for one worker alone. */
+export const ofWorker = (name: string, worker: string | number | undefined): string => `${name}_${worker}`;
+
+/** A variable of this worker's own stack, or else of the deployment that is given. */
+const find = (name: string) => process.env[ofWorker(name, process.env.VITEST_POOL_ID)] || process.env[name];
+
 function read(name: string): string {
-  const value = process.env[name];
+  const value = find(name);
   if (!value) throw new Error(`${name} is not set. Set it together with BASE_URL, or leave both unset.`);
   return value;
 }
@@ -24,7 +30,7 @@ export const target = {
   },
   keys: {
     get demo() {
-      return process.env.DEMO_KEY || "DEMO_KEY";
+      return find("DEMO_KEY") || "DEMO_KEY";
     },
     get individual() {
       return read("INDIVIDUAL_KEY");

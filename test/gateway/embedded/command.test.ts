@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
-import { documentFor, opened, startGateway, startUpstream } from "./support.ts";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { documentFor, startGateway, startUpstream } from "./support.ts";
 
 describe("npm run gateway:embedded", () => {
   let folder: string;
@@ -83,7 +83,7 @@ function startCommand(args: string[], adminToken = "a token") {
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
-  opened.push(() => child.kill("SIGKILL"));
+  onTestFinished(() => void child.kill("SIGKILL"));
   const text = { stdout: "", stderr: "" };
   child.stdout?.on("data", (chunk) => {
     text.stdout += chunk;

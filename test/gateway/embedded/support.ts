@@ -10,7 +10,7 @@ import {
 } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { pino } from "pino";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { parse } from "yaml";
 import {
   type EmbeddedGateway,
@@ -23,12 +23,6 @@ export const silent = pino({ level: "silent" });
 export const LUA: string = parse(
   await readFile(new URL("../kong-conformance/kong.yml", import.meta.url), "utf8"),
 ).services[0].plugins[0].config.access[0];
-
-/** What a test opened, closed in reverse order after it. */
-export const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
 
 /** A promise that something outside of it resolves. */
 export function createSignal(): { promise: Promise<void>; resolve: () => void } {
@@ -49,18 +43,25 @@ export function documentFor(url: string, plugins: Plugins = [], route: object = 
   };
 }
 
-export async function startGateway(options: Partial<EmbeddedGatewayOptions>): Promise<EmbeddedGateway> {
+/** @param onEnd is told how it is closed: a test's own function, where tests run at the same time */
+export async function startGateway(
+  options: Partial<EmbeddedGatewayOptions>,
+  onEnd: typeof onTestFinished = onTestFinished,
+): Promise<EmbeddedGateway> {
   const proxy = { host: "127.0.0.1", port: 0 };
   const gateway = await startEmbeddedGateway({ proxy, logger: silent, ...options });
-  opened.push(() => gateway.close());
+  onEnd(() => gateway.close());
   return gateway;
 }
 
-export async function startUpstream(listener: RequestListener): Promise<string> {
+export async function startUpstream(
+  listener: RequestListener,
+  onEnd: typeof onTestFinished = onTestFinished,
+): Promise<string> {
   const server = createServer(listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  opened.push(() => {
+  onEnd(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, type onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { documentFor, type Plugins, send, startGateway, startUpstream } from "../embedded/support.ts";
 
@@ -75,7 +75,7 @@ async function sendBytes(url: string, bytes: string, patience = 60): Promise<str
   return answer;
 }
 
-async function startWith(plugins: Plugins) {
+async function startWith(plugins: Plugins, onEnd?: typeof onTestFinished) {
   const strangers: string[] = [];
   const upstream = await startUpstream(async (incoming, response) => {
     // Each request that the gateway made has this.
@@ -83,8 +83,9 @@ async function startWith(plugins: Plugins) {
       strangers.push(`${incoming.method} ${incoming.url}`);
     incoming.resume();
     response.end(incoming.url);
-  });
-  const gateway = await startGateway({ document: documentFor(upstream, plugins, { strip_path: false }) });
+  }, onEnd);
+  const document = documentFor(upstream, plugins, { strip_path: false });
+  const gateway = await startGateway({ document }, onEnd);
   return { gateway, strangers };
 }
 
@@ -95,23 +96,27 @@ describe.each([
   ["without plugins", []],
   ["with those of gateway/kong.yml that judge requests", [preFunction]],
 ])("%s", (_, plugins: Plugins) => {
-  test.each(methods)("a witness gets its own answers beside %s with any framing", async (method) => {
-    const { gateway, strangers } = await startWith(plugins);
-    const wrong: string[] = [];
-    for (const [name, [head, body]] of Object.entries(attempts)) {
-      const bytes = `${method} /attack HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${body}`;
-      const attack = sendBytes(gateway.proxyUrl, bytes);
-      for (const turn of [1, 2, 3]) {
-        const path = `/witness/${turn}`;
-        const answer = await send(gateway, plugins.length === 0 ? path : "/witness");
-        const expected = plugins.length === 0 ? path : "/witness";
-        if (answer.body.toString() !== expected) wrong.push(`${name}: ${answer.status} ${answer.body}`);
-        if (turn === 1) await attack;
+  // Most of it is waiting for a gateway that says nothing more.
+  test.concurrent.for(methods)(
+    "a witness gets its own answers beside %s with any framing",
+    async (method, { expect, onTestFinished }) => {
+      const { gateway, strangers } = await startWith(plugins, onTestFinished);
+      const wrong: string[] = [];
+      for (const [name, [head, body]] of Object.entries(attempts)) {
+        const bytes = `${method} /attack HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${body}`;
+        const attack = sendBytes(gateway.proxyUrl, bytes);
+        for (const turn of [1, 2, 3]) {
+          const path = `/witness/${turn}`;
+          const answer = await send(gateway, plugins.length === 0 ? path : "/witness");
+          const expected = plugins.length === 0 ? path : "/witness";
+          if (answer.body.toString() !== expected) wrong.push(`${name}: ${answer.status} ${answer.body}`);
+          if (turn === 1) await attack;
+        }
       }
-    }
-    expect(wrong).toEqual([]);
-    expect(strangers).toEqual([]);
-  });
+      expect(wrong).toEqual([]);
+      expect(strangers).toEqual([]);
+    },
+  );
 });
 
 test("GET, HEAD and OPTIONS with a body are refused by gateway/kong.yml, whatever Connection says", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -58,13 +59,20 @@ async function fail(env: Record<string, string>) {
   return script.output();
 }
 
-async function startOnKong(env: Record<string, string> = {}, directory?: string): Promise<RunningStack> {
+/** Runs it until it serves: with the data that is there, from the second time on in the same directory. */
+async function startOnKong(
+  env: Record<string, string> = {},
+  stackDirectory = path.join(directory, "stack"),
+): Promise<RunningStack> {
   const stack = await runStack({
-    ...(directory === undefined ? {} : { directory }),
-    args: ["--gateway", "kong", "--data", sample.directory],
+    directory: stackDirectory,
+    args: ["--gateway", "kong", ...(existsSync(stackDirectory) ? [] : ["--data", sample.directory])],
     env: { KONG_BIN: kong, ...env },
   });
-  opened.push(stack.dispose);
+  opened.push(async () => {
+    stack.kill("SIGINT");
+    await stack.exited;
+  });
   return stack;
 }
 

@@ -3,8 +3,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { database, nodes, opened, reactionMilliseconds, start, waitForStatus } from "./set-up.ts";
+import { database, nodes, opened, reactionMilliseconds, start, useNodes, waitForStatus } from "./set-up.ts";
 import { adminToken, waitFor } from "./support.ts";
+
+useNodes();
 
 describe("a node that refuses an entity", () => {
   test("keeps the old one, is reported, holds up no key, and takes the next good one", async () => {

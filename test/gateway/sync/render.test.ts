@@ -15,6 +15,7 @@ import {
 } from "../../../gateway/render-entities.ts";
 import { templateFile } from "../../../gateway/start-sync.ts";
 import { runScript } from "../../support/run-stack.ts";
+import { target } from "../../support/target.ts";
 import { adminToken, startNode } from "./support.ts";
 
 const template = await readFile(templateFile, "utf8");
@@ -154,7 +155,7 @@ describe("npm run gateway:render", () => {
       const foreign = "77777777-7777-4777-8777-777777777777";
       await node.admin("PUT", `/consumers/${foreign}`, { username: "somebody-else" });
       await node.admin("PUT", `/consumers/${foreign}/key-auth/${foreign}`, { key: "0".repeat(64) });
-      const url = new URL(process.env.DATABASE_URL ?? "");
+      const url = new URL(target.databaseUrl);
       url.searchParams.set("options", "-c role=gateway_sync");
       const { code, output } = await run([], {
         GATEWAY_SYNC_DATABASE_URL: url.href.replaceAll("+", "%20"),

@@ -12,21 +12,23 @@ export let nodes: [Awaited<ReturnType<typeof startNode>>, Awaited<ReturnType<typ
 /** What a test opened, closed in reverse order after it. */
 export const opened: (() => unknown)[] = [];
 
-beforeAll(async () => {
-  database = await createDatabase();
-  upstream = await startUpstream();
-});
-afterAll(async () => {
-  upstream.close();
-  await database.drop();
-});
-beforeEach(async () => {
-  nodes = [await startNode(), await startNode()];
-  opened.push(nodes[0].stop, nodes[1].stop);
-});
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
+export function useNodes(): void {
+  beforeAll(async () => {
+    database = await createDatabase();
+    upstream = await startUpstream();
+  });
+  afterAll(async () => {
+    upstream.close();
+    await database.drop();
+  });
+  beforeEach(async () => {
+    nodes = [await startNode(), await startNode()];
+    opened.push(nodes[0].stop, nodes[1].stop);
+  });
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+}
 
 export async function start(adminUrls = nodes.map(({ adminUrl }) => adminUrl)) {
   const sync = await startLoggedSync({

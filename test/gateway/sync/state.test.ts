@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { serveSyncState } from "../../../gateway/serve-sync-state.ts";
-import { database, nodes, opened, start } from "./set-up.ts";
+import { database, nodes, opened, start, useNodes } from "./set-up.ts";
 import { waitFor } from "./support.ts";
+
+useNodes();
 
 describe("what the sync says of itself", () => {
   const serve = async (sync: Awaited<ReturnType<typeof start>>, postgrestReadyUrl?: string) => {

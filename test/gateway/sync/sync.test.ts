@@ -3,8 +3,10 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { connect } from "../../../service/connect.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
-import { database, nodes, opened, reactionMilliseconds, start, waitForStatus } from "./set-up.ts";
+import { database, nodes, opened, reactionMilliseconds, start, useNodes, waitForStatus } from "./set-up.ts";
 import { waitFor } from "./support.ts";
+
+useNodes();
 
 describe("a change of a row", () => {
   test("reaches two nodes within two seconds, in both directions", async () => {

@@ -22,7 +22,7 @@ export interface Site {
 
 /** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
 export async function openSite(): Promise<Site> {
-  const sample = await makeSmallSample();
+  const sample = await makeSmallSample(200);
   const [{ browser, stop }, stack] = await Promise.all([
     startBrowser(),
     runStack({

@@ -221,7 +221,7 @@ grant execute on function api_v1_1_0.siblings(api_v1_1_0.additional_eins) to api
 describe("db:contract --write", () => {
   it("refuses to write down what breaks a published version", async () => {
     await setView(viewColumns.slice(0, 4));
-    const { code, output } = await run("db-contract", ["--write", "--directory", copy.directory], {
+    const { code, output } = await run(runContract, ["--write", "--directory", copy.directory], {
       SCRATCH_URL: findServerUrl(),
     });
     expect([code, output.includes("additional_eins.additional_ein was removed")]).toEqual([1, true]);

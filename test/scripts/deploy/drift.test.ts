@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
+import { runDiff } from "../../../scripts/deploy/diff-program.ts";
 import { findServerUrl, useDeployedDatabase } from "../../support/scratch-database.ts";
 import { queryOn, run } from "./support.ts";
 
 const database = useDeployedDatabase();
 
 const diff = (...args: string[]) =>
-  run("db-diff", ["--against", database.url, ...args], { SCRATCH_URL: findServerUrl() });
+  run(runDiff, ["--against", database.url, ...args], { SCRATCH_URL: findServerUrl() });
 
 it("db:diff exits 0 where the database is what db/ makes", async () => {
   const { code, output } = await diff();

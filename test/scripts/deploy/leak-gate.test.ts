@@ -1,11 +1,13 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { checkLeaks, checkRequests, checkRows } from "../../../scripts/refresh/check-leaks.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
+import { findServerUrl } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { api, attacks, definerFunction, grant } from "./leak-attacks.ts";
 import { type Copy, copyRepository, run } from "./support.ts";
@@ -20,7 +22,7 @@ beforeAll(async () => {
   url = await server.create();
   await deployDatabase(url);
   client = await connect(url, "test");
-  const sample = await makeSmallSample();
+  const sample = await makeSmallSample(200);
   await client.query("set role publisher");
   await loadDataSet(client, { source: "test", files: await findFiles(sample.directory) });
   await client.query("reset role");
@@ -94,8 +96,9 @@ describe("a deployment", () => {
       comment on function ${api}.all_suppressed() is 'All of it.';`,
     );
     for (const more of [["--plan"], []]) {
-      const { code, output } = await run("db-deploy", ["--directory", copy.directory, ...more], {
+      const { code, output } = await run(runDeploy, ["--directory", copy.directory, ...more], {
         DATABASE_URL: url,
+        SCRATCH_URL: findServerUrl(),
       });
       expect(output).toContain("api_v1_1_0.all_suppressed() is security definer in a served schema");
       expect(code).toBe(1);

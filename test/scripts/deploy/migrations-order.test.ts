@@ -1,26 +1,32 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  useOtherServer,
+} from "../../support/scratch-database.ts";
 import { type Copy, copyRepository, queryOn, run } from "./support.ts";
 
-let server: ScratchServer;
+const other = useOtherServer();
+let database: ScratchDatabase;
 let url: string;
 let copy: Copy;
-beforeAll(async () => {
-  server = await startScratchServer();
-});
-afterAll(() => server.close());
 beforeEach(async () => {
-  url = await server.create();
+  database = await createScratchDatabase();
+  ({ url } = database);
   copy = await copyRepository();
   await copy.write(first, "-- Lock level: none.\ncreate table deployment.first (id int);\n");
   await deployDatabase(url, {}, { directory: copy.directory });
 });
-afterEach(() => copy.dispose());
+afterEach(async () => {
+  await copy.dispose();
+  await database.drop();
+});
 
 const first = "migrations/20980101000000000_first.sql";
 const deploy = (...args: string[]) =>
-  run("db-deploy", ["--directory", copy.directory, ...args], { DATABASE_URL: url });
+  run(runDeploy, ["--directory", copy.directory, ...args], { DATABASE_URL: url, SCRATCH_URL: other.url });
 const has = async (name: string) =>
   (await queryOn(url, `select to_regclass('${name}') is not null as found`))[0]?.found;
 /** The plan and the deployment say the same. */

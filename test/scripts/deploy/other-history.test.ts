@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { readMigrations } from "../../../scripts/deploy/read-migrations.ts";
 import { connect } from "../../../service/connect.ts";
@@ -62,7 +63,7 @@ describe("a database that other migrations have made", () => {
     ["db:deploy", []],
     ["db:deploy --plan", ["--plan"]],
   ])("is left as it is by %s, which names them and says what to do", async (_command, args) => {
-    const { code, output } = await run("db-deploy", args, {
+    const { code, output } = await run(runDeploy, args, {
       DATABASE_URL: database.url,
       SCRATCH_URL: other.url,
     });

@@ -5,7 +5,7 @@ import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
-import { useDeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { findKeyId, queryOn } from "./support.ts";
 
@@ -22,6 +22,7 @@ interface Step {
 }
 
 const database = useDeployedDatabase();
+const other = useOtherServer();
 let recipes: Map<string, Step[]>;
 let copy: string;
 let service: ScratchService;
@@ -100,7 +101,7 @@ async function runByHand(sql: string): Promise<void> {
 
 async function runLine(line: string): Promise<void> {
   const { PATH = "" } = process.env;
-  const env = { PATH, HOME: tmpdir(), DATABASE_URL: database.url };
+  const env = { PATH, HOME: tmpdir(), DATABASE_URL: database.url, SCRATCH_URL: other.url };
   const { exitCode, stdout, stderr } = await $({
     cwd: copy,
     env,

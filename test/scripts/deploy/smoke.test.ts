@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
@@ -22,9 +23,9 @@ it("smoke passes on a deployment that is as it should be, in under 10 seconds", 
 });
 
 it("smoke fails where nothing answers, and where keys do not open the API", async () => {
-  const away = await run("smoke", ["--base-url", "http://127.0.0.1:1", "--key", "any", "--json"]);
+  const away = await run(runSmoke, ["--base-url", "http://127.0.0.1:1", "--key", "any", "--json"]);
   expect(away.code).toBe(1);
-  const locked = await run("smoke", ["--base-url", target.baseUrl, "--key", "no-such-key"]);
+  const locked = await run(runSmoke, ["--base-url", target.baseUrl, "--key", "no-such-key"]);
   expect(locked.code).toBe(1);
   expect(locked.output).toContain("FAIL api_v1_1_0.general has its columns");
   expect(locked.output).toContain("ok   no key gets 401");
@@ -33,7 +34,7 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
 it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
   timeout: 60_000,
 }, async () => {
-  const sample = await makeSmallSample();
+  const sample = await makeSmallSample(200);
   await database.client.query("set role publisher");
   await loadDataSet(database.client, { source: "test", files: await findFiles(sample.directory) });
   await database.client.query("reset role");
@@ -51,7 +52,7 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
   await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
   const { port } = gateway.address() as AddressInfo;
   const check = async () =>
-    (await run("smoke", ["--base-url", `http://127.0.0.1:${port}`, "--key", "any"])).output
+    (await run(runSmoke, ["--base-url", `http://127.0.0.1:${port}`, "--key", "any"])).output
       .split("\n")
       .find((line) => line.includes("a suppressed submission's ID"));
   try {

@@ -5,8 +5,7 @@ import path from "node:path";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { connect } from "../../../service/connect.ts";
-import type { Surroundings } from "../../../service/surroundings.ts";
-import { runHere } from "../../support/run-here.ts";
+import { type Program, runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
 
 /** A copy of what `db` deploys, to edit. */
@@ -72,8 +71,6 @@ export function describeView(
 }
 
 export const addedColumn = "report_id as other_id";
-
-type Program = (around: Surroundings) => Promise<void>;
 
 /** Runs a script of the project to its end, in a process of its own, or in this one if its program is given. */
 export async function run(

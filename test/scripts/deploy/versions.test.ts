@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runContract } from "../../../scripts/deploy/contract-program.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { runNewVersion } from "../../../scripts/deploy/new-version-program.ts";
+import { runRetireVersion } from "../../../scripts/deploy/retire-version-program.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { type Copy, copyRepository, findKeyId, queryOn, run } from "./support.ts";
@@ -50,14 +52,14 @@ describe("a new version", () => {
     expect(
       (await readdir(path.join(copy.directory, "contracts"))).filter((file) => file.includes("1_2")),
     ).toEqual(["admin_api_v1_2_0.json", "api_v1_2_0.json"]);
-    const again = await run("db-new-version", ["v1_2_0", "--from", "v1_1_0", "--directory", copy.directory]);
+    const again = await run(runNewVersion, ["v1_2_0", "--from", "v1_1_0", "--directory", copy.directory]);
     expect([again.code, again.output.includes("is there already")]).toEqual([1, true]);
-    const wrong = await run("db-new-version", ["v2", "--from", "v9_9", "--directory", copy.directory]);
+    const wrong = await run(runNewVersion, ["v2", "--from", "v9_9", "--directory", copy.directory]);
     expect([wrong.code, wrong.output.includes("There are: v1_1_0, v1_2_0.")]).toEqual([1, true]);
   });
 
   it("is not older than the oldest, which is the default", async () => {
-    const { code, output } = await run("db-new-version", [
+    const { code, output } = await run(runNewVersion, [
       "v1_0_9",
       "--from",
       "v1_1_0",
@@ -100,7 +102,7 @@ describe("a new version", () => {
 
 describe("a version that is to be retired", () => {
   const retire = (...args: string[]) =>
-    run("db-retire-version", ["v1_1_0", ...args, "--directory", copy.directory]);
+    run(runRetireVersion, ["v1_1_0", ...args, "--directory", copy.directory]);
 
   it("may not be removed unannounced", async () => {
     const kept = await copyRepository(copy.directory);

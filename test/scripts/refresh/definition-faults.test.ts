@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { $ } from "zx";
+import { type Program, runHere } from "../../support/run-here.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
@@ -35,14 +35,12 @@ async function refreshWith(
   const old = await readFile(file, "utf8");
   await writeFile(file, `${old}\n${added}\n`);
   try {
-    const env = { PATH: process.env.PATH ?? "", DATABASE_URL: database.url };
-    const run = await $({
-      cwd: copy,
-      env,
-      nothrow: true,
-      quiet: true,
-    })`node --import tsx scripts/refresh.ts --from ${directory}`;
-    return { code: run.exitCode, output: run.stdout + run.stderr, line: old.split("\n").length + 1 };
+    const { runRefreshProgram }: { runRefreshProgram: Program } = await import(
+      path.join(copy, "scripts/refresh/refresh-program.ts")
+    );
+    const env = { DATABASE_URL: database.url };
+    const { code, stdout, stderr } = await runHere(runRefreshProgram, ["--from", directory], { env });
+    return { code, output: stdout + stderr, line: old.split("\n").length + 1 };
   } finally {
     await writeFile(file, old);
   }
