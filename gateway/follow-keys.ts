@@ -55,16 +55,14 @@ export function followKeys({ database, keys, logger, onKeys, onFailure }: Follow
     try {
       client ??= await connect();
       if (known === undefined) readAllAt = Date.now() + repeatMilliseconds;
-      for (const { id, expiresAt } of keys.all.values()) if (expiresAt <= Date.now()) known?.add(id);
-      const changes =
-        known === undefined ? await keys.readAll(client) : await keys.readSome(client, [...known]);
+      const changes = await readKeys(keys, client, known);
       failures = 0;
       readAt(Math.min(readAllAt, Math.max(findNextExpiry(keys), Date.now()) + expiryMarginMilliseconds));
       onKeys(changes, heardAt);
     } catch (error) {
       changedAt ??= heardAt;
       changed = undefined;
-      lose(client);
+      void lose(client);
       failures += 1;
       readAt(Date.now() + Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures));
       if (!closed) onFailure(error as Error);
@@ -76,7 +74,7 @@ export function followKeys({ database, keys, logger, onKeys, onFailure }: Follow
     connecting.on("error", (error) => {
       if (client !== connecting) return;
       logger.warn({ err: error }, "the connection to the database was lost");
-      lose(connecting);
+      void lose(connecting);
       readAt(Date.now());
     });
     connecting.on("notification", ({ channel, payload = "" }) => {
@@ -91,10 +89,9 @@ export function followKeys({ database, keys, logger, onKeys, onFailure }: Follow
     return connecting;
   }
 
-  function lose(lost: Client | undefined): void {
-    if (lost === undefined) return;
+  async function lose(lost: Client | undefined): Promise<void> {
     if (client === lost) client = undefined;
-    void lost.end().catch(() => {});
+    await lost?.end().catch(() => {});
   }
 
   readAt(Date.now());
@@ -104,10 +101,16 @@ export function followKeys({ database, keys, logger, onKeys, onFailure }: Follow
       closed = true;
       await stop();
       await uses.close();
-      await client?.end().catch(() => {});
-      client = undefined;
+      await lose(client);
     },
   };
+}
+
+/** Reads the known keys again, and those that have expired; or all. */
+async function readKeys(keys: ActiveKeys, client: Client, known: Set<string> | undefined) {
+  if (known === undefined) return await keys.readAll(client);
+  for (const { id, expiresAt } of keys.all.values()) if (expiresAt <= Date.now()) known.add(id);
+  return await keys.readSome(client, [...known]);
 }
 
 /** Runs `work` at the earliest of the moments that it is told, one run at a time. */

@@ -50,17 +50,16 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
   const closing = new AbortController();
   const sleeper = createSleeper();
   const writer = createWriter({
+    ...options,
     admin,
-    readWanted,
-    onApplied: options.onApplied,
     onRefused: (error) => {
       logger.error({ node: adminUrl, err: error }, "a gateway node refused an entity");
       options.onFailure(error);
     },
   });
-  let state: NodeState = "waiting";
+  const noteForeign = createForeignLog(options);
+  const { state, note } = createStateLog(options);
   let comparedAt = Number.NEGATIVE_INFINITY;
-  let foreignNames = "";
 
   async function bringUpToDate(): Promise<void> {
     const wanted = readWanted();
@@ -77,37 +76,13 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
   async function compareAll(wanted: Wanted): Promise<void> {
     const startedAt = Date.now();
     const found = await compareNode(admin, () => readWanted() ?? wanted, writer.writeUrgent);
-    const { base, keys, strays, foreign, same } = found;
-    const names = foreign.map(({ kind, name }) => `${kind} ${name}`);
-    options.onForeign(names.length);
-    if (names.length > 0 && names.join() !== foreignNames) {
-      const entities = names.slice(0, namedForeign);
-      logger.warn(
-        { node: adminUrl, count: names.length, entities },
-        "Kong's database has entities of others",
-      );
-    }
-    foreignNames = names.join();
-    if (base.length + keys.size + strays.length > 0) {
-      const counts = { base: base.length, keys: keys.size, strays: strays.length, same };
-      logger.info({ node: adminUrl, ...counts }, "a gateway node differs from what is wanted");
-    }
+    const { base, keys, strays, foreign } = found;
+    noteForeign(foreign.map(({ kind, name }) => `${kind} ${name}`));
+    logDifferences(options, found);
     writer.watch(`/services/${wanted.base.services[0]?.id}`);
     await writer.writeBase([...strays.filter(isEarly), ...base, ...strays.filter((it) => !isEarly(it))]);
     writer.addKeys(keys);
     comparedAt = startedAt;
-  }
-
-  /** Logs what is new about the node, not what stays as it was. */
-  function note(next: NodeState, message: string, error?: Error): void {
-    const isNews = next !== state;
-    state = next;
-    if (error !== undefined) {
-      if (isNews) logger.error({ node: adminUrl, err: error }, message);
-      options.onFailure(error);
-    } else if (isNews) {
-      logger.info({ node: adminUrl }, message);
-    }
   }
 
   const ended = repeat(bringUpToDate, {
@@ -122,10 +97,10 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
   });
   const wake = () => {
     // A node that is away is not asked more often because keys change.
-    if (state !== "away") sleeper.wake();
+    if (state() !== "away") sleeper.wake();
   };
   return {
-    state: () => state,
+    state,
     change: (changes, changedAt) => {
       writer.addUrgent(changes, changedAt);
       wake();
@@ -140,5 +115,46 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
       await admin.close();
       await ended;
     },
+  };
+}
+
+/** Logs what is new about the node, not what stays as it was. */
+function createStateLog({ adminUrl, logger, onFailure }: NodeFollowerOptions) {
+  let state: NodeState = "waiting";
+  const note = (next: NodeState, message: string, error?: Error) => {
+    const isNews = next !== state;
+    state = next;
+    if (error !== undefined) {
+      if (isNews) logger.error({ node: adminUrl, err: error }, message);
+      onFailure(error);
+    } else if (isNews) {
+      logger.info({ node: adminUrl }, message);
+    }
+  };
+  return { state: () => state, note };
+}
+
+function logDifferences(
+  { adminUrl, logger }: NodeFollowerOptions,
+  { base, keys, strays, same }: Awaited<ReturnType<typeof compareNode>>,
+): void {
+  if (base.length + keys.size + strays.length === 0) return;
+  const counts = { base: base.length, keys: keys.size, strays: strays.length, same };
+  logger.info({ node: adminUrl, ...counts }, "a gateway node differs from what is wanted");
+}
+
+/** Tells how many entities of others there are at each comparison, and logs them when they are other ones. */
+function createForeignLog({ adminUrl, logger, onForeign }: NodeFollowerOptions) {
+  let logged = "";
+  return (names: string[]) => {
+    onForeign(names.length);
+    if (names.length > 0 && names.join() !== logged) {
+      const entities = names.slice(0, namedForeign);
+      logger.warn(
+        { node: adminUrl, count: names.length, entities },
+        "Kong's database has entities of others",
+      );
+    }
+    logged = names.join();
   };
 }

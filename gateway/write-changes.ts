@@ -35,23 +35,11 @@ export interface Writer {
 export function createWriter({ admin, readWanted, onApplied, onRefused }: WriterOptions): Writer {
   const urgent = createQueue();
   const found = createQueue();
-  const refusals = new Map<string, string>();
+  const { refusals, attempt } = createRefusals(onRefused);
   let changedAt: number | undefined;
   /** Urgent keys that are being written. */
   let underWay = 0;
-  let last: { path: string; isThere: boolean } | undefined;
-
-  /** A refusal is kept and told; it stops nothing else. */
-  async function attempt(path: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      refusals.delete(path);
-    } catch (error) {
-      if (!(error instanceof EntityRefused)) throw error;
-      if (refusals.get(path) !== error.message) onRefused(error);
-      refusals.set(path, error.message);
-    }
-  }
+  const last = rememberLast(admin);
 
   async function writeChange({ action, kind, id, entity }: Change): Promise<void> {
     const path = pathOf(kind, id);
@@ -59,7 +47,7 @@ export function createWriter({ admin, readWanted, onApplied, onRefused }: Writer
       if (action === "remove") await admin.remove(path);
       else await admin.put(pathOf(kind, id, entity), entity ?? {});
     });
-    if (!refusals.has(path)) last = { path, isThere: action !== "remove" };
+    if (!refusals.has(path)) last.note(path, action !== "remove");
   }
 
   /** What the key is to have is looked up when it is written, and not when it was found to differ. */
@@ -71,48 +59,26 @@ export function createWriter({ admin, readWanted, onApplied, onRefused }: Writer
       for (const kind of keyParts) refusals.delete(pathOf(kind, id));
       return;
     }
-    for (const [index, kind] of keyParts.entries()) {
-      if ((parts & (1 << index)) === 0) continue;
+    for (const kind of listKinds(parts)) {
       const entity = pickOfKey(wanted.base, key, kind);
       if (entity === undefined && (parts & isNewKey) !== 0) continue;
       const action = entity === undefined ? "remove" : "change";
       await writeChange({ action, kind, id, fields: [], ...(entity === undefined ? {} : { entity }) });
       if (kind !== "key-auths" && refusals.has(pathOf(kind, id))) return;
     }
-    last = { path: pathOf("consumers", id), isThere: true };
+    last.note(pathOf("consumers", id));
   }
 
-  function isOfKey({ kind, id }: Change): boolean {
-    const wanted = readWanted();
-    const key = wanted?.keys.get(id);
-    return wanted !== undefined && key !== undefined && pickOfKey(wanted.base, key, kind) !== undefined;
-  }
-
-  async function drain(...queues: Queue[]): Promise<void> {
-    const work = async () => {
-      for (;;) {
-        // Urgent ones first, also those that come while others are written.
-        const queue = queues.find(({ waiting }) => waiting.size > 0);
-        const [id, parts] = queue?.take() ?? [];
-        if (queue === undefined || id === undefined || parts === undefined) return;
-        if (queue === urgent) underWay += 1;
-        try {
-          await writeKey(id, parts);
-        } catch (error) {
-          queue.waiting.set(id, allParts);
-          throw error;
-        } finally {
-          if (queue === urgent) underWay -= 1;
-        }
-        noteApplied();
-      }
-    };
-    const results = await Promise.allSettled(Array.from({ length: concurrency }, work));
-    const failure = results.find((it) => it.status === "rejected");
-    if (failure !== undefined) throw failure.reason;
-  }
-
-  function noteApplied(): void {
+  async function writeOf(queue: Queue, id: string, parts: number): Promise<void> {
+    if (queue === urgent) underWay += 1;
+    try {
+      await writeKey(id, parts);
+    } catch (error) {
+      queue.waiting.set(id, allParts);
+      throw error;
+    } finally {
+      if (queue === urgent) underWay -= 1;
+    }
     if (urgent.waiting.size > 0 || underWay > 0 || changedAt === undefined) return;
     onApplied(changedAt);
     changedAt = undefined;
@@ -121,37 +87,86 @@ export function createWriter({ admin, readWanted, onApplied, onRefused }: Writer
   return {
     addUrgent: (changes, at) => {
       changedAt ??= at;
-      for (const { id, isNew } of changes) {
-        urgent.waiting.set(id, (urgent.waiting.get(id) ?? 0) | allParts | (isNew ? isNewKey : 0));
-      }
+      for (const { id, isNew } of changes) urgent.add(id, allParts | (isNew ? isNewKey : 0));
     },
     addKeys: (keys) => {
-      for (const [id, parts] of keys) found.waiting.set(id, (found.waiting.get(id) ?? 0) | parts);
+      for (const [id, parts] of keys) found.add(id, parts);
     },
-    writeUrgent: () => drain(urgent),
-    writeAll: () => drain(urgent, found),
+    writeUrgent: () => drain([urgent], writeOf),
+    writeAll: () => drain([urgent, found], writeOf),
     writeBase: async (changes) => {
       refusals.clear();
       for (const change of changes) {
         // Another sync may have heard of a new key before this one, and made it.
-        if (change.action === "remove" && isOfKey(change)) continue;
+        if (change.action === "remove" && isOfKey(readWanted(), change)) continue;
         await writeChange(change);
       }
     },
-    watch: (path) => {
-      last = { path, isThere: true };
+    watch: last.note,
+    lastStands: last.stands,
+    refused: () => refusals.size,
+  };
+}
+
+function isOfKey(wanted: Wanted | undefined, { kind, id }: Change): boolean {
+  const key = wanted?.keys.get(id);
+  return wanted !== undefined && key !== undefined && pickOfKey(wanted.base, key, kind) !== undefined;
+}
+
+const listKinds = (parts: number) => keyParts.filter((_kind, index) => (parts & (1 << index)) !== 0);
+
+/** Remembers what was written last, to look whether it still stands. */
+function rememberLast(admin: AdminClient) {
+  let last: { path: string; isThere: boolean } | undefined;
+  return {
+    note: (path: string, isThere = true) => {
+      last = { path, isThere };
     },
-    lastStands: async () => {
+    stands: async () => {
       if (last === undefined) return true;
       return ((await admin.get(last.path)) !== undefined) === last.isThere;
     },
-    refused: () => refusals.size,
   };
+}
+
+/** What the node refuses, by path. A refusal is kept and told; it stops nothing else. */
+function createRefusals(onRefused: WriterOptions["onRefused"]) {
+  const refusals = new Map<string, string>();
+  const attempt = async (path: string, work: () => Promise<void>) => {
+    try {
+      await work();
+      refusals.delete(path);
+    } catch (error) {
+      if (!(error instanceof EntityRefused)) throw error;
+      if (refusals.get(path) !== error.message) onRefused(error);
+      refusals.set(path, error.message);
+    }
+  };
+  return { refusals, attempt };
+}
+
+/** Empties queues, several keys at a time: the first queue first, also of keys that come while others are written. */
+async function drain(
+  queues: Queue[],
+  write: (queue: Queue, id: string, parts: number) => Promise<void>,
+): Promise<void> {
+  const work = async () => {
+    for (;;) {
+      const queue = queues.find(({ waiting }) => waiting.size > 0);
+      const [id, parts] = queue?.take() ?? [];
+      if (queue === undefined || id === undefined || parts === undefined) return;
+      await write(queue, id, parts);
+    }
+  };
+  const results = await Promise.allSettled(Array.from({ length: concurrency }, work));
+  const failure = results.find((it) => it.status === "rejected");
+  if (failure !== undefined) throw failure.reason;
 }
 
 interface Queue {
   /** Keys, with the parts that are to be written. */
   waiting: Map<string, number>;
+  add: (id: string, parts: number) => void;
   take: () => [id: string, parts: number] | undefined;
 }
 
@@ -161,6 +176,7 @@ function createQueue(): Queue {
   let entries = waiting.entries();
   return {
     waiting,
+    add: (id, parts) => void waiting.set(id, (waiting.get(id) ?? 0) | parts),
     take: () => {
       let next = entries.next();
       if (next.done) {

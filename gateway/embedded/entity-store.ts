@@ -38,52 +38,34 @@ const names: Record<EntityKind, string | undefined> = {
 
 export function createEntityStore(): EntityStore {
   const stored = Object.fromEntries(entityKinds.map((kind) => [kind, new Map()])) as Collections;
-  const owners = new Map<string, string>();
-  /** By `<kind>/<id>` of what they refer to. */
-  const referrers = new Map<string, Set<string>>();
-  const credentials = new Map<string, Identity>();
+  const index = createIndex();
+  const { credentials, showKeys } = createCredentials(stored, index);
   const sorted = new Map<EntityKind, readonly Fields[]>();
   let config: GatewayConfig | undefined;
 
   function resolve(kind: EntityKind, name: string): string | undefined {
     if (uuid.test(name)) return stored[kind].has(name) ? name : undefined;
-    return owners.get(nameUnique(kind, { [names[kind] ?? ""]: name }));
+    return index.findOwner(kind, { [names[kind] ?? ""]: name });
   }
 
   function put(kind: EntityKind, name: string, given: Fields): Fields {
-    const existing = resolve(kind, name);
-    const id = existing ?? (uuid.test(name) ? name : randomUUID());
+    const id = resolve(kind, name) ?? (uuid.test(name) ? name : randomUUID());
     const named = uuid.test(name) ? given : { [names[kind] ?? ""]: name, ...given };
     const { fields, config: parsed } = checkEntity(kind, named);
-    for (const [field, target] of referencesOf(fields)) {
-      const [targetKind = "", targetId = ""] = target.split("/");
-      if (!stored[targetKind as EntityKind].has(targetId)) throw refuseReference(field, targetId);
-    }
-    for (const unique of uniquesOf(kind, fields)) {
-      const owner = owners.get(nameUnique(kind, unique));
-      if (owner !== undefined && owner !== id) throw refuseDuplicate(unique);
-    }
+    refuseMissing(stored, fields);
+    index.refuseTaken(kind, id, fields);
     const before = stored[kind].get(id);
-    const now = Math.floor(Date.now() / 1000);
-    const times = { created_at: before?.fields.created_at ?? now, updated_at: now };
-    const entity: StoredEntity = {
-      fields: { ...fields, id, ...(kind === "key-auths" ? { created_at: times.created_at } : times) },
-      config: parsed,
-    };
+    const entity = { fields: { ...fields, id, ...readTimes(kind, before) }, config: parsed };
     if (before !== undefined) forget(kind, before);
     stored[kind].set(id, entity);
-    for (const unique of uniquesOf(kind, fields)) owners.set(nameUnique(kind, unique), id);
-    for (const [, target] of referencesOf(fields)) {
-      referrers.set(target, (referrers.get(target) ?? new Set()).add(`${kind}/${id}`));
-    }
+    index.add(kind, id, fields);
     refresh(kind, fields, id);
     return entity.fields;
   }
 
-  /** Takes an entity out of the indexes, and its key out of service. */
+  /** Takes an entity out of the index, and its key out of service. */
   function forget(kind: EntityKind, { fields }: StoredEntity): void {
-    for (const unique of uniquesOf(kind, fields)) owners.delete(nameUnique(kind, unique));
-    for (const [, target] of referencesOf(fields)) referrers.get(target)?.delete(`${kind}/${fields.id}`);
+    index.remove(kind, fields);
     if (kind === "key-auths") credentials.delete(String(fields.key));
   }
 
@@ -91,11 +73,10 @@ export function createEntityStore(): EntityStore {
     const id = resolve(kind, name);
     const entity = id === undefined ? undefined : stored[kind].get(id);
     if (id === undefined || entity === undefined) return;
-    const dependants = [...(referrers.get(`${kind}/${id}`) ?? [])].map((it) => it.split("/"));
+    const dependants = index.listReferrers(kind, id);
     if (dependants.some(([referrer]) => referrer === "routes")) throw refuseRemoval(kind, "routes");
     for (const [referrer = "", dependant = ""] of dependants) remove(referrer as EntityKind, dependant);
     forget(kind, entity);
-    referrers.delete(`${kind}/${id}`);
     stored[kind].delete(id);
     refresh(kind, entity.fields, id);
   }
@@ -105,52 +86,110 @@ export function createEntityStore(): EntityStore {
     sorted.delete(kind);
     const consumer = kind === "consumers" ? id : (fields.consumer as { id: string } | null | undefined)?.id;
     if (consumer === undefined) config = undefined;
-    else refreshConsumer(consumer);
-  }
-
-  function refreshConsumer(id: string): void {
-    const consumer = stored.consumers.get(id);
-    if (consumer === undefined) return;
-    const own = [...(referrers.get(`consumers/${id}`) ?? [])].map((it) => it.split("/"));
-    const pick = (kind: "plugins" | "key-auths") =>
-      own.flatMap(([of, it = ""]) => (of === kind ? (stored[kind].get(it) ?? []) : []));
-    const { username, custom_id: customId } = consumer.fields as Record<string, string | null>;
-    const name = username ?? customId ?? "";
-    const shown = {
-      id: () => id,
-      name,
-      username: username ?? undefined,
-      customId: customId ?? undefined,
-      plugins: createHandlers(pick("plugins"), { consumer: name }),
-    };
-    for (const { fields } of pick("key-auths")) {
-      credentials.set(String(fields.key), { consumer: shown, credentialId: () => fields.id });
-    }
+    else showKeys(consumer);
   }
 
   return {
     config: () => {
-      const { services, routes, plugins } = stored;
-      config ??= buildConfig(
-        { services: services.values(), routes: [...routes.values()], plugins: plugins.values() },
-        credentials,
-      );
+      config ??= buildConfig(listAll(stored), credentials);
       return config;
     },
     get: (kind, name) => stored[kind].get(resolve(kind, name) ?? "")?.fields,
-    put: (kind, name, given) => put(kind, name, given),
+    put,
     remove,
     list: (kind) => {
-      const known = sorted.get(kind);
-      if (known !== undefined) return known;
-      const list = [...stored[kind].values()]
-        .map(({ fields }) => fields)
-        .sort((a, b) => (a.id < b.id ? -1 : 1));
+      const list = sorted.get(kind) ?? sortById(stored[kind]);
       sorted.set(kind, list);
       return list;
     },
   };
 }
+
+/** Keys in service, by what they are, and what puts those of a consumer there as they are stored. */
+function createCredentials(stored: Collections, index: ReturnType<typeof createIndex>) {
+  const credentials = new Map<string, Identity>();
+  const showKeys = (id: string) => {
+    const consumer = stored.consumers.get(id);
+    if (consumer === undefined) return;
+    const own = index.listReferrers("consumers", id);
+    const pick = (kind: "plugins" | "key-auths") =>
+      own.flatMap(([of, it = ""]) => (of === kind ? (stored[kind].get(it) ?? []) : []));
+    const shown = showConsumer(id, consumer, pick("plugins"));
+    for (const { fields } of pick("key-auths")) {
+      credentials.set(String(fields.key), { consumer: shown, credentialId: () => fields.id });
+    }
+  };
+  return { credentials, showKeys };
+}
+
+/** By what entities are found besides their IDs: what no other one of the kind may have, and what they refer to. */
+function createIndex() {
+  const owners = new Map<string, string>();
+  /** By `<kind>/<id>` of what they refer to. */
+  const referrers = new Map<string, Set<string>>();
+  return {
+    findOwner: (kind: EntityKind, unique: Fields) => owners.get(nameUnique(kind, unique)),
+    refuseTaken: (kind: EntityKind, id: string, fields: Fields) => {
+      for (const unique of uniquesOf(kind, fields)) {
+        const owner = owners.get(nameUnique(kind, unique));
+        if (owner !== undefined && owner !== id) throw refuseDuplicate(unique);
+      }
+    },
+    /** Kind and ID of each entity that refers to this one. */
+    listReferrers: (kind: EntityKind, id: string) =>
+      [...(referrers.get(`${kind}/${id}`) ?? [])].map((it) => it.split("/")),
+    add: (kind: EntityKind, id: string, fields: Fields) => {
+      for (const unique of uniquesOf(kind, fields)) owners.set(nameUnique(kind, unique), id);
+      for (const [, target] of referencesOf(fields)) {
+        referrers.set(target, (referrers.get(target) ?? new Set()).add(`${kind}/${id}`));
+      }
+    },
+    remove: (kind: EntityKind, fields: Fields) => {
+      for (const unique of uniquesOf(kind, fields)) owners.delete(nameUnique(kind, unique));
+      for (const [, target] of referencesOf(fields)) {
+        const left = referrers.get(target);
+        left?.delete(`${kind}/${fields.id}`);
+        if (left?.size === 0) referrers.delete(target);
+      }
+    },
+  };
+}
+
+function refuseMissing(stored: Collections, fields: Fields): void {
+  for (const [field, target] of referencesOf(fields)) {
+    const [kind = "", id = ""] = target.split("/");
+    if (!stored[kind as EntityKind].has(id)) throw refuseReference(field, id);
+  }
+}
+
+/** In seconds, as Kong has them: a credential has no time of its last change. */
+function readTimes(kind: EntityKind, before: StoredEntity | undefined): Record<string, unknown> {
+  const now = Math.floor(Date.now() / 1000);
+  const created_at = before?.fields.created_at ?? now;
+  return kind === "key-auths" ? { created_at } : { created_at, updated_at: now };
+}
+
+/** A consumer as requests meet it. */
+function showConsumer(id: string, { fields }: StoredEntity, plugins: StoredEntity[]): Identity["consumer"] {
+  const { username, custom_id: customId } = fields as Record<string, string | null>;
+  const name = username ?? customId ?? "";
+  return {
+    id: () => id,
+    name,
+    username: username ?? undefined,
+    customId: customId ?? undefined,
+    plugins: createHandlers(plugins, { consumer: name }),
+  };
+}
+
+const listAll = ({ services, routes, plugins }: Collections) => ({
+  services: services.values(),
+  routes: [...routes.values()],
+  plugins: plugins.values(),
+});
+
+const sortById = (entities: Map<string, StoredEntity>): Fields[] =>
+  [...entities.values()].map(({ fields }) => fields).sort((a, b) => (a.id < b.id ? -1 : 1));
 
 function referencesOf(fields: Fields): [field: string, target: string][] {
   return Object.entries(references).flatMap(([field, kind]) => {
