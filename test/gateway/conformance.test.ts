@@ -47,6 +47,8 @@ let upstreamPort: number;
 beforeAll(async () => {
   echo = createServer(async (incoming, outgoing) => {
     if (incoming.url?.startsWith("/slow")) await sleep(3000);
+    // The gateway has given up.
+    if (incoming.destroyed) return;
     if (incoming.url === "/status/418") return void outgoing.writeHead(418).end("teapot");
     let body = "";
     for await (const chunk of incoming) body += chunk;

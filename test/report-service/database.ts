@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
+import { target } from "../support/target.ts";
 
 /** The tokens of a test, seen as the database's superuser. */
 export interface Tokens {
@@ -12,11 +13,7 @@ export interface Tokens {
 }
 
 export function databaseUrl(): URL {
-  const { DATABASE_URL } = process.env;
-  if (DATABASE_URL === undefined) {
-    throw new Error("DATABASE_URL is missing: it should be a deployed database's address, as superuser.");
-  }
-  return new URL(DATABASE_URL);
+  return new URL(target.databaseUrl);
 }
 
 /** The database's address for a connection with the rights of report_service alone, at another port if given. */
