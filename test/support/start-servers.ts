@@ -1,10 +1,13 @@
 import type { TestProject } from "vitest/node";
 import { startScratchServer } from "../../scripts/servers/scratch-database.ts";
 import { ofWorker } from "./target.ts";
+import { countWorkers } from "./workers.ts";
 
 /** Starts a PostgreSQL server for each worker: roles belong to a server, so two deployments on one would meet. */
-export default async function setup({ config }: TestProject): Promise<() => Promise<void>> {
-  const servers = await Promise.all(Array.from({ length: config.maxWorkers }, () => startScratchServer()));
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const servers = await Promise.all(
+    Array.from({ length: countWorkers(project) }, () => startScratchServer()),
+  );
   for (const [index, server] of servers.entries())
     process.env[ofWorker("SCRATCH_URL", index + 1)] = await server.create();
   return async () => {

@@ -1,11 +1,12 @@
 import type { TestProject } from "vitest/node";
 import { runStack } from "./run-stack.ts";
 import { ofWorker } from "./target.ts";
+import { countWorkers } from "./workers.ts";
 
 /** Starts a stack for each worker, unless BASE_URL names a deployment to test. */
-export default async function setup({ config }: TestProject): Promise<(() => Promise<unknown>) | undefined> {
+export default async function setup(project: TestProject): Promise<(() => Promise<unknown>) | undefined> {
   if (process.env.API_URL) return undefined;
-  const stacks = await Promise.all(Array.from({ length: config.maxWorkers }, () => runStack()));
+  const stacks = await Promise.all(Array.from({ length: countWorkers(project) }, () => runStack()));
   for (const [index, { facts }] of stacks.entries()) {
     const variables = {
       API_URL: facts.base_url,
