@@ -14,13 +14,16 @@ const onStack = [
   "test/report-service/{entry-points,hanging-storage,outage,redeem,relay-storage,s3-store}.test.ts",
   "test/report-service/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
-  "test/scripts/deploy/{load,smoke,types}.test.ts",
-  "test/scripts/refresh/{gateway,public-data}.test.ts",
+  "test/scripts/deploy/{smoke,types}.test.ts",
+  "test/scripts/refresh/public-data.test.ts",
 ];
+
+/** Those that measure how long requests take, and want no other file to run meanwhile. */
+const timed = ["test/scripts/deploy/load.test.ts", "test/scripts/refresh/gateway.test.ts"];
 
 /** Files that make databases of their own on the PostgreSQL server of their worker. */
 const onServer = [
-  "test/db/{answer-weight,data-set}.test.ts",
+  "test/db/{answer-weight,data-set,data-set-faults}.test.ts",
   "test/gateway/sync/{db-deploy,kong-database,many-keys,reconcile,state,sync}.test.ts",
   "test/operations/restore.test.ts",
   "test/scripts/{deploy,refresh}/**/*.test.ts",
@@ -54,16 +57,31 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: "timed",
+          include: timed,
+          globalSetup: ["test/support/start-stack.ts"],
+          sequence: { groupOrder: 2 },
+          maxWorkers: 1,
+        },
+      },
+      {
+        extends: true,
+        test: {
           ...aside,
           name: "server",
           include: onServer,
-          exclude: onStack,
+          exclude: [...onStack, ...timed],
           globalSetup: ["test/support/start-servers.ts"],
         },
       },
       {
         extends: true,
-        test: { ...aside, name: "alone", include: ["test/**/*.test.ts"], exclude: [...onStack, ...onServer] },
+        test: {
+          ...aside,
+          name: "alone",
+          include: ["test/**/*.test.ts"],
+          exclude: [...onStack, ...timed, ...onServer],
+        },
       },
     ],
   },

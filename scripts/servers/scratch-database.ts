@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { escapeIdentifier } from "pg";
 import { connect } from "../../service/connect.ts";
+import { findFreePort } from "./find-free-port.ts";
 import { startPostgres } from "./postgres.ts";
 
 /** Makes empty databases, to try things on. */
@@ -53,14 +53,6 @@ async function startServer(closes: (() => Promise<unknown>)[]): Promise<string> 
     isThrownAway: true,
     keep: (child) => void closes.push(() => child.stop(2000)),
   });
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 async function runOn(url: string, sql: string): Promise<void> {

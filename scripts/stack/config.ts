@@ -5,6 +5,7 @@ import { readRedis } from "../../gateway/sync-config.ts";
 import { contact } from "../../report-service/config.ts";
 import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
+import { findFreePort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
 
@@ -79,7 +80,7 @@ export async function settlePorts(config: StackConfig): Promise<StackConfig> {
     for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
       const wanted = config[name];
       if (wanted === undefined) continue;
-      const listener = await listen(name, wanted);
+      const listener = await listen(name, wanted === 0 ? await findFreePort() : wanted);
       held.push(listener);
       settled[name] = listener.port;
     }
@@ -108,10 +109,8 @@ async function listen(
     });
     server.listen(wanted, "127.0.0.1", resolve);
   });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error(`${name}: no TCP address.`);
   return {
-    port: address.port,
+    port: wanted,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

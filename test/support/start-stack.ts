@@ -3,9 +3,12 @@ import { runStack } from "./run-stack.ts";
 import { ofWorker } from "./target.ts";
 import { countWorkers } from "./workers.ts";
 
-/** Starts a stack for each worker, unless BASE_URL names a deployment to test. */
+/**
+ * Starts a stack for each worker, unless BASE_URL names a deployment to test, or another project of this run has started
+ * them.
+ */
 export default async function setup(project: TestProject): Promise<(() => Promise<unknown>) | undefined> {
-  if (process.env.API_URL) return undefined;
+  if (process.env.API_URL || process.env[ofWorker("API_URL", 1)]) return undefined;
   const stacks = await Promise.all(Array.from({ length: countWorkers(project) }, () => runStack()));
   for (const [index, { facts }] of stacks.entries()) {
     const variables = {

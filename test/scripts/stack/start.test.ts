@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await sample.remove();
-  stack?.kill("SIGKILL");
+  stack?.kill("SIGINT");
   await stack?.exited;
   await rm(directory, { recursive: true, force: true });
 });
@@ -82,7 +82,7 @@ describe("npm start", () => {
   });
 
   it("stops what it has started when it is interrupted before it is ready", {
-    timeout: 180_000,
+    timeout: 400_000,
   }, async () => {
     const isMakingData = () => existsSync(path.join(directory, "postgres.part"));
     const hasPrinted = (line: string) => (output: string) => output.includes(line);
@@ -91,7 +91,7 @@ describe("npm start", () => {
         ...freePorts,
         STACK_DIRECTORY: directory,
       });
-      await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 40_000 }).toBe(true);
+      await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 120_000 }).toBe(true);
       start.child.kill("SIGINT");
       expect(await start.exited).toBe(0);
       await expect.poll(() => listProcesses(directory), { timeout: 5000 }).toEqual([]);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await sample.remove();
-  stack.kill("SIGKILL");
+  stack.kill("SIGINT");
   await stack.exited;
   await rm(directory, { recursive: true, force: true });
 });
