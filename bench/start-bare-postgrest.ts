@@ -1,7 +1,6 @@
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { SignJWT } from "jose";
 import type { ChildProcess } from "../scripts/servers/child-process.ts";
+import { findFreePort } from "../scripts/servers/find-free-port.ts";
 import { startPostgrest } from "../scripts/stack/postgrest.ts";
 import type { BenchStack } from "./start-bench-stack.ts";
 
@@ -45,12 +44,4 @@ export async function startBarePostgrest({ facts, secrets }: BenchStack): Promis
       for (const child of children) await child.stop(5000);
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
