@@ -11,7 +11,7 @@ const onStack = [
   "test/gateway/sync/render.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
-  "test/report-service/{entry-points,hanging-storage,outage,redeem,relay-storage,s3-store}.test.ts",
+  "test/report-service/{entry-points,outage,redeem,relay-storage,s3-store}.test.ts",
   "test/report-service/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
   "test/scripts/deploy/{smoke,types}.test.ts",
@@ -19,7 +19,11 @@ const onStack = [
 ];
 
 /** Those that measure how long requests take, and want no other file to run meanwhile. */
-const timed = ["test/scripts/deploy/load.test.ts", "test/scripts/refresh/gateway.test.ts"];
+const timed = [
+  "test/report-service/hanging-storage.test.ts",
+  "test/scripts/deploy/load.test.ts",
+  "test/scripts/refresh/gateway.test.ts",
+];
 
 /** Files that make databases of their own on the PostgreSQL server of their worker. */
 const onServer = [
