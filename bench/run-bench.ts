@@ -8,6 +8,7 @@ import { measureIndexes } from "./measure-indexes.ts";
 import { measureLookUps } from "./measure-look-ups.ts";
 import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
+import { measureSizes } from "./measure-sizes.ts";
 import { measureTokens } from "./measure-tokens.ts";
 import { measureWalks } from "./measure-walks.ts";
 import { listProcesses, readMegabytes } from "./process-time.ts";
@@ -53,6 +54,7 @@ try {
   await sleep(2000);
   const atRest = listMemory(pid, "now");
   const refresh = await measureRefresh(stack, source);
+  const sizes = await measureSizes(stack);
   const indexes = await measureIndexes(stack);
   await client.query(await readFile(path.join(import.meta.dirname, "common-design.sql"), "utf8"));
   // PostgREST reads its configuration and schemas again.
@@ -75,6 +77,7 @@ try {
       publicReports: rows[0].reports,
       turns,
       refresh,
+      sizes,
       indexes,
       lookUps,
       pages,

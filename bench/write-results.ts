@@ -5,6 +5,7 @@ import type { IndexFigures } from "./measure-indexes.ts";
 import type { LookUpFigures } from "./measure-look-ups.ts";
 import { largePageRows, type PageFigures } from "./measure-pages.ts";
 import type { RefreshFigures } from "./measure-refresh.ts";
+import type { SizeFigures } from "./measure-sizes.ts";
 import type { WalkFigures } from "./measure-walks.ts";
 
 export interface Results {
@@ -14,6 +15,7 @@ export interface Results {
   publicReports: number;
   turns: number;
   refresh: RefreshFigures;
+  sizes: SizeFigures[];
   indexes: IndexFigures[];
   lookUps: LookUpFigures;
   pages: PageFigures;
@@ -89,7 +91,21 @@ ${formatComparison(walks.ends)}
 
 ## Refresh
 
-${formatRefresh(refresh)}
+${formatRefresh(results)}
+
+### What the tables take
+
+${formatTable(
+  ["table", "rows", "MB of rows", "bytes a row", "MB beside them (TOAST)", "MB of indexes"],
+  results.sizes.map(({ table, rows, megabytes: { heap, toast, indexes }, bytesPerRow }) => [
+    table,
+    thousands(rows),
+    heap.toFixed(1),
+    bytesPerRow.toFixed(0),
+    toast.toFixed(1),
+    indexes.toFixed(1),
+  ]),
+)}
 
 ### What each index costs
 
@@ -124,7 +140,10 @@ ${formatTable(
 `;
 }
 
-function formatRefresh(refresh: Results["refresh"]): string {
+function formatRefresh({ refresh, indexes }: Results): string {
+  const least =
+    refresh.rows / refresh.bareCopyRowsPerSecond + indexes.reduce((sum, { seconds }) => sum + seconds, 0);
+  const whole = refresh.rows / refresh.pipelineRowsPerSecond;
   return formatTable(
     ["", ""],
     [
@@ -136,6 +155,10 @@ function formatRefresh(refresh: Results["refresh"]): string {
       [
         "the whole refresh, start of the process and bulk files included",
         `${thousands(refresh.pipelineRowsPerSecond)} rows/s (${ratio(refresh.pipelineRowsPerSecond, refresh.bareCopyRowsPerSecond)})`,
+      ],
+      [
+        "the same, to COPY alone and the indexes below",
+        `${whole.toFixed(1)} s to ${least.toFixed(1)} s (${ratio(whole, least)})`,
       ],
       [
         "seconds by step",

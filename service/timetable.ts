@@ -30,6 +30,14 @@ export function listNextRuns(environment: EnvironmentName, count: number, after 
   return pattern === undefined ? [] : new Cron(pattern, { timezone: timeZone }).nextRuns(count, after);
 }
 
+/** When an environment should have refreshed last. Undefined where it does not by itself. */
+export function findLastRun(environment: EnvironmentName, before = new Date()): Date | undefined {
+  const pattern = timetable[environment];
+  return pattern === undefined
+    ? undefined
+    : new Cron(pattern, { timezone: timeZone }).previousRuns(1, before)[0];
+}
+
 const daySeconds = 86_400;
 
 /**

@@ -116,13 +116,18 @@ where told.report_id = reports.report_id;
 create schema disclosed_next;
 create schema suppressed_next;
 
+-- Rows keep the order of the files. Sorting them takes about as long as writing them, so a large table is scanned alone
+-- and without workers, from its first page to its last (session.sql).
 do $$
 declare
   table_name text;
+  is_joined boolean;
   side record;
   columns text;
 begin
   for table_name in select name from staging.source_tables loop
+    -- These have a row a report at most, and more of it to look up.
+    is_joined := table_name in ('general', 'resubmission');
     select string_agg(
       case
         when table_name = 'general' and attname = 'is_multiple_eins' then
@@ -156,7 +161,12 @@ begin
           'as original_submission_date'
         -- Every row repeats these of its submission; where the file lacks them, general has them.
         when table_name <> 'general' and attname in ('auditee_uei', 'audit_year', 'fac_accepted_date') then
-          format('coalesce(source.%1$I, reports.%1$I) as %1$I', attname)
+          format(
+            case when is_joined then 'coalesce(source.%1$I, reports.%1$I) as %1$I' else
+              'coalesce(source.%1$I, (select reports.%1$I from staging.reports '
+              'where reports.report_id = source.report_id)) as %1$I'
+            end, attname
+          )
         else format('source.%I', attname)
       end,
       ', ' order by attnum
@@ -170,18 +180,21 @@ begin
     loop
       -- CREATE TABLE AS writes rows in the order it gets them; INSERT would fill earlier gaps with later rows.
       execute format(
-        'create table %1$I.%2$I as select %3$s from staging.%2$I as source '
-        'join staging.reports on reports.report_id = source.report_id %4$s'
-        'where reports.is_public = %5$L and %6$s order by source.ctid',
+        case when is_joined then
+          'create table %1$I.%2$I as select %3$s from staging.%2$I as source '
+          'join staging.reports on reports.report_id = source.report_id '
+          'left join staging.told on told.report_id = source.report_id %4$s'
+          'where reports.is_public = %5$L and %6$s order by source.ctid'
+        else
+          -- As “is true” it is asked of each row, by a hash table or an index. Without, it would be a join.
+          'create table %1$I.%2$I as select %3$s from staging.%2$I as source '
+          'where exists (select from staging.reports where reports.report_id = source.report_id '
+          'and reports.is_public = %5$L and not reports.is_superseded) is true'
+        end,
         side.schema_name, table_name, columns,
-        concat(
-          case when table_name = 'resubmission' then
-            'left join staging.original_reports as original on original.report_id = source.report_id '
-          end,
-          case when table_name in ('general', 'resubmission') then
-            'left join staging.told on told.report_id = source.report_id '
-          end
-        ),
+        case when table_name = 'resubmission' then
+          'left join staging.original_reports as original on original.report_id = source.report_id '
+        end,
         side.is_public,
         case when table_name = 'resubmission' then 'told.version is distinct from 0' else 'not reports.is_superseded' end
       );

@@ -1,12 +1,15 @@
--- Memory for the publisher's session: a sixteenth of what the server has been given, by the one setting that says
--- how much that is. shared_buffers is a quarter of a server's memory by PostgreSQL's own advice, so a quarter of it is
--- used for each sort and each index, and 64 MB to 1 GB in any case.
+-- Memory for the publisher's session: about a sixteenth of what the server has been given, by the one setting that says
+-- how much that is. A sixth of shared_buffers is used for each sort and each index, and 64 MB to 1 GB in any case.
 select
-  set_config('work_mem', memory.kilobytes || 'kB', false),
-  set_config('maintenance_work_mem', memory.kilobytes || 'kB', false)
+  set_config('work_mem', memory.megabytes || 'MB', false),
+  set_config('maintenance_work_mem', memory.megabytes || 'MB', false)
 from (
-  select least(1048576, greatest(65536, (pg_size_bytes(current_setting('shared_buffers')) / 4096)::integer)) as kilobytes
+  select least(1024, greatest(64, pg_size_bytes(current_setting('shared_buffers')) / 6 / 1048576)) as megabytes
 ) as memory;
+
+-- Tables are scanned from the first row to the last: build.sql relies on it. Workers for indexes are another setting.
+set synchronize_seqscans = off;
+set max_parallel_workers_per_gather = 0;
 
 -- Dates stand as YYYY-MM-DD in the files. Nobody shall guess which part of 01/02/2023 is the month.
 set datestyle = 'ISO, YMD';

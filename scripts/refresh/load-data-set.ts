@@ -57,9 +57,7 @@ export async function loadDataSet(
     (files.length === 0
       ? null
       : await stopwatch.time("checksum", computeChecksum(files, options.definitions)));
-  const unlock = await lockPublication(client);
-  try {
-    await setSession(client, options.definitions);
+  return await asLoader(client, options, async () => {
     const { counts, submissionCounts, rejected } = await buildNextGeneration(
       client,
       files,
@@ -86,6 +84,35 @@ export async function loadDataSet(
       { advice, definitions: options.definitions },
     );
     return { id, counts, rejected, durations: stopwatch.seconds };
+  });
+}
+
+/**
+ * Loads a data set and checks it as `loadDataSet` does before it publishes, and leaves nothing behind.
+ *
+ * @returns what would be published
+ * @throws as `loadDataSet`
+ */
+export async function checkDataSet(
+  client: Client,
+  files: SourceFile[],
+  options: LoadOptions = {},
+): Promise<Pick<LoadedDataSet, "counts" | "rejected">> {
+  return await asLoader(client, options, () =>
+    buildNextGeneration(client, files, options, createStopwatch(), "rollback"),
+  );
+}
+
+/** Runs work with the lock and the settings of a load, for one load at a time. */
+async function asLoader<Result>(
+  client: Client,
+  { definitions }: LoadOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const unlock = await lockPublication(client);
+  try {
+    await setSession(client, definitions);
+    return await work();
   } finally {
     // Leaves the role; where the connection is gone, so are its settings.
     await client.query("reset all").catch(() => {});
@@ -112,6 +139,7 @@ async function buildNextGeneration(
   files: SourceFile[],
   options: LoadOptions,
   stopwatch: Stopwatch,
+  end: "commit" | "rollback" = "commit",
 ): Promise<{ counts: RowCounts; submissionCounts: string; rejected: number }> {
   const { report = () => {}, isGated = false, definitions } = options;
   // What a run that was killed has left.
@@ -130,7 +158,7 @@ async function buildNextGeneration(
     if (isGated) await checkGates(client, counts);
     // Before the bulk files are made of them.
     await stopwatch.time("leak gate", checkRows(client, "_next"));
-    await client.query("commit");
+    await client.query(end);
     return { counts, submissionCounts, rejected };
   } catch (error) {
     await client.query("rollback").catch(() => {});

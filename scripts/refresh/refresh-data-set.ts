@@ -2,9 +2,10 @@ import path from "node:path";
 import type { Client } from "pg";
 import type { FileProgress } from "./fill-staging.ts";
 import { findFiles } from "./find-files.ts";
-import { type LoadedDataSet, loadDataSet } from "./load-data-set.ts";
+import { checkDataSet, type LoadedDataSet, loadDataSet, type Source } from "./load-data-set.ts";
 import { openPublicStore } from "./open-public-store.ts";
 import { computeChecksum } from "./read-definition.ts";
+import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles, writePublicFiles } from "./write-public-files.ts";
 
 export interface RefreshOptions {
@@ -34,10 +35,8 @@ export type Refreshed =
  * @throws RefreshIsRunning, SourceFaults, and Error that says what to do: then nothing has changed
  */
 export async function refreshDataSet(client: Client, options: RefreshOptions): Promise<Refreshed> {
-  const { from, report = () => {} } = options;
-  const source = from.startsWith("s3://") ? from : path.resolve(from);
-  const files = await findFiles(source);
-  report(`Reading ${files.length} files of ${source} ...`);
+  const { report = () => {} } = options;
+  const { source, files } = await findSource(options);
   const checksum = await computeChecksum(files);
   const store = options.publicData === undefined ? undefined : openPublicStore(options.publicData);
   const reason = options.force ? undefined : await findReasonToSkip(client, checksum);
@@ -59,7 +58,29 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     },
   );
   if (store !== undefined) await settlePublicFiles(client, store);
+  await warmTables(client, report);
   return { outcome: "published", dataSet };
+}
+
+/**
+ * Reads and checks the files as a refresh does, up to its publication, and changes nothing.
+ *
+ * @returns what would be published
+ * @throws as `refreshDataSet`
+ */
+export async function rehearseRefresh(
+  client: Client,
+  options: RefreshOptions,
+): Promise<Pick<LoadedDataSet, "counts" | "rejected">> {
+  const { files } = await findSource(options);
+  return await checkDataSet(client, files, { ...options, isGated: !options.acceptShrink });
+}
+
+async function findSource({ from, report = () => {} }: RefreshOptions): Promise<Source> {
+  const source = from.startsWith("s3://") ? from : path.resolve(from);
+  const files = await findFiles(source);
+  report(`Reading ${files.length} files of ${source} ...`);
+  return { source, files };
 }
 
 async function findReasonToSkip(client: Client, checksum: string): Promise<string | undefined> {

@@ -3,14 +3,16 @@ import { dotenv } from "zx";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { withPublisher } from "./connect-publisher.ts";
+import type { RowCounts } from "./count-rows.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
 import { openPublicStore } from "./open-public-store.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
-import { refreshDataSet } from "./refresh-data-set.ts";
+import { refreshDataSet, rehearseRefresh } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
 import { showLoadProgress } from "./show-progress.ts";
 import { switchRequests } from "./switch-requests.ts";
+import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles } from "./write-public-files.ts";
 
 type Options = {
@@ -23,6 +25,7 @@ type Options = {
   rejects: string;
   acceptShrink?: true;
   force?: true;
+  dryRun?: true;
   json?: true;
 };
 
@@ -59,6 +62,7 @@ function createCommand(): Command {
       "publish even what has lost rows, or whose share of suppressed submissions moved",
     )
     .option("--force", "publish even what is live already, or was rolled back")
+    .option("--dry-run", "read and check the files, say what would be published, and change nothing")
     .option("--rollback", "make the previous data set live again")
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
@@ -110,16 +114,25 @@ async function runRefresh(
   const start = performance.now();
   const progress = showLoadProgress(around.stderr);
   const { publicData } = config;
-  const done = await withPublisher(config.database, (client) =>
-    refreshDataSet(client, { from, publicData, tolerate, rejects, acceptShrink, force, ...progress }),
-  );
+  const wanted = { from, publicData, tolerate, rejects, acceptShrink, force, ...progress };
+  const countSeconds = () => ((performance.now() - start) / 1000).toFixed(1);
+  if (options.dryRun) {
+    const { counts } = await withPublisher(config.database, (client) => rehearseRefresh(client, wanted));
+    around.stdout.write(`Nothing has changed: a dry run of ${countSeconds()} s. It would publish\n`);
+    printCounts(around, counts);
+    return;
+  }
+  const done = await withPublisher(config.database, (client) => refreshDataSet(client, wanted));
   if (done.outcome === "skipped") {
     around.stdout.write(`${done.reason}\n`);
     return;
   }
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  around.stdout.write(`Published data set ${done.dataSet.id} in ${seconds} s.\n`);
-  for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts)) {
+  around.stdout.write(`Published data set ${done.dataSet.id} in ${countSeconds()} s.\n`);
+  printCounts(around, done.dataSet.counts);
+}
+
+function printCounts(around: Surroundings, counts: RowCounts): void {
+  for (const [table, { disclosed, suppressed }] of Object.entries(counts)) {
     around.stdout.write(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed\n`);
   }
 }
@@ -130,6 +143,7 @@ async function runRollback(around: Surroundings, { database, publicData }: Refre
     const id = await rollBack(client);
     const seconds = ((performance.now() - start) / 1000).toFixed(2);
     around.stdout.write(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.\n`);
+    await warmTables(client, (line) => around.stdout.write(`${line}\n`));
     if (publicData !== undefined) await settlePublicFiles(client, openPublicStore(publicData));
   });
 }

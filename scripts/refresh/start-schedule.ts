@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { findLongestAge, startTimer } from "../../service/timetable.ts";
+import { findLastRun, findLongestAge, startTimer } from "../../service/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
@@ -21,7 +21,8 @@ const lookMilliseconds = 15_000;
 
 /**
  * Starts the service that refreshes by the environment's timetable: one refresh at a time, `/healthz`, `/readyz`,
- * `/metrics`, and once an hour the removal of tokens that are spent or expired. It outlives the database.
+ * `/metrics`, and once an hour the removal of tokens that are spent or expired. It outlives the database. A refresh that
+ * was due while nobody ran is made up for at once.
  *
  * @throws Error if the port is taken, or a timetable has no source to refresh from
  */
@@ -56,6 +57,14 @@ export async function startSchedule(
     timer?.stop();
     throw error;
   });
+  const lastRun = findLastRun(environment);
+  if (lastRun !== undefined && (state.publishedAt === undefined || state.publishedAt < lastRun)) {
+    logger.info(
+      { due: lastRun, published_at: state.publishedAt },
+      "nothing was published since a refresh was due",
+    );
+    void refreshNow();
+  }
   const clocks = [
     setInterval(() => void look(), lookMilliseconds),
     setInterval(() => void prune(), upkeepMilliseconds),

@@ -29,6 +29,8 @@ export interface Manifest {
   files: PublicFile[];
 }
 
+// Half of level 6's time, for a twelfth more bytes.
+const gzipLevel = 4;
 const yearlyTables = ["general", "federal_awards"];
 
 /**
@@ -140,7 +142,7 @@ async function writeFile(
   let bytes = 0;
   await pipeline(
     copy,
-    createGzip({ chunkSize: 1 << 16 }),
+    createGzip({ level: gzipLevel, chunkSize: 1 << 16 }),
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
         hash.update(chunk);

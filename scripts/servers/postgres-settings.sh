@@ -9,7 +9,10 @@ case $limit in
   *) memory=$((limit / 1048576)) ;;
 esac
 memory=${DATABASE_MEMORY:-$memory}
-echo "-c shared_buffers=$((memory / 4))MB"
+# Tables that walks go through are kept there whole (scripts/refresh/warm-tables.ts), so this is as much as PostgreSQL's
+# manual calls useful; and they are read in again after a restart.
+echo "-c shared_buffers=$((memory * 2 / 5))MB"
+echo '-c shared_preload_libraries=pg_prewarm'
 echo "-c effective_cache_size=$((memory * 3 / 4))MB"
 # A refresh writes a whole data set at once.
 echo '-c max_wal_size=2GB'

@@ -4,6 +4,7 @@ import type { Client } from "pg";
 import { findFiles } from "../refresh/find-files.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
 import { openPublicStore } from "../refresh/open-public-store.ts";
+import { warmTables } from "../refresh/warm-tables.ts";
 import { settlePublicFiles, writePublicFiles } from "../refresh/write-public-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { writeSample } from "../sample/write-sample.ts";
@@ -49,5 +50,6 @@ async function load(client: Client, source: string, { publicData, report }: Data
     { report, writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") },
   );
   await settlePublicFiles(client, store);
+  await warmTables(client, report);
   await client.query("reset role");
 }

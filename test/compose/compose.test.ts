@@ -219,14 +219,14 @@ describe("PostgreSQL's settings", () => {
   }
   const [command = ""] = base.services.postgres?.command ?? [];
   const settings = [
-    "-c shared_buffers=512MB -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off",
+    "-c shared_buffers=819MB -c shared_preload_libraries=pg_prewarm -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off",
     "-c log_line_prefix=%m,%p,%a: -c log_parameter_max_length=0 -c log_parameter_max_length_on_error=0",
   ].join(" ");
 
   test("follow the container's limit", async () => {
     expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "6400m" });
     expect(await runCommand(command, "2147483648\n")).toBe(`docker-entrypoint.sh postgres ${settings}`);
-    expect(await runCommand(command, "max\n")).toContain("shared_buffers=256MB");
+    expect(await runCommand(command, "max\n")).toContain("shared_buffers=409MB");
   });
 
   test("are the same where there are replicas", async () => {

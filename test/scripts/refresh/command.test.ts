@@ -48,6 +48,29 @@ describe("npm run refresh", () => {
     expect(await liveId()).not.toBe(before);
   });
 
+  it("reads, checks and reports in a dry run, and changes nothing", async () => {
+    const { directory: other, remove } = await makeDirectory();
+    const state = async () => [
+      await select("select id, state from publication.data_sets order by id"),
+      await select("select nspname from pg_namespace order by nspname"),
+      await readdir(path.join(directory, "public")),
+    ];
+    const before = await state();
+    await writeCsv(other, "general", [submission(7), submission(8), submission(9, { is_public: "f" })]);
+    const refused = await refresh("--from", other, "--dry-run");
+    expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("This does not look like")]);
+    const accepted = await refresh("--from", other, "--dry-run", "--accept-shrink");
+    expect(accepted.output).toMatch(
+      /Nothing has changed: a dry run of [\d.]+ s\. It would publish\n {2}general: 2 public rows, 1 suppressed\n/,
+    );
+    expect(accepted.code).toBe(0);
+    await writeCsv(other, "general", [submission(1, { is_public: "perhaps" })]);
+    const faulty = await refresh("--from", other, "--dry-run", "--accept-shrink");
+    expect([faulty.code, faulty.output]).toEqual([1, expect.stringContaining(`${other}/general.csv:2:`)]);
+    expect(await state()).toEqual(before);
+    await remove();
+  });
+
   it("says what is wrong and exits 1", async () => {
     const { directory: other, remove } = await makeDirectory();
     await writeCsv(other, "general", [submission(1, { is_public: "perhaps" })]);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
 import { connect } from "../../../service/connect.ts";
-import { listNextRuns } from "../../../service/timetable.ts";
+import { findLastRun, listNextRuns } from "../../../service/timetable.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
@@ -42,7 +42,15 @@ describe("the timetable", () => {
       "2027-03-17T09:00:00.000Z",
     ]);
   });
+  it("knows when it was due last, also before a change of the clocks", () => {
+    const lastRun = (environment: "production" | "staging", before: string) =>
+      findLastRun(environment, new Date(before))?.toISOString();
+    expect(lastRun("production", "2026-11-04T09:59:59Z")).toBe("2026-10-28T09:00:00.000Z");
+    expect(lastRun("production", "2026-11-04T10:00:01Z")).toBe("2026-11-04T10:00:00.000Z");
+    expect(lastRun("staging", "2026-11-01T09:30:00Z")).toBe("2026-10-31T09:00:00.000Z");
+  });
   it("is empty in development and previews", () => {
+    expect(findLastRun("development")).toBeUndefined();
     expect(listNextRuns("development", 3)).toEqual([]);
     expect(listNextRuns("preview", 3)).toEqual([]);
   });
@@ -110,6 +118,23 @@ describe("the schedule's service", () => {
       expect(health).toMatchObject({ database: "ok", environment: "staging", refreshing: false });
       expect(health.next_run).toMatch(/T(09|10):00:00\.000Z$/);
     });
+  });
+
+  it("makes up for a refresh that was due while it did not run, and only then", async () => {
+    await writeCsv(directory, "general", [submission(1), submission(6)]);
+    await database.client.query("update publication.data_sets set published_at = now() where state = 'live'");
+    await withService("production", async (_schedule, ask) => {
+      expect(JSON.parse(await ask("/healthz"))).toMatchObject({ refreshing: false });
+      expect(outcomes(await ask("/metrics"))).toEqual({});
+    });
+    await database.client.query(
+      "update publication.data_sets set published_at = now() - interval '8 days' where state = 'live'",
+    );
+    await withService("production", async (_schedule, ask) => {
+      await expect.poll(async () => outcomes(await ask("/metrics"))).toEqual({ published: 1 });
+    });
+    const { rows } = await database.client.query("select report_id from disclosed.general order by 1");
+    expect(rows.map(({ report_id }) => report_id.slice(-1))).toEqual(["1", "6"]);
   });
 
   it("tries again, later each time, until it succeeds", async () => {

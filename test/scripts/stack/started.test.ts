@@ -61,9 +61,9 @@ describe("a started stack", () => {
       );
       expect(rows).toEqual([
         { name: "effective_cache_size", value: "1536MB" },
-        { name: "maintenance_work_mem", value: "128MB" },
-        { name: "shared_buffers", value: "512MB" },
-        { name: "work_mem", value: "128MB" },
+        { name: "maintenance_work_mem", value: "136MB" },
+        { name: "shared_buffers", value: "819MB" },
+        { name: "work_mem", value: "136MB" },
       ]);
     } finally {
       await client.end();

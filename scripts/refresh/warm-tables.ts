@@ -1,0 +1,51 @@
+import type { Client } from "pg";
+
+/** How much of shared_buffers tables may fill: the rest is for their indexes and whatever else is asked for. */
+const warmShare = 0.9;
+
+/**
+ * Reads the live public tables into shared_buffers, the largest first, as far as they fit, and names those that do not.
+ *
+ * Left to itself, PostgreSQL keeps nothing of a table larger than a quarter of shared_buffers: a sequential scan reads it
+ * through a ring of a few hundred kilobytes (src/backend/storage/buffer/README), and each page of a walk does so again.
+ * A scan by ctid has no ring, and a later sequential scan uses what is there. What goes wrong is told and no more: the data
+ * set is live.
+ */
+export async function warmTables(client: Client, report: (line: string) => void): Promise<void> {
+  try {
+    await client.query("begin");
+    await client.query("set local enable_seqscan = off; set local statement_timeout = 0");
+    await warmLargest(client, report);
+  } catch (error) {
+    report(`The tables were not read into memory: ${(error as Error).message}.`);
+  } finally {
+    await client.query("rollback").catch(() => {});
+  }
+}
+
+async function warmLargest(client: Client, report: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ name: string; bytes: number; buffers: number }>(
+    `select relname as name, pg_relation_size(oid)::float8 as bytes,
+       pg_size_bytes(current_setting('shared_buffers'))::float8 as buffers
+     from pg_catalog.pg_class
+     where relnamespace = 'disclosed'::regnamespace and relkind = 'r'
+     order by 2 desc, 1`,
+  );
+  let left = (rows[0]?.buffers ?? 0) * warmShare;
+  for (const { name, bytes, buffers } of rows) {
+    if (bytes <= left) {
+      left -= bytes;
+      await client.query(`select count(*) from disclosed.${name} where ctid >= '(0,0)'`);
+    } else if (bytes > buffers / 4) {
+      report(describe(name, bytes, buffers));
+    }
+  }
+}
+
+function describe(name: string, bytes: number, buffers: number): string {
+  const megabytes = (count: number) => `${Math.ceil(count / 2 ** 20)} MB`;
+  return (
+    `${name} takes ${megabytes(bytes)} and does not fit into PostgreSQL's shared_buffers of ${megabytes(buffers)} beside ` +
+    "the other tables: walks through it read it from disk, page after page (docs/refresh.md, Memory)."
+  );
+}
