@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 
 /** How much of shared_buffers tables may fill: the rest is for their indexes and whatever else is asked for. */
-const warmShare = 0.9;
+const warmShare = 0.95;
 
 /**
  * Reads the live public tables into shared_buffers, the largest first, as far as they fit, and names those that do not.
