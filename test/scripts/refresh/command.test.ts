@@ -64,6 +64,7 @@ describe("npm run refresh", () => {
       /Nothing has changed: a dry run of [\d.]+ s\. It would publish\n {2}general: 2 public rows, 1 suppressed\n/,
     );
     expect(accepted.code).toBe(0);
+    expect(await state()).toEqual(before);
     await writeCsv(other, "general", [submission(1, { is_public: "perhaps" })]);
     const faulty = await refresh("--from", other, "--dry-run", "--accept-shrink");
     expect([faulty.code, faulty.output]).toEqual([1, expect.stringContaining(`${other}/general.csv:2:`)]);
