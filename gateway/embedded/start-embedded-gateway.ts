@@ -170,15 +170,9 @@ function urlOf(server: Server): string {
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }
 
-/** What cannot be parsed has no request to answer; the connection ends with nginx's status. */
+/** What cannot be parsed has no request to answer; the connection ends with nginx's status, and no body: it may be a HEAD. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return;
-  const timedOut = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-  const [status, message] = timedOut
-    ? ["408 Request Timeout", "Request timeout"]
-    : ["400 Bad Request", "Bad request"];
-  const body = `${message}\n`;
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
 }

@@ -30,6 +30,9 @@ describe("routes", () => {
     const upstream = await startUpstream((_, response) => response.end());
     const gateway = await startGateway({ document: documentFor(upstream) });
     expect((await sendRaw(gateway, "/a b")).status).toBe(400);
+    // A client takes a body of HEAD for what the server says next.
+    const refused = await send(gateway, "/\x7f", { method: "HEAD" });
+    expect([refused.status, refused.headers["content-length"]]).toEqual([400, "0"]);
     expect((await send(gateway, `/?${"a".repeat(15_000)}`)).status).toBe(200);
     expect((await send(gateway, `/?${"a".repeat(33_000)}`)).status).toBe(414);
   });
