@@ -25,12 +25,15 @@ export function listProcesses(ancestor: number): { pid: number; program: keyof C
     });
 }
 
-/** A process's memory in MB: what it holds now, and the most it has held, shared memory included. 0 where it has ended. */
-export function readMegabytes(pid: number): { now: number; peak: number } {
+/**
+ * A process's memory in MB: what it holds now and the most it has held, shared memory included; what it holds alone, and
+ * of the memory that it shares. 0 where it has ended.
+ */
+export function readMegabytes(pid: number): { now: number; peak: number; own: number; shared: number } {
   const status = readText(`/proc/${pid}/status`);
   const read = (name: string) =>
     Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024);
-  return { now: read("VmRSS"), peak: read("VmHWM") };
+  return { now: read("VmRSS"), peak: read("VmHWM"), own: read("RssAnon"), shared: read("RssShmem") };
 }
 
 /** Of the threads in nanoseconds; of the children that have ended in the kernel's hundredths of a second. */
