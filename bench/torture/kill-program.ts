@@ -40,7 +40,7 @@ export async function killAtSomeMoment(client: Client, options: KillOptions): Pr
     return (await client.query(sessions, [applicationName])).rowCount !== 0;
   };
   while (child.exitCode === null && !(await isThere())) await sleep(2);
-  await sleep(randomInt(withinMilliseconds));
+  await sleep(randomInt(Math.ceil(withinMilliseconds)));
   child.kill("SIGKILL");
   const wasKilled = await ended;
   while (await isThere()) await sleep(20);

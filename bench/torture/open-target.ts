@@ -53,7 +53,7 @@ export async function openTarget(
     if (logs !== undefined) closes.push(logs.stop);
     if (logged !== undefined) for (const secret of await readSecrets(logged)) leaks.addSecret(secret);
     const keys = await issueKeys(client, addresses.baseUrl, keyCounts);
-    closes.push(keys.revoke);
+    if (own === undefined) closes.push(keys.revoke);
     for (const key of keys.all) leaks.addSecret(key);
     const gateway = environment.GATEWAY === "kong" ? "Kong" : "embedded gateway";
     return {

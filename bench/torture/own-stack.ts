@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,7 +22,10 @@ export interface OwnStack {
 }
 
 const project = path.resolve(import.meta.dirname, "../..");
-const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_ADMIN"];
+const portNames = [
+  ...["GATEWAY_PORT", "APP_PORT", "STORAGE_PORT", "DATABASE_PORT", "POSTGREST_PORT", "POSTGREST_ADMIN_PORT"],
+  "GATEWAY_ADMIN_PORT",
+];
 
 /**
  * Runs `npm start` on free ports, and a report service beside it. It is started again on the same ports whenever it has
@@ -29,12 +33,13 @@ const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_
  */
 export async function startOwnStack(): Promise<OwnStack> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-torture-"));
-  const free = Object.fromEntries(ports.map((name) => [`${name}_PORT`, "0"]));
-  const settled = await settlePorts(readStackConfig(free));
+  const ports = await choosePorts();
   const env = {
     ...process.env,
-    ...Object.fromEntries(Object.keys(free).map((name) => [name, String(settled[name as "APP_PORT"])])),
+    ...ports,
     STACK_DIRECTORY: directory,
+    // With a database of its own, whatever is exported.
+    DATABASE_URL: "",
   };
   let child: ChildProcess;
   let isStopping = false;
@@ -42,11 +47,15 @@ export async function startOwnStack(): Promise<OwnStack> {
     child = spawn(process.execPath, ["--import", "tsx", "scripts/start.ts"], {
       cwd: project,
       env,
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
     });
     await new Promise<void>((resolve, reject) => {
       child.stdout?.on("data", (chunk: Buffer) => chunk.includes("Ctrl-C stops it.") && resolve());
-      child.once("close", (code) => reject(new Error(`npm start ended with ${code}.`)));
+      child.once("close", (code) => reject(new Error(`npm start ended with ${code}:\n${output}`)));
     });
     child.once("close", restart);
   };
@@ -57,7 +66,7 @@ export async function startOwnStack(): Promise<OwnStack> {
   const read = async (name: string) => JSON.parse(await readFile(path.join(directory, name), "utf8"));
   const facts: StackFacts = await read("stack.json");
   const secrets: Secrets = await read("secrets.json");
-  const second = await startSecondApp(facts, secrets, settled.STORAGE_PORT);
+  const second = await startSecondApp(facts, secrets, ports.STORAGE_PORT);
   return {
     directory,
     facts,
@@ -73,7 +82,21 @@ export async function startOwnStack(): Promise<OwnStack> {
   };
 }
 
-async function startSecondApp({ database_url }: StackFacts, secrets: Secrets, storagePort: number) {
+/** Free ports that no outgoing connection is given while a part is away (Linux gives those from 32768 on). */
+async function choosePorts(): Promise<Record<string, string> & { STORAGE_PORT: string }> {
+  for (;;) {
+    const first = randomInt(10_000, 32_000);
+    const ports = Object.fromEntries(portNames.map((name, index) => [name, String(first + index)]));
+    try {
+      await settlePorts(readStackConfig(ports));
+      return { STORAGE_PORT: "", ...ports };
+    } catch {
+      // One of them is taken.
+    }
+  }
+}
+
+async function startSecondApp({ database_url }: StackFacts, secrets: Secrets, storagePort: string) {
   const url = new URL(database_url);
   [url.username, url.password] = ["report_service", secrets.rolePasswords.report_service];
   return await startReportService({
