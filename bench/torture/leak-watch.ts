@@ -25,8 +25,8 @@ export async function createLeakWatch(client: Client): Promise<LeakWatch> {
   const find = (known: Set<string>, text: string) => {
     const found = new Set<string>();
     for (const [word] of text.matchAll(words)) {
-      // 00 and the like: what %00 leaves before a word.
-      for (const form of [word, trimWord(word), word.slice(2), word.slice(0, -1)]) {
+      // 00 and the like: what %00 leaves before a word. A column has its table before it.
+      for (const form of [word, trimWord(word), word.slice(2), word.slice(0, -1), ...word.split(".")]) {
         if (known.has(form)) found.add(form);
       }
     }

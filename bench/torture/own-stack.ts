@@ -5,9 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import { startReportService } from "../../report-service/start-report-service.ts";
+import { writeSample } from "../../scripts/sample/write-sample.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import type { Secrets } from "../../scripts/stack/secrets.ts";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
+import { plantSuppressedValues } from "./plant-values.ts";
 
 /** A one-machine stack that may be killed. */
 export interface OwnStack {
@@ -33,6 +35,9 @@ const portNames = [
  */
 export async function startOwnStack(): Promise<OwnStack> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-torture-"));
+  const sample = path.join(directory, "planted");
+  await writeSample({ directory: sample });
+  await plantSuppressedValues(sample);
   const ports = await choosePorts();
   const env = {
     ...process.env,
@@ -43,8 +48,8 @@ export async function startOwnStack(): Promise<OwnStack> {
   };
   let child: ChildProcess;
   let isStopping = false;
-  const start = async (): Promise<void> => {
-    child = spawn(process.execPath, ["--import", "tsx", "scripts/start.ts"], {
+  const start = async (args: string[] = []): Promise<void> => {
+    child = spawn(process.execPath, ["--import", "tsx", "scripts/start.ts", ...args], {
       cwd: project,
       env,
       stdio: ["ignore", "pipe", "pipe"],
@@ -62,7 +67,7 @@ export async function startOwnStack(): Promise<OwnStack> {
   const restart = () => {
     if (!isStopping) start().catch(restart);
   };
-  await start();
+  await start(["--data", sample]);
   const read = async (name: string) => JSON.parse(await readFile(path.join(directory, name), "utf8"));
   const facts: StackFacts = await read("stack.json");
   const secrets: Secrets = await read("secrets.json");

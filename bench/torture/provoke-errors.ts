@@ -79,8 +79,8 @@ function misplaceInHeaders({ baseUrl, appUrls, keys }: Target, key: string): Add
 
 /** PostgreSQL names the value that it cannot cast. */
 function breakCasts({ baseUrl, keys }: Target): Addressed[] {
-  const columns = ["auditee_email", "auditee_name", "auditee_uei", "auditor_email", "auditee_contact_name"];
-  const suppressed = "/general?is_public=is.false&order=report_id&limit=5";
+  const columns = ["auditee_email", "auditee_contact_name", "auditor_email", "auditee_uei", "auditee_ein"];
+  const suppressed = "/general?is_public=is.false&order=report_id";
   return columns
     .flatMap((column) => [
       ...["int", "date", "jsonb", "regclass", "bytea"].map(
