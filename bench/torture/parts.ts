@@ -18,7 +18,7 @@ export interface Part {
 }
 
 export const sizes = {
-  long: { tokens: 20, redeemers: 200, gateway: 20_000, app: 10_000, kills: 20 },
+  long: { tokens: 1000, redeemers: 200, gateway: 20_000, app: 10_000, kills: 20 },
 };
 
 /** All parts, in the order in which they are run: what is scanned comes last. */

@@ -221,6 +221,7 @@ describe("PostgreSQL's settings", () => {
   const settings = [
     "-c shared_buffers=819MB -c shared_preload_libraries=pg_prewarm -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off",
     "-c log_line_prefix=%m,%p,%a: -c log_parameter_max_length=0 -c log_parameter_max_length_on_error=0",
+    "-c log_min_messages=log",
   ].join(" ");
 
   test("follow the container's limit", async () => {
