@@ -6,10 +6,11 @@ import { listProcesses, readMegabytes } from "../process-time.ts";
 import { createTally, type Finding, type PartOptions, type Target } from "./part.ts";
 import { sendRequest } from "./send-request.ts";
 
-const nest = (depth: number): string =>
-  depth === 0
-    ? "report_id"
-    : `report_id,${depth % 2 === 1 ? "federal_awards" : "general"}(${nest(depth - 1)})`;
+/** From general to its awards, to their reports, and so on. */
+const nest = (depth: number, table = "federal_awards"): string => {
+  if (depth === 0) return "report_id";
+  return `report_id,${table}(${nest(depth - 1, table === "general" ? "federal_awards" : "general")})`;
+};
 const list = (count: number, item: string) => Array.from({ length: count }, () => item).join(",");
 const all = [
   "federal_awards",
