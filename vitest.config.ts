@@ -28,6 +28,7 @@ const timed = [
 
 /** Files that make databases of their own on the PostgreSQL server of their worker. */
 const onServer = [
+  "test/bench/killed-deployments.test.ts",
   "test/db/{answer-weight,data-set,data-set-faults}.test.ts",
   "test/gateway/sync/{db-deploy,kong-database,many-keys,reconcile,state,sync}.test.ts",
   "test/operations/restore.test.ts",

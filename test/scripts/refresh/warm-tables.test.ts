@@ -6,10 +6,9 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { warmTables } from "../../../scripts/refresh/warm-tables.ts";
 import type { ChildProcess } from "../../../scripts/servers/child-process.ts";
-
+import { findFreePort } from "../../../scripts/servers/find-free-port.ts";
 import { startPostgres } from "../../../scripts/servers/postgres.ts";
 import { connect } from "../../../service/connect.ts";
-import { findFreePort } from "../../support/pgbouncer.ts";
 
 // 40 % of it are shared_buffers: 12 MB.
 const megabytes = 30;
@@ -24,7 +23,13 @@ beforeAll(async () => {
   const keep = (child: ChildProcess) => {
     server = child;
   };
-  const url = await startPostgres(directory, await findFreePort(), randomUUID(), keep, megabytes);
+  const url = await startPostgres({
+    directory,
+    port: await findFreePort(),
+    superuserPassword: randomUUID(),
+    keep,
+    memory: megabytes,
+  });
   client = await connect(url, "test");
   await client.query("create schema disclosed; set max_parallel_workers_per_gather = 0");
 });
