@@ -1,6 +1,6 @@
 # One image for every part that is written in TypeScript: db:deploy, gateway:sync, the report service, the keys' command
 # line. docker-compose.yml says which one a container runs.
-FROM node:20.20.2-bookworm-slim AS dependencies
+FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The optional packages are PostgreSQL and PostgREST for machines without Docker. esbuild, which tsx needs, ships as an
@@ -9,7 +9,7 @@ RUN npm ci --omit=dev --omit=optional --no-audit --no-fund \
   && npm cache clean --force \
   && node --import tsx --eval "0"
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

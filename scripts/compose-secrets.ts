@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command } from "commander";
 import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
@@ -78,6 +78,8 @@ async function writeOnce(name: string, content: string): Promise<boolean> {
 
 /** Without a line end: PostgreSQL's image, for one, would take it as part of the password. */
 async function write(name: string, content: string, flag = "w"): Promise<void> {
-  await writeFile(path.join(directory, name), content, { mode: 0o444, flag });
+  await writeFile(path.join(directory, name), content, { flag });
+  // Whatever the umask.
+  await chmod(path.join(directory, name), 0o444);
   process.stdout.write(`Made ${path.relative(process.cwd(), path.join(directory, name))}.\n`);
 }

@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { dotenv } from "zx";
+import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { describeError, UsageError } from "./describe-error.ts";
 import { findDatabase } from "./find-database.ts";
@@ -18,6 +19,8 @@ export interface CommonOptions {
 const environmentHelp = `
 Environment (or .env):
   DATABASE_URL      the database, as a member of key_operator or as who deploys; or libpq's PGHOST, PGUSER, PGDATABASE, …
+  DATABASE_URL_FILE, PGPASSWORD_FILE
+                    files that hold the address or the password
   STACK_DIRECTORY   without these, the database of the stack that runs on this directory is used (.stack)`;
 
 /** A program whose commands all exit as its help says. */
@@ -56,7 +59,7 @@ export async function inDatabase<Result>(
   work: (ask: Ask) => Promise<Result>,
 ): Promise<Result> {
   // Set, since node-postgres reads libpq's variables from the process.
-  around.env = { ...dotenv.loadSafe(".env"), ...around.env };
+  around.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, ["DATABASE_URL", "PGPASSWORD"]);
   const config = findDatabase(around.env, (line) => around.stderr.write(`${line}\n`));
   return await withAccess(config, operator, work);
 }

@@ -25,6 +25,8 @@ export async function withAccess<Result>(
   try {
     await client.connect();
   } catch (cause) {
+    // A server that waits for a password would keep this process for a minute.
+    void client.end().catch(() => {});
     throw new DatabaseUnreachable(client.host, client.port, cause);
   }
   try {
@@ -51,7 +53,10 @@ export class DatabaseUnreachable extends Error {
 
   constructor(host: string, port: number, cause: unknown) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    // Where a host has several addresses, the message is empty and the code says it all.
-    super(`The database at ${host}:${port} cannot be reached: ${message || code}.`, { cause });
+    const reason = message.startsWith("SASL: ")
+      ? "it wants a password: set PGPASSWORD or PGPASSWORD_FILE"
+      : // Where a host has several addresses, the message is empty and the code says it all.
+        message || code;
+    super(`The database at ${host}:${port} cannot be reached: ${reason}.`, { cause });
   }
 }

@@ -1,11 +1,13 @@
 # Prints PostgreSQL's settings for the memory that it may use: DATABASE_MEMORY in megabytes, else the limit of the
 # container, else 1024. db/data_set/session.sql takes from shared_buffers what a refresh may use.
 #
-# $1: where the container's limit is read, in bytes
+# $1: where the cgroups are mounted, of version 2 or 1
 set -eu
-limit=$(cat "${1:-/sys/fs/cgroup/memory.max}" 2> /dev/null || true)
+cgroup=${1:-/sys/fs/cgroup}
+limit=$(cat "$cgroup/memory.max" 2> /dev/null || cat "$cgroup/memory/memory.limit_in_bytes" 2> /dev/null || true)
 case $limit in
-  '' | *[!0-9]*) memory=1024 ;;
+  # No limit is the word max, or in version 1 a number of 19 digits.
+  '' | *[!0-9]* | ???????????????????*) memory=1024 ;;
   *) memory=$((limit / 1048576)) ;;
 esac
 memory=${DATABASE_MEMORY:-$memory}

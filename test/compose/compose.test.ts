@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -17,6 +17,7 @@ import {
   readCompose,
   scale,
   services,
+  tools,
 } from "./read-compose.ts";
 
 describe.each(["docker-compose.yml", "docker-compose.scale.yml"])("%s", (file) => {
@@ -27,7 +28,7 @@ describe.each(["docker-compose.yml", "docker-compose.scale.yml"])("%s", (file) =
       validateFormats: false,
       validateSchema: false,
     }).compile(schema);
-    const document = JSON.parse(JSON.stringify(await readCompose(file)));
+    const document = JSON.parse(JSON.stringify(await readCompose(file, base)));
     validate(document);
     expect(validate.errors ?? []).toEqual([]);
     // The check itself can fail.
@@ -36,7 +37,7 @@ describe.each(["docker-compose.yml", "docker-compose.scale.yml"])("%s", (file) =
 
   test("defines every network, volume and secret that it uses", async () => {
     const { networks, secrets } = base;
-    const { services: used, secrets: more = {} } = await readCompose(file);
+    const { services: used, secrets: more = {} } = await readCompose(file, base);
     for (const service of Object.values(used)) {
       for (const network of service.networks ?? []) expect(networks).toHaveProperty(network);
       for (const secret of service.secrets ?? []) expect({ ...secrets, ...more }).toHaveProperty(secret);
@@ -78,8 +79,10 @@ describe("who can reach what", () => {
       .filter(([, { networks }]) => networks.every((network) => internal.includes(network)))
       .map(([name]) => name);
     expect(hidden.sort()).toEqual([
+      "agreements",
       "counters",
       "gateway-sync",
+      "keys",
       "kong-database",
       "kong-migrations",
       "migrate",
@@ -116,46 +119,48 @@ describe("who can reach what", () => {
   });
 });
 
-describe.each([...services, ...own])("the service %s", (name, service) => {
-  const inherited =
-    service.extends === undefined ? service : { ...base.services[service.extends.service], ...service };
+test("each image is built by one service, so that none replaces another's", () => {
+  const built = Object.values({ ...base.services, ...scale.services }).filter(({ build }) => build);
+  const images = built.map(({ image }) => image);
+  expect(images.toSorted()).toEqual(["single-audit", "single-audit-postgrest", "single-audit-storage"]);
+});
 
+describe.each([...services, ...own])("the service %s", (name, service) => {
   test("has a pinned image", () => {
     const { build, image } = service;
     const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-\w+)?$/;
     if (typeof build === "object") {
       for (const [, from = ""] of build.dockerfile_inline.matchAll(/(?:^FROM |--from=)(\S+)/gm)) {
-        expect(from).toMatch(pinned);
+        expect(from.replace(/\$\{\w+:-([^}]+)\}/, "$1")).toMatch(pinned);
       }
       expect(image).toBe(`single-audit-${name}`);
-    } else if (build !== undefined) expect(image).toBe("single-audit");
-    else expect(image).toMatch(pinned);
+    } else if (image !== undefined && !image.startsWith("single-audit")) expect(image).toMatch(pinned);
   });
 
   test("is contained", () => {
-    expect(inherited).toMatchObject({
+    expect(service).toMatchObject({
       read_only: true,
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
-      restart: oneShot.includes(name) ? "on-failure:3" : "unless-stopped",
+      restart: oneShot.includes(name) ? "on-failure:3" : tools.includes(name) ? "no" : "unless-stopped",
       mem_limit: expect.stringMatching(/^\d+[mg]$/),
     });
-    expect(inherited.cap_add).toBeUndefined();
-    expect(inherited.privileged).toBeUndefined();
-    expect(inherited.network_mode).toBeUndefined();
-    expect(inherited.volumes?.join() ?? "").not.toContain("docker.sock");
+    expect(service.cap_add).toBeUndefined();
+    expect(service.privileged).toBeUndefined();
+    expect(service.network_mode).toBeUndefined();
+    expect(service.volumes?.join() ?? "").not.toContain("docker.sock");
   });
 
   test("does not run as root", () => {
-    if (service.build === ".") {
-      expect(inherited.user).toBeUndefined();
+    if (service.image === "single-audit") {
+      expect(service.user).toBeUndefined();
       expect(dockerfile).toMatch(/^USER node$/m);
-    } else expect(inherited.user).toMatch(/^([1-9]\d*:[1-9]\d*|kong)$/);
+    } else expect(service.user).toMatch(/^([1-9]\d*:[1-9]\d*|kong)$/);
   });
 
   test("has a health check", () => {
-    if (oneShot.includes(name)) return;
-    expect(inherited.healthcheck?.test[0]).toMatch(/^CMD(-SHELL)?$/);
+    if (oneShot.includes(name) || tools.includes(name)) return;
+    expect(service.healthcheck?.test[0]).toMatch(/^CMD(-SHELL)?$/);
   });
 
   test("waits for what it needs to be healthy, or done", () => {
@@ -199,18 +204,17 @@ test("PostgREST's health check asks its admin server", () => {
 
 describe("PostgreSQL's settings", () => {
   /** What a command would start, with programs that print their arguments in place of PostgreSQL's. */
-  async function runCommand(command: string, limit: string): Promise<string> {
+  async function runCommand(command: string, limit: string, file = "memory.max"): Promise<string> {
     const directory = await mkdtemp(path.join(tmpdir(), "compose-"));
     try {
-      await writeFile(path.join(directory, "limit"), limit);
+      await mkdir(path.join(directory, "memory"));
+      await writeFile(path.join(directory, file), limit);
       for (const name of ["docker-entrypoint.sh", "postgres"]) {
         await writeFile(path.join(directory, name), `#!/bin/sh\necho "${name} $*"\n`, { mode: 0o755 });
       }
       const [mounted] = base.services.postgres?.configs ?? [];
       const script = path.join(project, base.configs?.[mounted?.source ?? ""]?.file ?? "");
-      const meant = command
-        .replaceAll("$$", "$")
-        .replace(mounted?.target ?? "", `${script} ${path.join(directory, "limit")}`);
+      const meant = command.replaceAll("$$", "$").replace(mounted?.target ?? "", `${script} ${directory}`);
       const env = { PATH: `${directory}:${process.env.PATH}` };
       return (await promisify(execFile)("/bin/sh", ["-ec", meant], { env })).stdout.trim();
     } finally {
@@ -228,6 +232,12 @@ describe("PostgreSQL's settings", () => {
     expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "6400m" });
     expect(await runCommand(command, "2147483648\n")).toBe(`docker-entrypoint.sh postgres ${settings}`);
     expect(await runCommand(command, "max\n")).toContain("shared_buffers=409MB");
+  });
+
+  test("follow the limit of a cgroup of version 1", async () => {
+    const file = "memory/memory.limit_in_bytes";
+    expect(await runCommand(command, "2147483648\n", file)).toBe(`docker-entrypoint.sh postgres ${settings}`);
+    expect(await runCommand(command, "9223372036854771712\n", file)).toContain("shared_buffers=256MB");
   });
 
   test("are the same where there are replicas", async () => {

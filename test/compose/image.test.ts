@@ -10,7 +10,7 @@ describe("the image", () => {
   test("is built in two stages on a pinned image, without development's packages", () => {
     const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
     expect(stages).toHaveLength(2);
-    for (const stage of stages) expect(stage).toMatch(/^node:20\.\d+\.\d+-bookworm-slim$/);
+    for (const stage of stages) expect(stage).toMatch(/^node:24\.\d+\.\d+-bookworm-slim$/);
     expect(dockerfile).toContain("npm ci --omit=dev --omit=optional");
   });
 
@@ -21,8 +21,9 @@ describe("the image", () => {
     expect(copied).not.toContain("test");
     for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
     const needed = new Set<string>();
-    for (const [, { build, command = [] }] of services) {
-      if (build === ".") needed.add(command.find((word) => word.endsWith(".ts")) ?? "none");
+    for (const [, { image, entrypoint = [], command = [] }] of services) {
+      const words = [...entrypoint, ...command];
+      if (image === "single-audit") needed.add(words.find((word) => word.endsWith(".ts")) ?? "none");
     }
     // A set goes on over what is added to it meanwhile: the modules that these programs import.
     for (const module of needed) {
@@ -40,10 +41,8 @@ test("npm run compose:secrets makes every secret once, closed to others, and nev
   const directory = await mkdtemp(path.join(tmpdir(), "secrets-"));
   try {
     const target = path.join(directory, "secrets");
-    const run = () =>
-      promisify(execFile)(process.execPath, [
-        ...["--import", "tsx", "scripts/compose-secrets.ts", "--directory", target],
-      ]);
+    const command = `umask 077; exec "${process.execPath}" --import tsx scripts/compose-secrets.ts --directory "${target}"`;
+    const run = () => promisify(execFile)("/bin/sh", ["-ec", command]);
     await run();
     const wanted = Object.values({ ...base.secrets, ...scale.secrets }).map(({ file = "" }) =>
       path.basename(file),
@@ -57,6 +56,8 @@ test("npm run compose:secrets makes every secret once, closed to others, and nev
           wanted.map(async (name) => [name, await readFile(path.join(target, name), "utf8")]),
         ),
       );
+    // The containers' users are others, whatever the umask was.
+    for (const name of wanted) expect((await stat(path.join(target, name))).mode & 0o777).toBe(0o444);
     const made = await read();
     expect(made.postgrest_db_uri).toBe(
       `postgres://authenticator:${made.authenticator_password}@postgres:5432/single_audit`,

@@ -9,6 +9,7 @@ export interface Service {
   image: string;
   build?: string | { dockerfile_inline: string };
   user?: string;
+  entrypoint?: string[];
   command?: string[];
   environment?: Record<string, string>;
   secrets?: string[];
@@ -28,7 +29,7 @@ export interface Service {
   mem_limit?: string;
   privileged?: boolean;
   network_mode?: string;
-  extends?: { file: string; service: string };
+  extends?: string | { service: string };
 }
 /** A compose file, as far as the tests look. */
 export interface Compose {
@@ -38,12 +39,25 @@ export interface Compose {
   secrets: Record<string, { file?: string; environment?: string }>;
 }
 
-export async function readCompose(file: string): Promise<Compose> {
+/** Reads a compose file; its services have what they extend, which may stand in `parent`. */
+export async function readCompose(file: string, parent?: Compose): Promise<Compose> {
   const text = await readFile(path.join(project, file), "utf8");
   const compose = parse(text, {
     merge: true,
-    customTags: [{ tag: "!override", collection: "seq", resolve: (list) => list }],
+    customTags: [
+      { tag: "!override", collection: "seq", resolve: (list) => list },
+      { tag: "!reset", resolve: () => undefined },
+    ],
   });
+  const known = { ...parent?.services, ...compose.services };
+  for (const [name, service] of Object.entries<Service>(compose.services)) {
+    const { extends: extended } = service;
+    if (extended === undefined) continue;
+    const { build: _, ...others } = known[typeof extended === "string" ? extended : extended.service];
+    const environment = { ...others.environment, ...service.environment };
+    const secrets = [...(others.secrets ?? []), ...(service.secrets ?? [])];
+    compose.services[name] = { ...others, ...service, environment, secrets };
+  }
   for (const service of Object.values<Record<string, unknown>>(compose.services)) {
     const { networks } = service;
     if (typeof networks !== "object" || networks === null || Array.isArray(networks)) continue;
@@ -55,10 +69,12 @@ export async function readCompose(file: string): Promise<Compose> {
   return compose;
 }
 export const base = await readCompose("docker-compose.yml");
-export const scale = await readCompose("docker-compose.scale.yml");
+export const scale = await readCompose("docker-compose.scale.yml", base);
 export const services = Object.entries(base.services);
 export const own = Object.entries(scale.services).filter(([, { image }]) => image !== undefined);
 export const dockerfile = await readFile(path.join(project, "Dockerfile"), "utf8");
 export const publishAddress = "$" + "{PUBLISH_ADDRESS:-127.0.0.1}";
 /** Services that do their work and end. */
 export const oneShot = ["migrate", "replication-role", "kong-database", "kong-migrations"];
+/** Commands that people run. */
+export const tools = ["keys", "agreements", "publish"];

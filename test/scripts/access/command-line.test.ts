@@ -93,6 +93,28 @@ describe("the database", () => {
     expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
   });
 
+  it("takes the password from a file, and says at once that one is missing", async () => {
+    const url = new URL(target.databaseUrl);
+    const directory = await mkdtemp(path.join(tmpdir(), "single-audit-keys-"));
+    const PGPASSWORD_FILE = path.join(directory, "password");
+    await writeFile(PGPASSWORD_FILE, decodeURIComponent(url.password));
+    const env = {
+      PGHOST: url.hostname,
+      PGPORT: url.port,
+      PGUSER: url.username,
+      PGDATABASE: url.pathname.slice(1),
+    };
+    const run = await shellKeys("list --json --tier demo", { env: { ...env, PGPASSWORD_FILE } });
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    const start = performance.now();
+    const without = await shellKeys("list", { env });
+    // A server waits a minute for the password.
+    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(without.code).toBe(1);
+    expectOneLine(without, /wants a password: set PGPASSWORD or PGPASSWORD_FILE/);
+    await rm(directory, { recursive: true });
+  });
+
   it("is the running stack's where nothing else names one, and it is said so", async () => {
     const STACK_DIRECTORY = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
     await writeFile(
