@@ -32,7 +32,9 @@ describe("representations", () => {
 
   it("are refused where PostgREST has none", async () => {
     const answer = await get("/general?limit=1", { accept: "application/xml" });
-    expect([answer.status, answer.json.code]).toEqual([415, "PGRST107"]);
+    expect(answer.json.code).toBe("PGRST107");
+    // PostgREST 12.0.3 and newer say 406.
+    expect([406, 415]).toContain(answer.status);
   });
 });
 

@@ -47,9 +47,12 @@ export function runScript(script: string, args: string[], env: Record<string, st
   return { child, output: () => output, exited };
 }
 
-/** GATEWAY=kong runs the suites on a natively installed Kong: it, KONG_BIN and what Kong itself needs are passed on. */
-function gatewayEnvironment(): Record<string, string> {
-  const names = /^(GATEWAY|KONG_\w+|(LUA|RESTY|OPENRESTY)_\w+|LD_LIBRARY_PATH|HOME)$/;
+/**
+ * GATEWAY=kong runs the suites on a natively installed Kong: it, KONG_BIN and what Kong itself needs are passed on.
+ * POSTGREST_BIN runs them on another PostgREST.
+ */
+function chosenPrograms(): Record<string, string> {
+  const names = /^(POSTGREST_BIN|GATEWAY|KONG_\w+|(LUA|RESTY|OPENRESTY)_\w+|LD_LIBRARY_PATH|HOME)$/;
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       names.test(name) && value !== undefined ? [[name, value]] : [],
@@ -63,7 +66,7 @@ export async function runStack(
 ): Promise<RunningStack> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "single-audit-stack-")));
   const script = runScript("start.ts", options.args ?? [], {
-    ...gatewayEnvironment(),
+    ...chosenPrograms(),
     ...freePorts,
     STACK_DIRECTORY: directory,
     ...options.env,

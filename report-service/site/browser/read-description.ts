@@ -84,8 +84,12 @@ export function readDescription(text: string): Description {
   };
 }
 
+/** What PostgREST 14.8 and newer call PostgreSQL's integers. */
+const formats: Record<string, string> = { int32: "integer", int64: "bigint" };
+
 function readColumn([name, { format, type, description = "" }]: [string, Property]): Column {
-  return { name, type: format ?? type ?? "", description: unwrap(description) };
+  const known = format ?? type ?? "";
+  return { name, type: formats[known] ?? known, description: unwrap(description) };
 }
 
 /** Joins lines that were broken for their length; an empty line stays a new paragraph. */
