@@ -29,6 +29,20 @@ export const tokenMissing: Answer = {
   },
 };
 
+/** For a signed address of which any part was changed. */
+export const addressRefused: Answer = {
+  status: 403,
+  body: {
+    code: "address_refused",
+    message: "This address is not one that was signed here.",
+    details: "A signed address works as it is, for less than a minute.",
+    hint: "Request access to the file again to get a new link.",
+  },
+};
+
+/** What an unknown target gets: an address that was signed and then changed is refused, whatever part it was. */
+export const answerUnknown = (target = ""): Answer => (target.includes("X-Amz-") ? addressRefused : notFound);
+
 export const methodNotAllowed: Answer = {
   status: 405,
   headers: { allow: "GET" },

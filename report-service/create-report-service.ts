@@ -1,9 +1,9 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
 import {
+  answerUnknown,
   failed,
   methodNotAllowed,
-  notFound,
   securityHeaders,
   sendAnswer,
   unavailable,
@@ -50,7 +50,7 @@ export function createReportService({
     // A target that cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
       reply.header("x-request-id", request.id);
-      void sendAnswer(reply, request.method === "GET" ? notFound : methodNotAllowed);
+      void sendAnswer(reply, request.method === "GET" ? answerUnknown(request.raw.url) : methodNotAllowed);
     },
   });
   addQuietLogging(app);
@@ -75,7 +75,7 @@ export function createReportService({
     const isKnownHead = request.method === "HEAD" && request.routeOptions.url !== undefined;
     if (request.method !== "GET" && !isKnownHead) return sendAnswer(reply, methodNotAllowed);
   });
-  app.setNotFoundHandler((_request, reply) => sendAnswer(reply, notFound));
+  app.setNotFoundHandler((request, reply) => sendAnswer(reply, answerUnknown(request.raw.url)));
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof StorageUnavailable || error instanceof DatabaseUnavailable) {
       request.log.error({ err: error }, "a token could not be redeemed");

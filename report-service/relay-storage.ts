@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Pool } from "undici";
-import { type Answer, notFound, sendAnswer } from "./answers.ts";
+import { type Answer, addressRefused, answerUnknown, sendAnswer } from "./answers.ts";
 import type { S3StoreOptions } from "./s3-store.ts";
 
 /** What of a request and of its answer passes. */
@@ -37,7 +37,8 @@ const storageUnavailable: Answer = {
 /**
  * Passes signed addresses of the reports on to the S3 API, for a storage that clients cannot reach: the public
  * endpoint is then the address of this service. The storage verifies the signature, which covers the host, so it is
- * told the public one. Nothing but a signed `GET` below the reports' prefix is passed on.
+ * told the public one. Nothing but a signed `GET` below the reports' prefix is passed on. Whatever part of an address was
+ * changed, the answer is 403.
  */
 export function relayStorage(
   app: FastifyInstance,
@@ -54,13 +55,18 @@ export function relayStorage(
   app.get(`/${bucket}/${keyPrefix}*`, async (request, reply) => {
     const target = request.raw.url ?? "";
     const isSigned = /[?&]X-Amz-Signature=/.test(target) && target.startsWith("/");
-    if (!isSigned) return sendAnswer(reply, notFound);
+    if (!isSigned) return sendAnswer(reply, answerUnknown(target));
     try {
       const { statusCode, headers, body } = await storage.request({
         method: "GET",
         path: target,
         headers: { ...pick(request.headers, requestHeaders), host: new URL(publicEndpoint).host },
       });
+      // Storages differ in what they say of a signature that is not right, and of one that is malformed.
+      if ([400, 401, 403].includes(statusCode)) {
+        await body.dump();
+        return sendAnswer(reply, addressRefused);
+      }
       return await reply.code(statusCode).headers(pick(headers, answerHeaders)).send(body);
     } catch (err) {
       request.log.error({ err }, "storage did not answer");

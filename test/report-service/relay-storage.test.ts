@@ -96,7 +96,7 @@ describe("a storage that clients cannot reach", () => {
       send(url, address, { method: "HEAD" }),
       send(url, address, { method: "PUT" }),
     ]);
-    expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 405, 405]);
+    expect(statuses.map(({ status }) => status)).toEqual([404, 403, 403, 405, 405]);
     expect(server.requests).toEqual([]);
   });
 

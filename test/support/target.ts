@@ -70,6 +70,8 @@ export function makeAddress(): string {
 }
 
 const isLoopback = () => new URL(target.baseUrl).hostname.startsWith("127.");
+/** Docker's published ports hide who asks: with FORWARD_ADDRESSES the gateway is told, as by a proxy that it trusts. */
+const isForwarded = () => Boolean(process.env.FORWARD_ADDRESSES);
 
 /** Sends a request to the gateway, its path and query exactly as given. */
 export async function request(path: string, options: Request = {}): Promise<Answer> {
@@ -83,7 +85,11 @@ export async function send(
   { method = "GET", key, headers = {}, body, from }: Request = {},
 ): Promise<Answer> {
   // The demonstration key is limited by address: each use comes from another one.
-  const address = from ?? (key === "demo" && isLoopback() ? makeAddress() : "");
+  const client = from ?? (key === "demo" && isLoopback() ? makeAddress() : "");
+  const address = isForwarded() ? "" : client;
+  const claimed = headers["x-forwarded-for"];
+  const forwarded =
+    isForwarded() && client !== "" ? { "x-forwarded-for": claimed ? `${claimed}, ${client}` : client } : {};
   let agent = agents.get(address);
   if (agent === undefined) {
     agent = new Agent({
@@ -98,7 +104,7 @@ export async function send(
     origin,
     path,
     method: method as Dispatcher.HttpMethod,
-    headers: { ...(value === undefined ? {} : { "x-api-key": value }), ...headers },
+    headers: { ...(value === undefined ? {} : { "x-api-key": value }), ...headers, ...forwarded },
     body: body ?? null,
   });
   const text = await response.body.text();
