@@ -24,8 +24,9 @@ export interface KongOptions {
 /**
  * What this service needs of Kong wherever it runs. docker-compose.yml says the same, and a test compares them.
  *
- * Nginx writes the request line, query string and all, into its error log from `warn` to `error`, and nothing can
- * change that. A key may stand in the query string, so only `crit` and above are logged.
+ * Nginx writes the request line, query string and all, beside what goes wrong in a request (`crit` where a disk is full,
+ * `alert` for its own faults), and nothing can change that. A key may stand there, so only `emerg` is logged: why it does
+ * not start.
  */
 export const kongSettings: Readonly<Record<string, string>> = {
   KONG_DATABASE: "postgres",
@@ -62,11 +63,14 @@ export const kongSettings: Readonly<Record<string, string>> = {
   // PostgREST repeats the URL, percent-encoded, in Content-Location; nginx's 4 KB for an answer's headers are too few.
   KONG_NGINX_PROXY_PROXY_BUFFER_SIZE: "160k",
   KONG_NGINX_PROXY_PROXY_BUFFERS: "8 160k",
+  // What a slow client has not taken yet waits in a file: PostgREST gives up who does not read for half a minute. One
+  // answer does not fill the place of all others.
+  KONG_NGINX_PROXY_PROXY_MAX_TEMP_FILE_SIZE: "64m",
   // The path without the query string, which may hold a key, and only a path that cannot hold one (gateway/kong.yml sets
   // the variable). Referer may repeat one, so it is left out too.
   KONG_NGINX_PROXY_SET: "$logged_path -",
   KONG_NGINX_HTTP_LOG_FORMAT: `without_query '$remote_addr [$time_iso8601] "$request_method $logged_path" $status $body_bytes_sent $request_time $kong_request_id $sent_http_x_request_id'`,
-  KONG_LOG_LEVEL: "crit",
+  KONG_LOG_LEVEL: "emerg",
   // The sync asks for something every second.
   KONG_ADMIN_ACCESS_LOG: "off",
   KONG_ADMIN_GUI_LISTEN: "off",
@@ -154,7 +158,7 @@ export function describeEnvironment(options: KongOptions): Record<string, string
       name !== "KONG_BIN" &&
       (/^(KONG|LUA|RESTY|OPENRESTY)_/.test(name) || ["PATH", "HOME", "LD_LIBRARY_PATH"].includes(name)),
   );
-  const { KONG_LOG_LEVEL = "crit", KONG_NGINX_WORKER_PROCESSES = "2", ...needed } = kongSettings;
+  const { KONG_LOG_LEVEL = "emerg", KONG_NGINX_WORKER_PROCESSES = "2", ...needed } = kongSettings;
   return {
     KONG_LOG_LEVEL,
     KONG_NGINX_WORKER_PROCESSES,

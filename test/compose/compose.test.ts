@@ -128,7 +128,7 @@ test("each image is built by one service, so that none replaces another's", () =
 describe.each([...services, ...own])("the service %s", (name, service) => {
   test("has a pinned image", () => {
     const { build, image } = service;
-    const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-\w+)?$/;
+    const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[0-9a-f]{64})?$/;
     if (typeof build === "object") {
       for (const [, from = ""] of build.dockerfile_inline.matchAll(/(?:^FROM |--from=)(\S+)/gm)) {
         expect(from.replace(/\$\{\w+:-([^}]+)\}/, "$1")).toMatch(pinned);
@@ -144,6 +144,7 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
       security_opt: ["no-new-privileges:true"],
       restart: oneShot.includes(name) ? "on-failure:3" : tools.includes(name) ? "no" : "unless-stopped",
       mem_limit: expect.stringMatching(/^\d+[mg]$/),
+      cpus: expect.toBeOneOf([1, 2]),
     });
     expect(service.cap_add).toBeUndefined();
     expect(service.privileged).toBeUndefined();

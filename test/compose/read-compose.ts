@@ -27,6 +27,7 @@ export interface Service {
   security_opt?: string[];
   restart?: string;
   mem_limit?: string;
+  cpus?: number;
   privileged?: boolean;
   network_mode?: string;
   extends?: string | { service: string };
