@@ -1,7 +1,10 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { gunzipSync } from "node:zlib";
+import { request } from "undici";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import {
   createSignal,
   documentFor,
@@ -27,6 +30,19 @@ describe("bodies", () => {
     finish();
     const [last] = await once(response, "data");
     expect(last.toString()).toBe("last");
+  });
+
+  test("that a 304 announces and never sends harm no client", async () => {
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(304, { "content-length": 120 }).end();
+    });
+    const { services } = parse(await readFile(new URL("../../../gateway/kong.yml", import.meta.url), "utf8"));
+    const { header_filter } = services[0].plugins[0].config;
+    const gateway = await startGateway({
+      document: documentFor(upstream, [{ name: "pre-function", config: { header_filter } }]),
+    });
+    const { statusCode, headers, body } = await request(gateway.proxyUrl, { bodyTimeout: 2_000 });
+    expect([statusCode, headers["content-length"], await body.text()]).toEqual([304, undefined, ""]);
   });
 
   test("of requests are passed on as they come, however large", async () => {
