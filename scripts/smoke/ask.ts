@@ -14,8 +14,13 @@ export interface Answer {
   json: any;
 }
 
-/** A name, and the work: it passes when it returns nothing; what it returns is what was found instead. */
-export type Check = [string, () => Promise<string | undefined>];
+/** The deployment has nothing to try it with. */
+export interface NotTried {
+  notTried: string;
+}
+
+/** A name, and the work: it passes when it returns nothing; text that it returns is what was found instead. */
+export type Check = [string, () => Promise<string | undefined | NotTried>];
 
 const timeoutMilliseconds = 5_000;
 

@@ -1,5 +1,5 @@
 import type { Contract } from "../deploy/contract.ts";
-import { ask, type Check, type Deployment, expectStatus } from "./ask.ts";
+import { ask, type Check, type Deployment, expectStatus, type NotTried } from "./ask.ts";
 import { checkSuppression } from "./check-suppression.ts";
 
 const adminSchema = "admin_api_v1_1_0";
@@ -120,10 +120,14 @@ function checkReads(deployment: Deployment): Check[] {
   ];
 }
 
-async function walk(deployment: Deployment, appUrl: string, key: string): Promise<string | undefined> {
+async function walk(
+  deployment: Deployment,
+  appUrl: string,
+  key: string,
+): Promise<string | undefined | NotTried> {
   const list = await ask(deployment, "/general?is_public=eq.false&select=report_id,auditee_uei&limit=1", key);
   const reportId = list.json?.[0]?.report_id;
-  if (reportId === undefined) return list.status === 200 ? undefined : expectStatus(list, 200);
+  if (reportId === undefined) return expectStatus(list, 200) ?? { notTried: "there is no suppressed report" };
   const granted = await ask(deployment, "/rpc/request_file_access", key, {
     method: "POST",
     headers: { "content-profile": adminSchema, "content-type": "application/json" },

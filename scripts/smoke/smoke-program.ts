@@ -8,6 +8,8 @@ import { listChecks } from "./checks.ts";
 interface Result {
   check: string;
   ok: boolean;
+  /** False where the deployment has nothing to try it with. */
+  tried: boolean;
   milliseconds: number;
   found: string;
 }
@@ -54,7 +56,10 @@ async function runChecks(checks: Check[]): Promise<Result[]> {
       const start = performance.now();
       const found = await run().catch(describeFailure);
       const milliseconds = Math.round(performance.now() - start);
-      done[index] = { check, ok: found === undefined, milliseconds, found: found?.trim() ?? "" };
+      const tried = typeof found !== "object";
+      done[index] = tried
+        ? { check, ok: found === undefined, tried, milliseconds, found: found?.trim() ?? "" }
+        : { check, ok: true, tried, milliseconds, found: found.notTried };
     }
   };
   await Promise.all(Array.from({ length: 4 }, work));
@@ -68,9 +73,10 @@ function describeFailure(error: Error): string {
 
 function describeResults(all: Result[]): string {
   const width = Math.max(...all.map(({ check }) => check.length));
-  const lines = all.map(({ check, ok, milliseconds, found }) =>
-    `${ok ? "ok  " : "FAIL"} ${check.padEnd(width)} ${String(milliseconds).padStart(6)} ms  ${found}`.trimEnd(),
+  const lines = all.map(({ check, ok, tried, milliseconds, found }) =>
+    `${ok ? (tried ? "ok  " : "--  ") : "FAIL"} ${check.padEnd(width)} ${String(milliseconds).padStart(6)} ms  ${found}`.trimEnd(),
   );
-  const passed = all.filter(({ ok }) => ok).length;
-  return `${lines.join("\n")}\n${passed} of ${all.length} checks passed.\n`;
+  const passed = all.filter(({ ok, tried }) => ok && tried).length;
+  const left = all.filter(({ tried }) => !tried).length;
+  return `${lines.join("\n")}\n${passed} of ${all.length} checks passed${left > 0 ? `, ${left} not tried` : ""}.\n`;
 }

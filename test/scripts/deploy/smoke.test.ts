@@ -34,28 +34,32 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
 it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
   timeout: 60_000,
 }, async () => {
-  const sample = await makeSmallSample(200);
-  await database.client.query("set role publisher");
-  await loadDataSet(database.client, { source: "test", files: await findFiles(sample.directory) });
-  await database.client.query("reset role");
-  await sample.remove();
   const service = await startScratchService(database.url);
   const key = await findKeyId(database.url, "demo");
   // PostgREST alone, asked as the gateway asks it.
   const gateway = createServer((request, response) => {
     void service
       .request(request.url ?? "", key, {
-        headers: { "accept-profile": String(request.headers["accept-profile"] ?? "") },
+        headers: { "accept-profile": String(request.headers["accept-profile"] ?? "api_v1_1_0") },
       })
       .then(({ status, json }) => response.writeHead(status).end(JSON.stringify(json)));
   });
   await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
   const { port } = gateway.address() as AddressInfo;
-  const check = async () =>
-    (await run(runSmoke, ["--base-url", `http://127.0.0.1:${port}`, "--key", "any"])).output
+  const find = async (what: string, ...more: string[]) =>
+    (await run(runSmoke, ["--base-url", `http://127.0.0.1:${port}`, "--key", "any", ...more])).output
       .split("\n")
-      .find((line) => line.includes("a suppressed submission's ID"));
+      .find((line) => line.includes(what));
+  const check = () => find("a suppressed submission's ID");
   try {
+    // The data set is empty yet.
+    const walk = await find("the three steps", "--tribal-key", "any", "--app-url", "http://127.0.0.1:1");
+    expect(walk).toMatch(/^-- .* there is no suppressed report$/);
+    const sample = await makeSmallSample(200);
+    await database.client.query("set role publisher");
+    await loadDataSet(database.client, { source: "test", files: await findFiles(sample.directory) });
+    await database.client.query("reset role");
+    await sample.remove();
     expect(await check()).toMatch(/^ok/);
     await database.client.query("alter view dissemination.federal_awards reset (security_invoker)");
     expect(await check()).toMatch(/^FAIL .*federal_awards has rows of suppressed submissions/);
