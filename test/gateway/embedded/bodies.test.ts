@@ -39,7 +39,9 @@ describe("bodies", () => {
     const { services } = parse(await readFile(new URL("../../../gateway/kong.yml", import.meta.url), "utf8"));
     const { header_filter } = services[0].plugins[0].config;
     const gateway = await startGateway({
-      document: documentFor(upstream, [{ name: "pre-function", instance_name: "hash-api-key", config: { header_filter } }]),
+      document: documentFor(upstream, [
+        { name: "pre-function", instance_name: "hash-api-key", config: { header_filter } },
+      ]),
     });
     const { statusCode, headers, body } = await request(gateway.proxyUrl, { bodyTimeout: 2_000 });
     expect([statusCode, headers["content-length"], await body.text()]).toEqual([304, undefined, ""]);
