@@ -20,7 +20,7 @@ export async function buildAssets(): Promise<BuiltAssets> {
   const directory = import.meta.dirname;
   const { outputFiles, metafile } = await build({
     absWorkingDir: directory,
-    entryPoints: ["browser/page.ts", "browser/reference.tsx", "browser/explorer.tsx", "site.css"],
+    entryPoints: ["browser/page.ts", "browser/reference.ts", "browser/explorer.tsx", "site.css"],
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     outdir: "assets",

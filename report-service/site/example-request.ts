@@ -1,27 +1,27 @@
-import { type Query, writeTarget } from "./query.ts";
+import { emptyQuery, type Query } from "./query.ts";
 import type { ApiRequest } from "./request-snippets.ts";
+import { writeTarget } from "./write-target.ts";
 
 /** The first columns of a table, five rows in a stable order: what the reference shows of each table. */
 export function chooseExample(table: { name: string; columns: { name: string }[] }): Query {
   const names = table.columns.map(({ name }) => name);
   const order = names.filter((name) => ["report_id", "award_reference", "reference_number"].includes(name));
   return {
+    ...emptyQuery,
     table: table.name,
     columns: names.slice(0, 5),
-    filters: [],
     order: order.map((column) => ({ column, direction: "asc" })),
     limit: 5,
-    offset: 0,
   };
 }
 
 /** A query as a request to one version of the API. */
 export function describeRequest(
   { apiUrl, schema }: { apiUrl: string; schema: string },
-  query: Query,
+  target: string,
   key: ApiRequest["key"] = "demonstration",
 ): ApiRequest {
-  return { url: apiUrl + writeTarget(query), headers: { "accept-profile": schema }, key };
+  return { url: apiUrl + target, headers: { "accept-profile": schema }, key };
 }
 
 /** Where the explorer shows a query. Never holds a key. */

@@ -21,4 +21,8 @@ export interface PageContext {
   appUrl: string;
   hasPublicData: boolean;
   locate: BuiltAssets["locate"];
+  /** The schema that the query string's `version` names, if any. */
+  version?: string | undefined;
+  /** The path of the description that the explorer reads; undefined while the database is away. */
+  description: string | undefined;
 }

@@ -1,15 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
-import type { VNode } from "preact";
-import { render } from "preact-render-to-string";
 import type { BuiltAssets } from "./build-assets.ts";
+import { describeAsset } from "./describe-asset.ts";
 import type { PageContext, SiteConfig } from "./page-context.ts";
 import { ExplorerPage } from "./pages/explorer.tsx";
 import { HomePage } from "./pages/home.tsx";
-import { ReferencePage } from "./pages/reference.tsx";
+import { ProblemPage } from "./pages/problem.tsx";
+import { renderPage, renderReference } from "./render-page.ts";
 import { writeSecurityTxt } from "./security-txt.ts";
 import { sendBody } from "./send-body.ts";
+import { sendProblemPages } from "./send-problem-pages.ts";
 import { createFactsReader } from "./service-facts.ts";
+
+const kept = "public, max-age=31536000, immutable";
 
 /** Serves the pages for people: `/`, `/reference`, `/explorer`, their assets, and `/.well-known/security.txt`. */
 export function registerSite(
@@ -40,25 +43,47 @@ export function registerSite(
   const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
     app.route({ method: ["GET", "HEAD"], url, handler });
 
-  const pages: Record<string, (context: PageContext) => VNode> = {
-    "/": HomePage,
-    "/reference": ReferencePage,
-    "/explorer": ExplorerPage,
+  const describeContext = async (request: FastifyRequest): Promise<PageContext> => {
+    const facts = await readFacts();
+    const { version } = request.query as { version?: unknown };
+    return {
+      config,
+      facts,
+      appUrl: describeAppUrl(config.apiUrl, request.headers.host),
+      hasPublicData,
+      locate: assets.locate,
+      version: typeof version === "string" ? version : undefined,
+      description: facts && describeAsset(facts.api).path,
+    };
   };
-  for (const [url, page] of Object.entries(pages)) {
+  const pages: Record<string, (context: PageContext) => string | Buffer> = {
+    "/": (context) => renderPage(HomePage(context)),
+    "/reference": renderReference,
+    "/explorer": (context) => renderPage(ExplorerPage(context)),
+  };
+  for (const [url, write] of Object.entries(pages)) {
     answer(url, async (request, reply) => {
-      const facts = await readFacts();
-      const appUrl = describeAppUrl(config.apiUrl, request.headers.host);
-      const body = render(page({ config, facts, appUrl, hasPublicData, locate: assets.locate }));
+      const body = write(await describeContext(request));
       reply.headers(pageHeaders);
-      return sendBody(request, reply, { body: `<!doctype html>${body}`, type: "text/html; charset=utf-8" });
+      return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
-  answer("/assets/:name", (request, reply) => {
-    const file = assets.files.get(`/assets/${(request.params as { name: string }).name}`);
-    if (file === undefined) return reply.callNotFound();
-    reply.header("cache-control", "public, max-age=31536000, immutable");
-    return sendBody(request, reply, file);
+  const { "cache-control": _kept, ...problemHeaders } = pageHeaders;
+  sendProblemPages(
+    app,
+    async (request, problem) => renderPage(ProblemPage(await describeContext(request), problem)),
+    problemHeaders,
+  );
+  answer("/assets/:name", async (request, reply) => {
+    const path = `/assets/${(request.params as { name: string }).name}`;
+    const file = assets.files.get(path);
+    if (file !== undefined) return sendBody(request, reply.header("cache-control", kept), file);
+    const facts = /^\/assets\/api-[0-9A-F]{8}\.json$/.test(path) ? await readFacts() : undefined;
+    if (facts === undefined) return reply.callNotFound();
+    // A page of a moment ago, or of another process, may name another: it gets what is known here, and keeps it not.
+    const { path: current, body } = describeAsset(facts.api);
+    reply.header("cache-control", path === current ? kept : "no-cache");
+    return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
   });
   answer("/.well-known/security.txt", (request, reply) => {
     reply.header("cache-control", "public, max-age=86400");

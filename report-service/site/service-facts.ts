@@ -1,5 +1,6 @@
 import type { Pool } from "pg";
 import { z } from "zod";
+import { describeVersions, type VersionDescription } from "./api-description.ts";
 
 const facts = z.object({
   data_set: z
@@ -36,7 +37,10 @@ const facts = z.object({
 });
 
 /** What publication.describe_service() says: the live data set, the tiers' limits, the served versions. */
-export type ServiceFacts = z.infer<typeof facts>;
+export type ServiceFacts = z.infer<typeof facts> & {
+  /** What publication.describe_api() says. The same object for as long as neither deployment nor data set change. */
+  api: VersionDescription[];
+};
 export type DataSet = NonNullable<ServiceFacts["data_set"]>;
 export type Tier = ServiceFacts["tiers"][number];
 
@@ -54,11 +58,15 @@ export function createFactsReader(
 ): () => Promise<ServiceFacts | undefined> {
   let asked: Promise<ServiceFacts | undefined> | undefined;
   let askAgainAt = 0;
+  const readApi = rememberLast(describeVersions);
   const ask = async () => {
     try {
-      const { rows } = await pool.query<{ facts: unknown }>("select publication.describe_service() as facts");
+      const { rows } = await pool.query<{ facts: unknown; api: unknown }>(
+        "select publication.describe_service() as facts, publication.describe_api() as api",
+      );
       askAgainAt = performance.now() + keepMilliseconds;
-      return facts.parse(rows[0]?.facts);
+      const service = facts.parse(rows[0]?.facts);
+      return { ...service, api: readApi(rows[0]?.api, listKnownValues(service.data_set)) };
     } catch (error) {
       askAgainAt = performance.now() + keepFailureMilliseconds;
       onError(error);
@@ -76,5 +84,24 @@ export function createFactsReader(
       timer = setTimeout(() => resolve(undefined), patienceMilliseconds);
     });
     return Promise.race([asked, tooLate]).finally(() => clearTimeout(timer));
+  };
+}
+
+/** Years and states of the live data set, by the end of the names of columns that hold them. */
+function listKnownValues(dataSet: ServiceFacts["data_set"]): Record<string, string[]> {
+  const list = (property: "audit_year" | "state") =>
+    [...new Set(dataSet?.submission_counts.map((count) => count[property] ?? ""))].filter(Boolean).sort();
+  return { audit_year: list("audit_year"), _state: list("state") };
+}
+
+/** Makes a function that gives the same object again for as long as it is asked the same. */
+function rememberLast<Input extends unknown[], Output extends object>(
+  make: (...input: Input) => Output,
+): (...input: Input) => Output {
+  let last: { text: string; output: Output } | undefined;
+  return (...input) => {
+    const text = JSON.stringify(input);
+    if (last?.text !== text) last = { text, output: make(...input) };
+    return last.output;
   };
 }

@@ -65,6 +65,7 @@ export const rights: Record<
       "access.find_report_of_token",
       "access.find_request_of_token",
       "access.redeem_access_token",
+      "publication.describe_api",
       "publication.describe_service",
     ],
   },

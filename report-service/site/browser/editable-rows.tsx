@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import type { Column } from "./read-description.ts";
+import type { Column } from "../api-description.ts";
 
 /** A list of terms that grows by a button below it and shrinks by one in each row. */
 export function EditableRows<Term>({

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
+import type { Column } from "../api-description.ts";
 import { type Filter, kindOf, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
 import { EditableRows, NameSelect } from "./editable-rows.tsx";
-import type { Column } from "./read-description.ts";
 
 /** The filters of a query: column, operator by the column's type, value. All of them have to hold. */
 export function FilterRows({
@@ -13,7 +13,8 @@ export function FilterRows({
   filters: Filter[];
   change: (filters: Filter[]) => void;
 }): VNode {
-  const typeOf = (name: string) => columns.find((column) => column.name === name)?.type ?? "text";
+  const find = (name: string) => columns.find((column) => column.name === name);
+  const typeOf = (name: string) => find(name)?.type ?? "text";
   const makeFilter = (): Filter => {
     const column = columns.find(({ name }) => name === "audit_year") ?? columns[0];
     const [operator = "eq"] = listOperators(column?.type ?? "text");
@@ -37,7 +38,15 @@ export function FilterRows({
             change={(column) => {
               const fitting = listOperators(typeOf(column));
               const [first = "eq"] = fitting;
-              replace({ column, operator: fitting.includes(filter.operator) ? filter.operator : first });
+              const isKept = filter.value !== "" && fitting.includes(filter.operator);
+              // Of names and texts people know a part.
+              const best = /name|text|title|content|action|program|city|address|email/.test(column)
+                ? "contains"
+                : first;
+              replace({
+                column,
+                operator: isKept ? filter.operator : fitting.includes(best) ? best : first,
+              });
             }}
           />
           <div class="field">
@@ -58,7 +67,7 @@ export function FilterRows({
             <ValueField
               id={`filter-${index}-value`}
               label={`Value ${index + 1}`}
-              type={typeOf(filter.column)}
+              column={find(filter.column)}
               filter={filter}
               change={(value) => replace({ value })}
             />
@@ -69,45 +78,56 @@ export function FilterRows({
   );
 }
 
+const shortList = 12;
+
 function ValueField({
   id,
   label,
-  type,
+  column,
   filter,
   change,
 }: {
   id: string;
   label: string;
-  type: string;
+  column: Column | undefined;
   filter: Filter;
   change: (value: string) => void;
 }): VNode {
-  const hint = {
-    in: "One value a line.",
-    like: "* stands for any text.",
-    ilike: "* stands for any text.",
-  }[filter.operator as string];
-  const shared = {
-    id,
-    value: filter.value,
-    "aria-describedby": hint === undefined ? undefined : `${id}-hint`,
-  };
+  const { type, values } = column ?? { type: "text", values: [] };
+  const isOneOf = filter.operator === "in";
+  const isPattern = filter.operator === "like" || filter.operator === "ilike";
+  const isKnown = values.length > 0 && !isPattern && filter.operator !== "contains";
+  const hint = [
+    ...(isOneOf ? ["One value a line."] : []),
+    ...(isPattern ? ["* stands for any text; without one the whole value must match."] : []),
+    ...(isKnown && values.length <= shortList ? [`Known: ${values.join(", ")}.`] : []),
+  ].join(" ");
+  const shared = { id, value: filter.value, "aria-describedby": hint === "" ? undefined : `${id}-hint` };
+  const isDate = kindOf(type) === "date" && /^(\d{4}-\d{2}-\d{2})?$/.test(filter.value);
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {filter.operator === "in" ? (
+      {isOneOf ? (
         <textarea {...shared} onInput={(event) => change(event.currentTarget.value)} />
       ) : (
         <input
           {...shared}
           // The kinds of input have attributes of their own; these two share what is used here.
-          type={(type === "date" ? "date" : "text") as "text"}
+          type={(isDate ? "date" : "text") as "text"}
           inputmode={kindOf(type) === "number" ? "numeric" : undefined}
+          list={isKnown ? `${id}-list` : undefined}
           autocomplete="off"
           onInput={(event) => change(event.currentTarget.value)}
         />
       )}
-      {hint !== undefined && (
+      {isKnown && !isOneOf && (
+        <datalist id={`${id}-list`}>
+          {values.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      )}
+      {hint !== "" && (
         <span class="hint" id={`${id}-hint`}>
           {hint}
         </span>

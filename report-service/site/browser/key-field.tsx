@@ -4,31 +4,37 @@ import { demonstrationKey } from "../request-snippets.ts";
 /** The choice between the demonstration key and one's own, which stays in the memory of this page. */
 export function KeyField({
   own,
-  isOwn,
-  choose,
-  setOwn,
+  change,
 }: {
-  own: string;
-  isOwn: boolean;
-  choose: (isOwn: boolean) => void;
-  setOwn: (key: string) => void;
+  own: { isUsed: boolean; key: string };
+  change: (own: { isUsed: boolean; key: string }) => void;
 }): VNode {
   return (
     <fieldset>
       <legend>Key</legend>
       <div class="row">
         <label class="check">
-          <input type="radio" name="key" checked={!isOwn} onChange={() => choose(false)} />
+          <input
+            type="radio"
+            name="key"
+            checked={!own.isUsed}
+            onChange={() => change({ ...own, isUsed: false })}
+          />
           <span>
             Demonstration (<code>{demonstrationKey}</code>)
           </span>
         </label>
         <label class="check">
-          <input type="radio" name="key" checked={isOwn} onChange={() => choose(true)} />
+          <input
+            type="radio"
+            name="key"
+            checked={own.isUsed}
+            onChange={() => change({ ...own, isUsed: true })}
+          />
           Your own
         </label>
       </div>
-      {isOwn && (
+      {own.isUsed && (
         <div class="field">
           <label for="own-key">Your key</label>
           <input
@@ -36,8 +42,8 @@ export function KeyField({
             type="password"
             autocomplete="off"
             spellcheck={false}
-            value={own}
-            onInput={(event) => setOwn(event.currentTarget.value.trim())}
+            value={own.key}
+            onInput={(event) => change({ ...own, key: event.currentTarget.value.trim() })}
             aria-describedby="own-key-hint"
           />
           <span class="hint" id="own-key-hint">

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
-import type { Order } from "../query.ts";
+import type { Column } from "../api-description.ts";
+import { type Direction, directions, type Order } from "../query.ts";
 import { EditableRows, NameSelect } from "./editable-rows.tsx";
-import type { Column } from "./read-description.ts";
 
 /** What the rows are sorted by, first things first. */
 export function OrderRows({
@@ -35,12 +35,13 @@ export function OrderRows({
             <select
               id={`order-${index}-direction`}
               value={direction}
-              onChange={(event) =>
-                replace({ direction: event.currentTarget.value === "desc" ? "desc" : "asc" })
-              }
+              onChange={(event) => replace({ direction: event.currentTarget.value as Direction })}
             >
-              <option value="asc">ascending</option>
-              <option value="desc">descending</option>
+              {(Object.keys(directions) as Direction[]).map((each) => (
+                <option key={each} value={each}>
+                  {directions[each]} ({each})
+                </option>
+              ))}
             </select>
           </div>
         </>

@@ -1,6 +1,8 @@
 import { copyText } from "./copy-text.ts";
 
-// The copy buttons of commands that the server has written.
+document.documentElement.classList.add("is-scripted");
+
+// The copy buttons of commands that the server has written. Their place is kept by the style sheet.
 for (const command of document.querySelectorAll<HTMLElement>("[data-copy]")) {
   const button = document.createElement("button");
   button.type = "button";

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { linkToExplorer } from "../example-request.ts";
-import { type Query, writeTarget } from "../query.ts";
+import type { Query } from "../query.ts";
 import { type ApiRequest, demonstrationKey, type Language } from "../request-snippets.ts";
 import { Scroll } from "../scroll.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -9,19 +9,20 @@ import { Snippets } from "./snippets.tsx";
 
 /** The request as it is sent, and what to take along of it. */
 export function RequestPart({
-  target,
+  schema,
   query,
+  target,
   request,
   isOwn,
-  isDisabled,
-  download,
+  isWaiting,
 }: {
-  target: { apiUrl: string; schema: string };
+  schema: string;
   query: Query;
+  /** Path and query string. */
+  target: string;
   request: ApiRequest;
   isOwn: boolean;
-  isDisabled: boolean;
-  download: () => void;
+  isWaiting: boolean;
 }): VNode {
   const [language, setLanguage] = useState<Language>("curl");
   return (
@@ -31,8 +32,8 @@ export function RequestPart({
         <pre>
           <code id="request-line">
             {[
-              `GET ${writeTarget(query)}`,
-              `host: ${new URL(target.apiUrl).host}`,
+              `GET ${target}`,
+              `host: ${new URL(request.url).host}`,
               ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
               `x-api-key: ${isOwn ? "(your key)" : demonstrationKey}`,
             ].join("\n")}
@@ -40,20 +41,17 @@ export function RequestPart({
         </pre>
       </Scroll>
       <div class="actions">
-        <button type="submit" disabled={isDisabled}>
+        <button type="submit" aria-disabled={isWaiting}>
           Send the request
         </button>
-        <button type="button" class="plain" disabled={isDisabled} onClick={download}>
-          Download CSV
-        </button>
+        <CopyButton
+          name="Copy link"
+          label="Copy link to this query"
+          text={new URL(linkToExplorer(schema, query), location.href).href}
+        />
       </div>
       <h3>Take it along</h3>
       <Snippets id="snippet" request={request} language={language} choose={setLanguage} />
-      <CopyButton
-        name="Copy link"
-        label="Copy link to this query"
-        text={new URL(linkToExplorer(target.schema, query), location.href).href}
-      />
     </>
   );
 }

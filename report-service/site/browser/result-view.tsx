@@ -1,100 +1,84 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { VersionDescription } from "../api-description.ts";
+import type { ClientSettings } from "../client-settings.ts";
 import { Scroll } from "../scroll.tsx";
-import { Refusal } from "./refusal.tsx";
+import type { Outcome } from "./read-outcome.ts";
+import { RowCard } from "./row-card.tsx";
+import { RowsTable } from "./rows-table.tsx";
 import type { Answer } from "./send-request.ts";
 import { Tabs } from "./tabs.tsx";
-
-type Row = Record<string, unknown>;
+import type { Explorer } from "./use-explorer.ts";
 
 const views = { table: "Table", json: "JSON", headers: "Headers" } as const;
 type View = keyof typeof views;
 
-/** What an answer comes to: status, rows, time, what is left of the limit, and what an error says. */
-export function AnswerStatus({ answer }: { answer: Answer }): VNode {
-  const rows = readRows(answer);
-  const summary = summarize(answer, rows);
-  return rows === undefined ? (
-    <Refusal answer={answer} summary={summary} />
-  ) : (
-    <p class="notice notice--good">{summary}</p>
-  );
-}
+/** How many rows are drawn at a time: a browser takes seconds for thousands. */
+const drawn = 200;
 
-/** An answer's rows as a table and as JSON, its headers, and the way to the next page. */
+/** An answer's rows as a table and as JSON, its headers, and a row that was opened. */
 export function ResultView({
   answer,
-  offset,
-  limit,
-  isWaiting,
-  turn,
+  outcome,
+  settings,
+  versions,
+  explorer,
 }: {
   answer: Answer;
-  offset: number;
-  limit: number;
-  isWaiting: boolean;
-  turn: (offset: number) => void;
+  outcome: Outcome;
+  settings: ClientSettings;
+  versions: VersionDescription[];
+  explorer: Explorer;
 }): VNode {
-  const [view, setView] = useState<View>("table");
-  const rows = readRows(answer);
+  const { rows = [], asked } = outcome;
+  const [view, setView] = useState<View>(rows.length > 0 ? "table" : "json");
+  const [shown, setShown] = useState(drawn);
+  const [opened, setOpened] = useState<number>();
+  const table = explorer.findTable(asked);
+  const openedRow = opened === undefined ? undefined : rows[opened];
+  const more = Math.min(drawn, rows.length - shown);
   return (
     <>
       <Tabs id="answer" label="View" tabs={views} current={view} choose={setView}>
-        {view === "table" && (rows === undefined ? <p>There are no rows.</p> : <RowsTable rows={rows} />)}
+        {view === "table" && rows.length === 0 && <p>There are no rows.</p>}
+        {view === "table" && rows.length > 0 && (
+          <RowsTable rows={rows.slice(0, shown)} table={table} query={asked.query} open={setOpened} />
+        )}
         {view === "json" && (
           <Scroll label="Answer as JSON" kind="code tall">
             <pre>
-              <code>{formatJson(answer.text)}</code>
+              <code>
+                {rows.length > 0 ? JSON.stringify(rows.slice(0, shown), null, 2) : formatJson(answer.text)}
+              </code>
             </pre>
           </Scroll>
         )}
         {view === "headers" && <HeadersTable headers={answer.headers} />}
       </Tabs>
-      {rows !== undefined && (
-        <div class="actions">
-          <button
-            type="button"
-            class="small plain"
-            disabled={isWaiting || offset === 0}
-            onClick={() => turn(Math.max(0, offset - limit))}
-          >
-            Previous page
+      {view !== "headers" && more > 0 && (
+        <p class="actions">
+          <span>
+            {shown} of the answer’s {rows.length.toLocaleString("en-US")} rows are drawn.
+          </span>
+          <button type="button" class="small plain" onClick={() => setShown(shown + drawn)}>
+            Draw {more} more
           </button>
-          <button
-            type="button"
-            class="small plain"
-            disabled={isWaiting || rows.length < limit}
-            onClick={() => turn(offset + limit)}
-          >
-            Next page
-          </button>
-        </div>
+        </p>
+      )}
+      {openedRow !== undefined && opened !== undefined && (
+        <RowCard
+          row={openedRow}
+          title={`Row ${(asked.query.offset + opened + 1).toLocaleString("en-US")} of ${asked.query.table}`}
+          schema={asked.schema}
+          table={table}
+          settings={settings}
+          versions={versions}
+          explorer={explorer}
+          close={() => setOpened(undefined)}
+        />
       )}
     </>
   );
-}
-
-function readRows({ status, text }: Answer): Row[] | undefined {
-  if (status !== 200 && status !== 206) return undefined;
-  try {
-    const rows: unknown = JSON.parse(text);
-    return Array.isArray(rows) ? rows : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function summarize({ status, headers, milliseconds }: Answer, rows: Row[] | undefined): string {
-  const total = /\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1];
-  const left = headers["x-ratelimit-remaining-hour"];
-  const limit = headers["x-ratelimit-limit-hour"];
-  return [
-    `Status ${status}`,
-    ...(rows === undefined ? [] : [`${rows.length} ${rows.length === 1 ? "row" : "rows"}`]),
-    ...(total === undefined ? [] : [`${Number(total).toLocaleString("en-US")} in all`]),
-    `${Math.round(milliseconds)} ms`,
-    ...(left === undefined ? [] : [`${left} of ${limit} requests left this hour`]),
-  ].join(" · ");
 }
 
 function formatJson(text: string): string {
@@ -103,45 +87,6 @@ function formatJson(text: string): string {
   } catch {
     return text;
   }
-}
-
-const longest = 160;
-
-function RowsTable({ rows }: { rows: Row[] }): VNode {
-  const [first] = rows;
-  if (first === undefined) return <p>No row matches.</p>;
-  const names = Object.keys(first);
-  return (
-    <Scroll label="Rows" kind="tall">
-      <table class="rows-table">
-        <caption class="visually-hidden">Rows of the answer</caption>
-        <thead>
-          <tr>
-            {names.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr key={index}>
-              {names.map((name) => (
-                <Cell key={name} value={row[name]} />
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  );
-}
-
-function Cell({ value }: { value: unknown }): VNode {
-  if (value === null) return <td class="null">null</td>;
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  return <td>{text.length > longest ? `${text.slice(0, longest)}…` : text}</td>;
 }
 
 function HeadersTable({ headers }: { headers: Record<string, string> }): VNode {

@@ -1,6 +1,6 @@
-/** Gives the visitor a text as a file. */
-export function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+/** Gives the visitor a CSV file. */
+export function saveFile(name: string, parts: string[]): void {
+  const url = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

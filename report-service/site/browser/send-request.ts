@@ -10,20 +10,34 @@ export interface Answer {
 /**
  * Asks the API as any client in a browser does.
  *
- * @throws Error in words for people, when there is no answer at all
+ * @throws Error in words for people, when there is no answer at all; AbortError when `signal` says so
  */
 export async function sendRequest(
   url: string,
-  headers: Record<string, string>,
-  key: string,
+  {
+    method = "GET",
+    headers = {},
+    key,
+    body,
+    signal,
+  }: {
+    method?: "GET" | "HEAD" | "POST";
+    headers?: Record<string, string>;
+    key: string;
+    body?: string;
+    signal?: AbortSignal;
+  },
 ): Promise<Answer> {
   const start = performance.now();
   try {
     const response = await fetch(url, {
+      method,
       headers: { ...headers, "x-api-key": key },
       cache: "no-store",
       credentials: "omit",
       referrerPolicy: "no-referrer",
+      ...(body === undefined ? {} : { body }),
+      ...(signal === undefined ? {} : { signal }),
     });
     const text = await response.text();
     return {
@@ -33,17 +47,17 @@ export async function sendRequest(
       milliseconds: performance.now() - start,
     };
   } catch (cause) {
+    if (signal?.aborted) throw cause;
     const { origin } = new URL(url);
     throw new Error(
       `The API at ${origin} did not answer. It may be away, or this network may not reach it.`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }
 
 export interface ApiError {
+  code?: string;
   message: string;
   details?: string | null;
   hint?: string | null;
@@ -60,15 +74,6 @@ export function readError({ status, text }: Answer): ApiError {
   return { message: `The answer was ${status}, without an explanation.` };
 }
 
-/** When a client that is over its limit may come back, in words; undefined where the answer does not say. */
-export function describeRetry({ headers }: Answer, now = new Date()): string | undefined {
-  const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  if (!Number.isFinite(seconds)) return undefined;
-  const hours = Math.ceil(seconds / 3600);
-  const at = new Date(now.getTime() + seconds * 1000).toLocaleTimeString([], { timeStyle: "short" });
-  const minutes = Math.ceil(seconds / 60);
-  if (seconds < 90) return `Come back in ${seconds} seconds.`;
-  return minutes < 90
-    ? `Come back in ${minutes} minutes, at ${at}.`
-    : `Come back in ${hours} hours, at ${at}.`;
+export function isGood({ status }: Answer): boolean {
+  return status === 200 || status === 206;
 }

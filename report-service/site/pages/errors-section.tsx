@@ -1,7 +1,6 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { ComponentChildren, VNode } from "preact";
-import { Scroll } from "../scroll.tsx";
 
 const errors: { status: number; when: ComponentChildren; what: ComponentChildren }[] = [
   {
@@ -77,27 +76,25 @@ export function ErrorsSection(): VNode {
         Every error is an HTTP status with a JSON body: <code>message</code> says what is wrong, and{" "}
         <code>code</code>, <code>details</code> and <code>hint</code> say more where there is more to say.
       </p>
-      <Scroll label="Errors" kind="wide">
-        <table>
-          <caption class="visually-hidden">Errors, and what to do about each</caption>
-          <thead>
-            <tr>
-              <th scope="col">Status</th>
-              <th scope="col">When</th>
-              <th scope="col">What to do</th>
+      <table class="stacked">
+        <caption class="visually-hidden">Errors, and what to do about each</caption>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">When</th>
+            <th scope="col">What to do</th>
+          </tr>
+        </thead>
+        <tbody>
+          {errors.map(({ status, when, what }) => (
+            <tr key={status}>
+              <th scope="row">{status}</th>
+              <td>{when}</td>
+              <td data-label="What to do">{what}</td>
             </tr>
-          </thead>
-          <tbody>
-            {errors.map(({ status, when, what }) => (
-              <tr key={status}>
-                <th scope="row">{status}</th>
-                <td>{when}</td>
-                <td>{what}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }

@@ -2,7 +2,6 @@
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
 import { demonstrationKey } from "../request-snippets.ts";
-import { Scroll } from "../scroll.tsx";
 import type { Tier } from "../service-facts.ts";
 
 /** What each tier sees, what it may ask for, and how to get a key of it. */
@@ -23,43 +22,41 @@ export function KeysSection({
         Each request names a key, best in the header <code>x-api-key</code>. A request gives at most 20,000
         rows; page with <code>limit</code> and <code>offset</code>, or take whole tables as files.
       </p>
-      <Scroll label="Kinds of keys" kind="wide">
-        <table>
-          <caption class="visually-hidden">Kinds of keys, their limits and how to get one</caption>
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">Sees</th>
-              <th scope="col">Limit</th>
-              <th scope="col">How to get it</th>
-            </tr>
-          </thead>
-          <tbody>
-            <tr>
-              <th scope="row">
-                Demonstration: <code>{demonstrationKey}</code>
-              </th>
-              <td>public data</td>
-              <td>{describe("demo")}</td>
-              <td>it is this one</td>
-            </tr>
-            <tr>
-              <th scope="row">Individual</th>
-              <td>public data</td>
-              <td>{describe("individual")}</td>
-              <td>free: ask {operator}</td>
-            </tr>
-            <tr>
-              <th scope="row">Tribal</th>
-              <td>suppressed Tribal data as well</td>
-              <td>{describe("tribal")}</td>
-              <td>
-                under an agreement that a federal official approved: ask {operator}. It ends after six months.
-              </td>
-            </tr>
-          </tbody>
-        </table>
-      </Scroll>
+      <table class="stacked">
+        <caption class="visually-hidden">Kinds of keys, their limits and how to get one</caption>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Sees</th>
+            <th scope="col">Limit</th>
+            <th scope="col">How to get it</th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <th scope="row">
+              Demonstration: <code>{demonstrationKey}</code>
+            </th>
+            <td data-label="Sees">public data</td>
+            <td data-label="Limit">{describe("demo")}</td>
+            <td data-label="How to get it">it is this one</td>
+          </tr>
+          <tr>
+            <th scope="row">Individual</th>
+            <td data-label="Sees">public data</td>
+            <td data-label="Limit">{describe("individual")}</td>
+            <td data-label="How to get it">free: ask {operator}</td>
+          </tr>
+          <tr>
+            <th scope="row">Tribal</th>
+            <td data-label="Sees">suppressed Tribal data as well</td>
+            <td data-label="Limit">{describe("tribal")}</td>
+            <td data-label="How to get it">
+              under an agreement that a federal official approved: ask {operator}. It ends after six months.
+            </td>
+          </tr>
+        </tbody>
+      </table>
       <p>
         Hours and days are calendar hours and days in UTC. <code>X-RateLimit-Remaining-Hour</code> and{" "}
         <code>RateLimit-Reset</code> of every answer say what is left, and for how many seconds.

@@ -20,11 +20,21 @@ export interface LayoutProps {
   description: string;
   /** Entry points of scripts, beside the one that every page has. */
   scripts?: string[];
+  /** A file that a script will fetch. */
+  preload?: string | undefined;
   children: ComponentChildren;
 }
 
 /** What all pages share: the document, its landmarks, the way to the other pages. */
-export function Layout({ context, path, title, description, scripts = [], children }: LayoutProps): VNode {
+export function Layout({
+  context,
+  path,
+  title,
+  description,
+  scripts = [],
+  preload,
+  children,
+}: LayoutProps): VNode {
   const { config, hasPublicData, locate } = context;
   return (
     <html lang="en">
@@ -36,6 +46,7 @@ export function Layout({ context, path, title, description, scripts = [], childr
         <meta name="color-scheme" content="light dark" />
         <link rel="icon" href={icon} />
         <link rel="stylesheet" href={locate("site.css")} />
+        {preload && <link rel="preload" as="fetch" href={preload} crossOrigin="anonymous" />}
         {["page.js", ...scripts].map((name) => (
           <script key={name} type="module" src={locate(name)} />
         ))}
