@@ -101,7 +101,7 @@ export function chooseTieBreakers(query: Query, table: Table | undefined): strin
 
 /** The columns of a table that are shown at first, if it has more. */
 export function chooseShown(table: string, names: string[]): string[] {
-  const shown = facts[table]?.shown;
-  const found = names.filter((name) => shown === undefined || shown.includes(name));
-  return found.length === 0 ? names : found.slice(0, 10);
+  const shown = facts[table]?.shown ?? names.slice(0, 8);
+  const found = shown.filter((name) => names.includes(name));
+  return found.length === 0 ? names : found;
 }

@@ -42,7 +42,7 @@ export function AnswerBar({
             aria-disabled={isWaiting || offset === 0}
             onClick={() => go(offset > 0, Math.max(0, offset - limit))}
           >
-            Previous page
+            Previous
           </button>
           <button
             type="button"
@@ -50,7 +50,7 @@ export function AnswerBar({
             aria-disabled={isWaiting || isLast}
             onClick={() => go(!isLast, offset + limit)}
           >
-            Next page
+            Next
           </button>
           {rows.length > 0 && (
             <DownloadAll key={outcome.target} settings={settings} explorer={explorer} outcome={outcome} />

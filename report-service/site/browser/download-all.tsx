@@ -35,8 +35,10 @@ export function DownloadAll({
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => () => running.current?.abort(), []);
   // A button that went away took the focus with it.
+  const hasBegun = useRef(false);
   useEffect(() => {
-    if (document.activeElement === document.body && state.name !== "idle") button.current?.focus();
+    if (hasBegun.current && document.activeElement === document.body) button.current?.focus();
+    hasBegun.current = true;
   }, [state.name]);
   const { asked, key } = outcome;
   const { query } = asked;

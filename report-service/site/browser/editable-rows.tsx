@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Column } from "../api-description.ts";
 
 /** A list of terms that grows by a button below it and shrinks by one in each row. */
@@ -19,10 +19,17 @@ export function EditableRows<Term>({
   columns: Column[];
   change: (terms: Term[]) => void;
   makeTerm: () => Term;
-  /** The fields of a row. */
+  /** The fields of a row; the id of the first is such as `filter-0-column`. */
   describeRow: (term: Term, index: number, replace: (changed: Partial<Term>) => void) => VNode;
 }): VNode {
   const add = useRef<HTMLButtonElement>(null);
+  const name = noun.replace(/^an? /, "");
+  const added = useRef<number | undefined>(undefined);
+  // What was added is what one goes on with.
+  useEffect(() => {
+    if (added.current !== undefined) document.getElementById(`${name}-${added.current}-column`)?.focus();
+    added.current = undefined;
+  }, [terms.length]);
   const replace = (index: number, changed: Partial<Term>) =>
     change(terms.map((term, each) => (each === index ? { ...term, ...changed } : term)));
   return (
@@ -35,7 +42,7 @@ export function EditableRows<Term>({
             <button
               type="button"
               class="small plain"
-              aria-label={`Remove ${noun.replace(/^an? /, "")} ${index + 1}`}
+              aria-label={`Remove ${name} ${index + 1}`}
               onClick={() => {
                 change(terms.filter((_, each) => each !== index));
                 add.current?.focus();
@@ -51,7 +58,10 @@ export function EditableRows<Term>({
         class="small plain"
         ref={add}
         disabled={columns.length === 0}
-        onClick={() => change([...terms, makeTerm()])}
+        onClick={() => {
+          added.current = terms.length;
+          change([...terms, makeTerm()]);
+        }}
       >
         Add {noun}
       </button>

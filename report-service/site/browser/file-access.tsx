@@ -81,7 +81,7 @@ function OneTimeLink({ uuid, until }: { uuid: string; until: number }): VNode {
   if (seconds === 0) return <p>The one-time link has ended. The button gets another.</p>;
   return (
     <p>
-      The PDF opens in a new tab. If your browser held it back:{" "}
+      The PDF opens in a new tab, or is saved. If your browser held it back:{" "}
       <a ref={link} href={`/dissemination/report/pdf/ota/${uuid}`} target="_blank" rel="noopener noreferrer">
         open the PDF
       </a>

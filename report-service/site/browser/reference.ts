@@ -24,9 +24,12 @@ const sections = Array.from(
   }),
 ).filter(({ element }) => element.classList.contains("reference-table"));
 
+/** What stays of a word without its ending, so that “repeated” finds “repeat”. */
+const findStem = (word: string) => (word.length > 5 ? word.replace(/(ed|ing|es|s)$/, "") : word);
+
 /** Shows what has all of the words. A table whose own name or title has them is shown with all its columns. */
 function search(text: string): { tables: number; columns: number } {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean).map(findStem);
   const hasAll = (haystack: string) => words.every((word) => haystack.includes(word));
   let tables = 0;
   let columns = 0;

@@ -66,7 +66,7 @@ export function Related({
   };
   const isSpared = latest !== undefined && readLimits(latest).left < spared;
   useEffect(() => {
-    if (counts === undefined && !isSpared && row.is_public !== false) void count();
+    if (counts === undefined && !isSpared) void count();
   }, []);
 
   const link = (table: string, filters: Filter[], order = emptyQuery.order) =>
@@ -110,7 +110,7 @@ export function Related({
       <p role="status" class="hint">
         {said}
       </p>
-      {counts === undefined && said === "" && row.is_public !== false && (
+      {counts === undefined && said === "" && (
         <button type="button" class="small plain" onClick={() => void count()}>
           Count the rows (1 request)
         </button>

@@ -32,6 +32,7 @@ export function RowCard({
   useEffect(() => dialog.current?.showModal(), []);
   const hide = () => dialog.current?.close();
   const reportId = typeof row.report_id === "string" ? row.report_id : undefined;
+  const isStub = row.is_public === false && !explorer.own.isUsed;
   const admins = versions.filter(isAdmin);
   const admin = admins.find((version) => version.schema === `admin_${schema}`) ?? admins[0];
   return (
@@ -52,7 +53,7 @@ export function RowCard({
           settings={settings}
         />
       )}
-      {reportId !== undefined && (
+      {reportId !== undefined && !isStub && (
         <Related
           row={row}
           reportId={reportId}

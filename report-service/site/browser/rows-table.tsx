@@ -24,7 +24,7 @@ export function RowsTable({
   const own = names.filter((name) => !query.embeds.some((embed) => embed.table === name));
   const isChosen = query.columns.length > 0 || query.extra.includes("select=");
   const chief = isChosen ? own : chooseShown(query.table, own);
-  const shown = isWhole ? names : names.filter((name) => chief.includes(name) || !own.includes(name));
+  const shown = isWhole ? names : [...chief, ...names.filter((name) => !own.includes(name))];
   return (
     <>
       {(isWhole || shown.length < names.length) && (

@@ -60,7 +60,12 @@ export async function openSite(): Promise<Site> {
     facts,
     directory,
     open: (target, options = {}) =>
-      visit(browser, facts.app_url + target, [facts.app_url, facts.base_url], options),
+      visit(
+        browser,
+        target.startsWith("/") ? facts.app_url + target : target,
+        [facts.app_url, facts.base_url],
+        options,
+      ),
     ask,
     query,
     limitDemonstration,

@@ -6,6 +6,7 @@ import type { RunningServer } from "../../../report-service/listen.ts";
 import { writeSecurityTxt } from "../../../report-service/site/security-txt.ts";
 import { startReportService } from "../../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { tables as tableNames } from "../../support/columns.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { target } from "../../support/target.ts";
 import { send } from "../http.ts";
@@ -63,7 +64,7 @@ describe("an asset", () => {
     expect(assets.length).toBeGreaterThanOrEqual(4);
     for (const asset of assets) {
       const { status, headers } = await get(asset);
-      expect(asset).toMatch(/-[0-9A-Z]{8}\.(js|css)$/);
+      expect(asset).toMatch(/-[0-9A-Z]{8}\.(js|css|json)$/);
       expect({ status, ...headers }).toMatchObject({
         status: 200,
         "cache-control": "public, max-age=31536000, immutable",
@@ -73,13 +74,35 @@ describe("an asset", () => {
     }
   });
 
-  it("is little: all of them and a page are less than 40 KB, as they are sent", async () => {
+  it("is little: all of them and the pages are less than 60 KB, as they are sent", async () => {
     const sizes = await Promise.all(
-      [...(await listAssets()), "/explorer"].map(
+      [...(await listAssets()), ...pages].map(
         async (each) => (await get(each, { "accept-encoding": "gzip" })).body.length,
       ),
     );
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+  });
+
+  it("with the description of the versions is one for a deployment and data set, and no secret", async () => {
+    const [path = ""] = (await listAssets()).filter((asset) => asset.endsWith(".json"));
+    const { headers, body } = await get(path);
+    expect(headers["content-type"]).toBe("application/json; charset=utf-8");
+    const versions = JSON.parse(Buffer.from(body, "latin1").toString());
+    expect(versions.map(({ schema }: { schema: string }) => schema)).toEqual([
+      "api_v1_1_0",
+      "admin_api_v1_1_0",
+    ]);
+    const [{ tables }] = versions;
+    expect(tables.map(({ name }: { name: string }) => name).sort()).toEqual([...tableNames].sort());
+    const awards = tables.find(({ name }: { name: string }) => name === "federal_awards");
+    expect(awards.embeds).toEqual(["findings", "general", "passthrough"]);
+    expect(awards.columns.find(({ name }: { name: string }) => name === "is_major").values).toEqual([
+      "Y",
+      "N",
+    ]);
+    // A page of a moment ago names another: it is served what there is now, and told not to keep it.
+    const other = await get("/assets/api-00000000.json");
+    expect([other.status, other.headers["cache-control"], other.body]).toEqual([200, "no-cache", body]);
   });
 
   it("that is not there is answered like any other path", async () => {
@@ -88,6 +111,33 @@ describe("an asset", () => {
     for (const path of ["/assets/site.css", "/assets/..%2fsite.css", "/assets/", "/reference/x"]) {
       expect(await get(path)).toEqual(unknown);
     }
+  });
+
+  it("is a page for who asks for HTML, and JSON for who does not", async () => {
+    const browser = await get("/nothing", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
+    expect(browser).toMatchObject({
+      status: 404,
+      headers: {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": csp(target.baseUrl),
+        "cache-control": "no-store",
+        vary: "Accept",
+      },
+    });
+    expect(browser.body).toContain("There is no such page.");
+    for (const accept of ["*/*", "application/json", "application/json, text/plain, */*"]) {
+      const program = await get("/nothing", { accept });
+      expect(program.headers).toMatchObject({
+        "content-type": "application/json; charset=utf-8",
+        vary: "Accept",
+      });
+    }
+    const spent = `/dissemination/report/pdf/ota/${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)}`;
+    const unknown = await get(spent, { accept: "text/html" });
+    expect([unknown.status, unknown.body.includes("There is nothing to download here.")]).toEqual([
+      404,
+      true,
+    ]);
   });
 });
 

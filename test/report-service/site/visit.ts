@@ -7,10 +7,12 @@ import { artefacts } from "./browser.ts";
 /** A page of the site under test, and all that must not happen in it. */
 export interface Visit {
   page: Page;
-  /** Looks for violations of WCAG 2.1 A and AA, and of axe's best practices. */
+  /** Looks for violations of WCAG 2.2 A and AA, and of axe's best practices. */
   checkAccessibility: () => Promise<void>;
-  checkWidth: () => Promise<void>;
-  takePicture: (name: string) => Promise<void>;
+  /** Fails if the page is wider than the window, or text is cut off, other than in the table of rows on a wide screen. */
+  checkFit: () => Promise<void>;
+  /** Of the whole page, or of the window alone. */
+  takePicture: (name: string, isWhole?: boolean) => Promise<void>;
   /** Ends the visit; fails if the page asked another host or complained on the console. */
   leave: () => Promise<void>;
 }
@@ -33,7 +35,7 @@ export async function visit(
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     // Chromium notes every answer above 399: what the page makes of it, the tests look at.
-    const isRefusal = /^Failed to load resource: the server responded with a status of 4\d\d/.test(
+    const isRefusal = /^Failed to load resource: the server responded with a status of [45]\d\d/.test(
       message.text(),
     );
     if (["error", "warning"].includes(message.type()) && !isRefusal) complaints.push(message.text());
@@ -46,7 +48,7 @@ export async function visit(
       await page.evaluate(axe.source);
       // What a rule passed is told by one element, and none by its selector: a selector of each takes ten times as long.
       const found = (await page.evaluate(
-        "axe.run({ resultTypes: ['violations'], selectors: false })",
+        "axe.run({ resultTypes: ['violations'], selectors: false, rules: { 'target-size': { enabled: true } } })",
       )) as axe.AxeResults;
       expect(
         found.violations.map(({ id, nodes }) => ({
@@ -56,14 +58,18 @@ export async function visit(
       ).toEqual([]);
       expect(found.passes.length).toBeGreaterThan(10);
     },
-    checkWidth: async () => {
+    checkFit: async () => {
       const [content, window] = (await page.evaluate(
         "[document.documentElement.scrollWidth, innerWidth]",
       )) as number[];
       expect(content).toBeLessThanOrEqual(window ?? 0);
+      const cut = (await page.evaluate(
+        "[...document.querySelectorAll('td, th, dd, dt, p, li, pre, button, a')].filter((it) => it.checkVisibility() && !(innerWidth >= 640 && it.closest('.rows-table')) && !it.closest('.visually-hidden, thead, .skip-link') && it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).display !== 'inline').map((it) => it.outerHTML.slice(0, 120))",
+      )) as string[];
+      expect(cut).toEqual([]);
     },
-    takePicture: async (name) => {
-      await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: true });
+    takePicture: async (name, isWhole = true) => {
+      await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: isWhole });
     },
     leave: async () => {
       await context.close();

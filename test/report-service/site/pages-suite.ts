@@ -1,0 +1,275 @@
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { tables } from "../../support/columns.ts";
+import type { Site } from "./open-site.ts";
+
+const number = (text: string | null) => Number(text?.replaceAll(",", ""));
+
+export function testPages(getSite: () => Site): void {
+  let site: Site;
+  beforeAll(() => {
+    site = getSite();
+  });
+
+  describe("the landing page", () => {
+    it("tells what is live, from when, how large it is and when the next is due", async () => {
+      const { page, leave } = await site.open("/");
+      const [dataSet] = await site.query<{ id: string; published_at: Date }>(
+        "select id, published_at from publication.data_sets where state = 'live'",
+      );
+      const live = page.getByRole("region", { name: "The data that is live" });
+      expect(await live.textContent()).toContain(dataSet?.id);
+      const [published, due] = await live
+        .locator("time")
+        .evaluateAll((times) => times.map((time) => time.getAttribute("datetime")));
+      expect(published).toBe(dataSet?.published_at.toISOString());
+      const next = new Date(due ?? "");
+      expect(next.getTime()).toBeGreaterThan(Date.now());
+      expect(
+        next.toLocaleString("en-US", { timeZone: "America/New_York", weekday: "long", hour: "numeric" }),
+      ).toMatch(/Wednesday.*5 AM/);
+      for (const table of tables) {
+        const [counted] = await site.query<{ rows: string }>(
+          `select count(*) as rows from disclosed.${table}`,
+        );
+        const row = live.getByRole("row", { name: new RegExp(`^${table} `) });
+        expect(number(await row.getByRole("cell").textContent())).toBe(Number(counted?.rows));
+      }
+      await leave();
+    });
+
+    it("draws submissions by year and by state, with the numbers of the data as tables", async () => {
+      const { page, leave } = await site.open("/");
+      for (const [plot, column, mark] of [
+        ["years", "audit_year", ".bar"],
+        ["states", "auditee_state", ".tile:not(.tile--none)"],
+      ] as const) {
+        const rows = await site.query<{ name: string; submissions: string }>(
+          `select coalesce(nullif(${column}, ''), 'not stated') as name, count(*) as submissions
+           from disclosed.general group by 1 order by 1`,
+        );
+        expect(rows.length).toBeGreaterThan(3);
+        const shown = await page
+          .locator(`#${plot}-table tbody tr`)
+          .evaluateAll((trs) => trs.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+        expect(shown.sort()).toEqual(rows.map(({ name, submissions }) => [name, submissions]).sort());
+        const svg = page.locator(`svg[aria-labelledby=${plot}-title]`);
+        expect(await svg.locator(mark).count()).toBe(rows.filter(({ name }) => name !== "not stated").length);
+        expect((await svg.boundingBox())?.height).toBeGreaterThan(100);
+      }
+      await leave();
+    });
+
+    it("says the same without JavaScript", async () => {
+      const { page, leave } = await site.open("/", { javaScriptEnabled: false });
+      expect(await page.locator(".bar").count()).toBeGreaterThan(3);
+      expect(await page.getByRole("button").count()).toBe(0);
+      expect(await page.locator("pre").first().textContent()).toContain("DEMO_KEY");
+      await leave();
+    });
+
+    it("has a first command that works as it is copied", async () => {
+      const { page, leave } = await site.open("/", { permissions: ["clipboard-read", "clipboard-write"] });
+      await page
+        .getByRole("button", { name: "Copy: Command that asks for the three newest submissions" })
+        .click();
+      await page.getByText("Copied.").waitFor();
+      const command = (await page.evaluate("navigator.clipboard.readText()")) as string;
+      const rows = JSON.parse(execFileSync("/bin/sh", ["-c", command], { encoding: "utf8" }));
+      expect(rows).toHaveLength(3);
+      expect(Object.keys(rows[0])).toEqual(["report_id", "auditee_name", "audit_year"]);
+      await leave();
+    });
+
+    it("has commands for a suppressed report that work one after the other", async () => {
+      const { page, leave } = await site.open("/");
+      const steps = await page.locator(".steps pre").allTextContents();
+      const { keys, sample } = site.facts;
+      const commands = steps
+        .join("\n")
+        .replace("YOUR_KEY", keys.tribal)
+        .replace("2023-06-GSAFAC-0000000001", sample.suppressed_report_id ?? "");
+      const output = execFileSync("/bin/sh", ["-ec", commands], { cwd: site.directory, encoding: "utf8" });
+      expect(output).toContain(sample.suppressed_report_id);
+      expect(await readFile(path.join(site.directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
+      await leave();
+    });
+
+    it("tells who gives keys, and the limits as the database has them", async () => {
+      const { page, leave } = await site.open("/");
+      const keys = page.getByRole("region", { name: "Keys and limits" });
+      expect(await keys.getByRole("row", { name: /^Individual/ }).textContent()).toContain(
+        "1,000 requests an hour",
+      );
+      expect(await keys.getByRole("link").first().getAttribute("href")).toBe("mailto:keys@example.gov");
+      await leave();
+    });
+  });
+
+  describe("with the keyboard alone", () => {
+    it("the skip link leads past the navigation", async () => {
+      const { page, leave } = await site.open("/");
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
+      await page.keyboard.press("Enter");
+      expect(await page.evaluate("document.activeElement.id")).toBe("main");
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Try it in the browser");
+      await leave();
+    });
+
+    it("a query is built, sent and read, and a row is opened and closed", async () => {
+      const { page, leave } = await site.open("/explorer");
+      await page.getByLabel("Table", { exact: true }).waitFor();
+      const describeFocus = () =>
+        page.evaluate(
+          "(() => { const it = document.activeElement; return (it.labels?.[0]?.textContent ?? it.getAttribute('aria-label') ?? it.textContent).trim(); })()",
+        ) as Promise<string>;
+      const goTo = async (name: string) => {
+        for (let step = 0; step < 60; step += 1) {
+          if ((await describeFocus()) === name) return;
+          await page.keyboard.press("Tab");
+        }
+        throw new Error(`The Tab key never comes to ${name}.`);
+      };
+      await goTo("Add a filter");
+      // Every stop shows where the focus is.
+      expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+      await page.keyboard.press("Enter");
+      expect(await describeFocus()).toBe("Column 1");
+      await goTo("Value 1");
+      await page.keyboard.type("2023");
+      await page.keyboard.press("Enter");
+      await page.getByText(/^Status 200/).waitFor();
+      expect(await describeFocus()).toBe("Answer");
+      await goTo("Table");
+      await page.keyboard.press("ArrowRight");
+      expect(await page.getByRole("tab", { name: "JSON" }).getAttribute("aria-selected")).toBe("true");
+      await page.keyboard.press("ArrowLeft");
+      await goTo("Rows");
+      await page.keyboard.press("Tab");
+      const opener = await describeFocus();
+      expect(opener).toMatch(/^Open row 1: /);
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Row 1 of general" }).waitFor();
+      await page.keyboard.press("Escape");
+      expect(await describeFocus()).toBe(opener);
+      await leave();
+    });
+  });
+
+  describe.each(["light", "dark"] as const)("in %s colours", (colorScheme) => {
+    it.each(["/", "/reference", "/explorer", "/no-such-page"])(
+      "%s has no accessibility violation, and fits into 320 px",
+      async (target) => {
+        const { page, leave, checkAccessibility, checkFit, takePicture } = await site.open(target, {
+          colorScheme,
+          viewport: { width: 1440, height: 900 },
+        });
+        const name = target.slice(1) || "home";
+        if (target === "/explorer") {
+          await page.getByRole("button", { name: "Add a filter" }).click();
+          await page.getByRole("button", { name: "Add an order" }).click();
+          await page.getByLabel("Comparison 1").selectOption("in");
+          await page.getByLabel("Value 1").fill("2022\n2023");
+          await page.getByLabel("Rows a page").fill("3");
+          await page.getByRole("button", { name: "Send the request" }).click();
+          await page.getByText(/^Status 200/).waitFor();
+        }
+        for (const summary of await page.locator("summary").all()) await summary.click();
+        // Colours do not depend on the width, nor sizes on the colours.
+        if (colorScheme === "light") await checkAccessibility();
+        await takePicture(`${name}-${colorScheme}-1440`);
+        await page.setViewportSize({ width: 360, height: 640 });
+        await takePicture(`${name}-${colorScheme}-360`);
+        await page.setViewportSize({ width: 320, height: 640 });
+        await checkFit();
+        if (colorScheme === "dark") await checkAccessibility();
+        await leave();
+      },
+    );
+  });
+
+  it.each(["/", "/reference", "/explorer", "/explorer#api_v1_1_0/general?auditee_state=eq.CA"])(
+    "nothing moves while %s is loaded",
+    async (target) => {
+      for (const width of [1440, 360]) {
+        const { page, leave } = await site.open("about:blank", { viewport: { width, height: 800 } });
+        await page.addInitScript(
+          "window.shift = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shift += value; }).observe({ type: 'layout-shift', buffered: true });",
+        );
+        await page.goto(site.facts.app_url + target);
+        await page.locator(target.includes("#") ? ".rows-table" : "main").waitFor();
+        await page.evaluate(
+          "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+        );
+        expect(await page.evaluate("window.shift")).toBeLessThanOrEqual(0.05);
+        await leave();
+      }
+    },
+  );
+
+  it.each([
+    ["light", "none"],
+    ["dark", "none"],
+    ["light", "active"],
+    ["dark", "active"],
+  ] as const)(
+    "the plots' texts can be read in %s colours, forced colours %s",
+    async (colorScheme, forcedColors) => {
+      const { page, leave } = await site.open("/", { colorScheme, forcedColors });
+      const contrasts = (await page.evaluate(measureContrasts)) as { text: string; contrast: number }[];
+      expect(contrasts.length).toBeGreaterThan(100);
+      expect(contrasts.filter(({ contrast }) => contrast < 4.5)).toEqual([]);
+      await leave();
+    },
+  );
+
+  it("buttons, notices and the chosen tab are seen in forced colours", async () => {
+    const { page, leave, takePicture } = await site.open("/explorer#api_v1_1_0/general?auditee_state=eq.ZZ", {
+      forcedColors: "active",
+    });
+    await page.getByText(/^Status 200/).waitFor();
+    for (const shown of ["button[type=submit]", ".notice", "[role=tab][aria-selected=true]"]) {
+      const [width, color, ground] = (await page
+        .locator(shown)
+        .first()
+        .evaluate((it) => {
+          const { borderBottomWidth, borderBottomColor, backgroundColor } = getComputedStyle(it);
+          return [parseFloat(borderBottomWidth), borderBottomColor, backgroundColor];
+        })) as [number, string, string];
+      expect(width).toBeGreaterThan(0);
+      expect(color).not.toBe(ground);
+    }
+    await takePicture("explorer-forced-colours");
+    await leave();
+  });
+
+  it("an answer is printed whole, without what cannot be pressed on paper", async () => {
+    const { page, leave } = await site.open("/explorer#api_v1_1_0/general?auditee_state=eq.CA");
+    await page.getByText(/^Status 200/).waitFor();
+    await page.emulateMedia({ media: "print" });
+    const place = page.getByRole("group", { name: "Rows" });
+    expect(await place.evaluate((it) => it.scrollHeight - it.clientHeight)).toBeLessThanOrEqual(1);
+    expect(await page.getByRole("button", { name: "Send the request" }).isVisible()).toBe(false);
+    await leave();
+  });
+}
+
+/** The contrast of each text of the plots with the bar or tile it stands on, or else with the page. */
+const measureContrasts = `(() => {
+  const read = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+  const luminance = (color) => {
+    const [r, g, b] = read(color).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = getComputedStyle(document.documentElement).backgroundColor;
+  return [...document.querySelectorAll(".plot svg text")].map((text) => {
+    const tile = text.closest(".tile")?.querySelector("rect");
+    const behind = tile ? getComputedStyle(tile).fill : ground;
+    const [light, dark] = [luminance(getComputedStyle(text).fill), luminance(behind)].sort((a, b) => b - a);
+    return { text: text.textContent, contrast: (light + 0.05) / (dark + 0.05) };
+  });
+})()`;
