@@ -265,7 +265,7 @@ export function testAnswers(getSite: () => Site): void {
       expect(await top()).toBeLessThan(height / 2);
       expect(await page.evaluate("document.activeElement.id")).toBe("result");
       await takePicture(`answer-${width}`, false);
-      await page.mouse.wheel(0, 400);
+      await page.evaluate("scrollBy(0, 100)");
       await expect.poll(top).toBeLessThan(0);
       const bar = page.locator(".bar-of-answer");
       expect(await bar.boundingBox()).toMatchObject({ y: expect.closeTo(0, 0) });

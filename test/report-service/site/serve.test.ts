@@ -21,7 +21,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = "GET")
 
 async function listAssets(): Promise<string[]> {
   const bodies = await Promise.all(pages.map((page) => get(page)));
-  return [...new Set(bodies.flatMap(({ body }) => body.match(/\/assets\/[^"]+/g) ?? []))];
+  return [...new Set(bodies.flatMap(({ body }) => body.match(/\/assets\/[\w.-]+/g) ?? []))];
 }
 
 describe.each(pages)("the page %s", (page) => {
