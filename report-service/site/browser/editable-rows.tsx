@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Column } from "../api-description.ts";
 
 /** A list of terms that grows by a button below it and shrinks by one in each row. */
@@ -26,7 +26,7 @@ export function EditableRows<Term>({
   const name = noun.replace(/^an? /, "");
   const added = useRef<number | undefined>(undefined);
   // What was added is what one goes on with.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (added.current !== undefined) document.getElementById(`${name}-${added.current}-column`)?.focus();
     added.current = undefined;
   }, [terms.length]);

@@ -7,6 +7,7 @@ import { testPages } from "./pages-suite.ts";
 import { testReference } from "./reference-suite.ts";
 import { testRefusals } from "./refusals-suite.ts";
 import { testTasks } from "./tasks-suite.ts";
+import { testView } from "./view-suite.ts";
 
 // One browser and one stack for all that people see.
 
@@ -21,6 +22,7 @@ describe("the pages", () => testPages(getSite));
 describe("the reference", () => testReference(getSite));
 describe("the explorer", () => testExplorer(getSite));
 describe("an answer", () => testAnswers(getSite));
+describe("what is seen of an answer", () => testView(getSite));
 describe("a row", () => testAccess(getSite));
 describe("what people come for", () => testTasks(getSite));
 // The last: it moves limits.
