@@ -1,4 +1,4 @@
-import type { VNode } from "preact";
+import { Fragment, type VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { Table } from "../api-description.ts";
 import type { Query } from "../query.ts";
@@ -49,7 +49,7 @@ export function RowsTable({
                   class={typeof rows[0]?.[name] === "number" ? "number" : undefined}
                   title={table?.columns.find((column) => column.name === name)?.description}
                 >
-                  {name}
+                  <BreakableName name={name} />
                 </th>
               ))}
             </tr>
@@ -74,6 +74,24 @@ export function RowsTable({
           </tbody>
         </table>
       </Scroll>
+    </>
+  );
+}
+
+/** A column's name that a narrow column breaks between words. */
+function BreakableName({ name }: { name: string }): VNode {
+  return (
+    <>
+      {name.split("_").map((word, index) =>
+        index === 0 ? (
+          word
+        ) : (
+          <Fragment key={index}>
+            _<wbr />
+            {word}
+          </Fragment>
+        ),
+      )}
     </>
   );
 }

@@ -27,6 +27,7 @@ export function testAccess(getSite: () => Site): void {
       await checkAccessibility();
       await takePicture(`card-${width}`, false);
       await page.keyboard.press("Escape");
+      expect(await card.count()).toBe(0);
       expect(await opener.evaluate((it) => it === document.activeElement)).toBe(true);
       await leave();
     }

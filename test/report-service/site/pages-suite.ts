@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../support/columns.ts";
 import type { Site } from "./open-site.ts";
@@ -186,6 +187,11 @@ export function testPages(getSite: () => Site): void {
         await takePicture(`${name}-${colorScheme}-360`);
         await page.setViewportSize({ width: 320, height: 640 });
         await checkFit();
+        // A table is a list of its rows, each value as wide as the screen.
+        const widths = await page
+          .locator(".stacked td, .rows-table td")
+          .evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
+        expect(Math.min(320, ...widths)).toBeGreaterThan(250);
         if (colorScheme === "dark") await checkAccessibility();
         await leave();
       },
@@ -200,8 +206,19 @@ export function testPages(getSite: () => Site): void {
         await page.addInitScript(
           "window.shift = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shift += value; }).observe({ type: 'layout-shift', buffered: true });",
         );
+        // As on a slow network: what a script brings comes after the page has been drawn.
+        await page.route("**/assets/*.js", async (route) => {
+          await sleep(300);
+          await route.continue();
+        });
         await page.goto(site.facts.app_url + target);
-        await page.locator(target.includes("#") ? ".rows-table" : "main").waitFor();
+        await page
+          .locator(
+            { "/": "[data-copy] button", "/reference": "[data-copy] button" }[target] ??
+              (target.includes("#") ? ".rows-table" : "form"),
+          )
+          .first()
+          .waitFor({ state: "attached" });
         await page.evaluate(
           "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
         );
