@@ -136,8 +136,12 @@ export function testRefusals(getSite: () => Site): void {
   });
 }
 
-const readLeft = async (site: Site) =>
-  Number((await site.ask("/general?limit=0")).headers.get("x-ratelimit-remaining-hour"));
+/** What is left to the demonstration key of the hour and of the day. */
+async function readLeft(site: Site): Promise<number> {
+  const { headers } = await site.ask("/general?limit=0");
+  const [hour, day] = ["hour", "day"].map((span) => Number(headers.get(`x-ratelimit-remaining-${span}`)));
+  return Math.min(hour ?? 0, day ?? 0);
+}
 
 /** Not so near the end of an hour that its counters begin anew in the middle. */
 async function awaitHour(): Promise<void> {
