@@ -69,11 +69,11 @@ export function createReportService({
     metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
   });
 
-  // HEAD only where a route says so: a token must survive whatever previews a link.
+  // HEAD and OPTIONS only where a route says so: a token must survive whatever previews a link.
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
-    const isKnownHead = request.method === "HEAD" && request.routeOptions.url !== undefined;
-    if (request.method !== "GET" && !isKnownHead) return sendAnswer(reply, methodNotAllowed);
+    const isKnown = ["HEAD", "OPTIONS"].includes(request.method) && request.routeOptions.url !== undefined;
+    if (request.method !== "GET" && !isKnown) return sendAnswer(reply, methodNotAllowed);
   });
   app.setNotFoundHandler((request, reply) => sendAnswer(reply, answerUnknown(request.raw.url)));
   app.setErrorHandler((error, request, reply) => {

@@ -12,7 +12,7 @@ const manifest = z.object({
   published_at: z.string(),
   files: z.array(
     z.object({
-      name: z.string().regex(/^[a-z0-9_-]+\.csv\.gz$/),
+      name: z.string().regex(/^[a-z0-9_-]+\.(csv\.gz|parquet)$/),
       bytes: z.number().int().nonnegative(),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
     }),

@@ -11,6 +11,16 @@ const noSuchFile: Answer = {
   status: 404,
   body: { ...notFound.body, code: "file_not_found", details: null, hint: `See ${publicData}manifest.json.` },
 };
+const otherFile: Answer = {
+  status: 412,
+  body: {
+    code: "file_changed",
+    message: "This is another file than the one that If-Match names.",
+    details: "A new data set was published.",
+    hint: "Start again without If-Match.",
+  },
+};
+const types: Record<string, string> = { gz: "application/gzip", parquet: "application/vnd.apache.parquet" };
 const headers = {
   // Whoever keeps a copy asks whether it is still the one, and is told 304.
   "cache-control": "public, no-cache",
@@ -18,11 +28,21 @@ const headers = {
   "access-control-expose-headers": "Data-Set, ETag, Accept-Ranges, Content-Range, Content-Length",
 };
 
+/** For a page of another host that reads parts of a file, which browsers ask about beforehand. */
+const preflight = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET, HEAD",
+  "access-control-allow-headers": "Range, If-Match, If-None-Match, If-Range",
+  "access-control-max-age": "86400",
+};
+
 /**
  * Serves the bulk files of the live data set, and `manifest.json`, which lists them: `GET` and `HEAD`, with ranges, and
- * an ETag that is the SHA-256 of the file, so that a download which is resumed after a publication starts anew.
+ * an ETag that is the SHA-256 of the file. So a download that is resumed after a publication starts anew (`If-Range`), and
+ * whoever reads a file part by part learns that it is another one (`If-Match`, 412).
  */
 export function servePublicData(app: FastifyInstance, files: PublicFiles): void {
+  app.options(`${publicData}:name`, (_request, reply) => reply.code(204).headers(preflight).send());
   app.route<{ Params: { name: string } }>({
     method: ["GET", "HEAD"],
     url: `${publicData}:name`,
@@ -45,7 +65,8 @@ export function servePublicData(app: FastifyInstance, files: PublicFiles): void 
       }
       const file = manifest.files.find((each) => each.name === name);
       if (file === undefined) return sendAnswer(reply, noSuchFile);
-      reply.type("application/gzip").header("content-disposition", `attachment; filename="${name}"`);
+      const type = types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
+      reply.type(type).header("content-disposition", `attachment; filename="${name}"`);
       return await sendRange(request, reply, file, (range) => files.open(manifest.data_set, name, range));
     },
   });
@@ -59,6 +80,8 @@ async function sendRange(
 ): Promise<FastifyReply> {
   const etag = `"${sha256}"`;
   reply.headers({ etag, "accept-ranges": "bytes" });
+  const expected = request.headers["if-match"];
+  if (expected !== undefined && !listsTag(expected, etag)) return sendAnswer(reply, otherFile);
   if (listsTag(request.headers["if-none-match"], etag)) return reply.code(304).send();
   const condition = request.headers["if-range"];
   // A date says less than the tag: it never matches.

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -8,34 +7,21 @@ import { type Client, escapeLiteral } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import { parseJson } from "../../service/parse-json.ts";
 import { listSourceTables } from "./count-rows.ts";
+import { describeTables } from "./describe-tables.ts";
+import { hashFile } from "./hash-file.ts";
 import { lockPublication } from "./lock-publication.ts";
+import { formatManifest, type Manifest, type PublicFile } from "./public-manifest.ts";
 import type { PublicStore } from "./public-store.ts";
-
-/** A bulk file: public rows of a table, or of one audit year of it. */
-export interface PublicFile {
-  name: string;
-  table: string;
-  audit_year: string | null;
-  rows: number;
-  bytes: number;
-  sha256: string;
-}
-
-/** What `manifest.json` holds. */
-export interface Manifest {
-  data_set: string;
-  /** When it became live; null until then. */
-  published_at: string | null;
-  files: PublicFile[];
-}
+import { writeParquet } from "./write-parquet.ts";
 
 // Half of level 6's time, for a twelfth more bytes.
 const gzipLevel = 4;
 const yearlyTables = ["general", "federal_awards"];
 
 /**
- * Writes what the public may see of a data set to files: one a table, and one a year for the largest. They hold what a
- * public key gets of the API, in the same order; of suppressed submissions `report_id` and `is_public`, in general.
+ * Writes what the public may see of a data set to files, as CSV and as Parquet: one a table, and one a year for the
+ * largest. They hold what a public key gets of the API, in the same order; of suppressed submissions `report_id` and
+ * `is_public`, in general.
  *
  * @param schema `disclosed`, or `disclosed_next` before it is live
  */
@@ -51,13 +37,25 @@ export async function writePublicFiles(
     await client.query("set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0");
     const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
     const id = rows[0]?.id ?? "";
+    const tables = await listSourceTables(client, schema === "disclosed" ? "suppressed" : "suppressed_next");
     const files: PublicFile[] = [];
-    for (const wanted of await listFiles(client, schema)) {
-      const target = path.join(directory, wanted.name);
-      files.push({ ...wanted.about, name: wanted.name, ...(await writeFile(client, wanted.sql, target)) });
-      await store.put(`${id}/${wanted.name}`, target, "application/gzip");
+    for (const { sql, ...wanted } of await listFiles(client, schema, tables)) {
+      for (const { format, ending, contentType, write } of formats) {
+        const name = `${wanted.name}.${ending}`;
+        const target = path.join(directory, name);
+        const rows = await write(client, sql, target);
+        const [{ size: bytes }, sha256] = [await stat(target), await hashFile(target)];
+        files.push({ ...wanted, name, format, rows, bytes, sha256 });
+        await store.put(`${id}/${name}`, target, contentType);
+      }
     }
-    const manifest: Manifest = { data_set: id, published_at: null, files };
+    const manifest: Manifest = {
+      data_set: id,
+      published_at: null,
+      files,
+      tables: await describeTables(client, schema, tables),
+      changes: [],
+    };
     await store.putText(`${id}/manifest.json`, formatManifest(manifest));
     await client.query("commit");
     return manifest;
@@ -106,55 +104,45 @@ async function writeLiveFiles(client: Client, store: PublicStore): Promise<Manif
 
 interface WantedFile {
   name: string;
-  about: { table: string; audit_year: string | null };
+  table: string;
+  audit_year: string | null;
   sql: string;
 }
 
-async function listFiles(client: Client, schema: "disclosed" | "disclosed_next"): Promise<WantedFile[]> {
+async function listFiles(
+  client: Client,
+  schema: "disclosed" | "disclosed_next",
+  tables: string[],
+): Promise<WantedFile[]> {
   const { rows } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
-  const tables = await listSourceTables(client, schema === "disclosed" ? "suppressed" : "suppressed_next");
   return tables.flatMap((table) => {
     const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
-    const whole = {
-      name: `${table}.csv.gz`,
-      about: { table, audit_year: null },
-      sql: `table ${schema}.${table}${stubs}`,
-    };
+    const whole = { name: table, table, audit_year: null, sql: `table ${schema}.${table}${stubs}` };
     const years = yearlyTables.includes(table) ? rows : [];
     const yearly = years.map(({ audit_year }) => ({
-      name: `${table}-${audit_year}.csv.gz`,
-      about: { table, audit_year },
+      name: `${table}-${audit_year}`,
+      table,
+      audit_year,
       sql: `select * from ${schema}.${table} where audit_year = ${escapeLiteral(audit_year)}`,
     }));
     return [whole, ...yearly];
   });
 }
 
-async function writeFile(
-  client: Client,
-  sql: string,
-  target: string,
-): Promise<{ rows: number; bytes: number; sha256: string }> {
-  const copy = client.query(copyTo(`copy (${sql}) to stdout (format csv, header)`));
-  const hash = createHash("sha256");
-  let bytes = 0;
-  await pipeline(
-    copy,
-    createGzip({ level: gzipLevel, chunkSize: 1 << 16 }),
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        bytes += chunk.length;
-        yield chunk;
-      }
-    },
-    createWriteStream(target),
-  );
-  return { rows: copy.rowCount, bytes, sha256: hash.digest("hex") };
-}
+const formats = [
+  { format: "csv", ending: "csv.gz", contentType: "application/gzip", write: writeCsv },
+  {
+    format: "parquet",
+    ending: "parquet",
+    contentType: "application/vnd.apache.parquet",
+    write: writeParquet,
+  },
+] as const;
 
-function formatManifest(manifest: Manifest): string {
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+async function writeCsv(client: Client, sql: string, target: string): Promise<number> {
+  const copy = client.query(copyTo(`copy (${sql}) to stdout (format csv, header)`));
+  await pipeline(copy, createGzip({ level: gzipLevel, chunkSize: 1 << 16 }), createWriteStream(target));
+  return copy.rowCount;
 }

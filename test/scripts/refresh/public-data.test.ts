@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
+import { asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
@@ -12,13 +14,14 @@ import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { settlePublicFiles } from "../../../scripts/refresh/write-public-files.ts";
 import { columnNames, tables } from "../../support/columns.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
-import { target } from "../../support/target.ts";
+import { query, target } from "../../support/target.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 const database = useDeployedDatabase();
 let directory: string;
 let removeDirectory: () => Promise<void>;
 const app = fastify();
+let duckDb: DuckDBInstance;
 
 beforeAll(async () => {
   await database.client.query("set role publisher");
@@ -35,9 +38,11 @@ beforeAll(async () => {
     await writeCsv(directory, table, rows);
   }
   servePublicData(app, openPublicFiles(path.join(directory, "public")));
+  duckDb = await DuckDBInstance.create(":memory:", { threads: "1" });
   await publish();
 });
 afterAll(async () => {
+  duckDb.closeSync();
   await removeDirectory();
 });
 
@@ -50,6 +55,18 @@ const publish = () =>
 const get = (name: string, headers: Record<string, string> = {}, method: "GET" | "HEAD" = "GET") =>
   app.inject({ method, url: `/public-data/${name}`, headers });
 const readManifest = async () => (await get("manifest.json")).json();
+const live = async () => {
+  const { data_set } = await readManifest();
+  return path.join(directory, "public", data_set);
+};
+/** The name of a file for DuckDB, once askDuckDb has put the directory before it. */
+const quote = (name: string) => `'{}/${name}'`;
+async function askDuckDb(sql: string): Promise<(string | null)[][]> {
+  const connection = await duckDb.connect();
+  const result = await connection.runAndReadAll(sql.replaceAll("{}", await live()));
+  connection.closeSync();
+  return result.getRows().map((row) => row.map((value) => (value === null ? null : String(value))));
+}
 async function readRows(name: string): Promise<Record<string, string>[]> {
   return parse(gunzipSync((await get(name)).rawPayload), { columns: true });
 }
@@ -59,12 +76,15 @@ describe("the bulk files", () => {
     const manifest = await readManifest();
     const years = ["general", "federal_awards"].flatMap((table) => [`${table}-2022`, `${table}-2023`]);
     const names = manifest.files.map(({ name }: { name: string }) => name);
-    expect(names.sort()).toEqual([...tables, ...years].map((name) => `${name}.csv.gz`).sort());
-    for (const { name, bytes, sha256, rows } of manifest.files) {
+    expect(names.sort()).toEqual(
+      [...tables, ...years].flatMap((name) => [`${name}.csv.gz`, `${name}.parquet`]).sort(),
+    );
+    for (const { name, bytes, sha256, rows, format } of manifest.files) {
       const { rawPayload } = await get(name);
       expect(rawPayload.length).toBe(bytes);
       expect(createHash("sha256").update(rawPayload).digest("hex")).toBe(sha256);
-      expect(await readRows(name)).toHaveLength(rows);
+      if (format === "csv") expect(await readRows(name)).toHaveLength(rows);
+      else expect((await askDuckDb(`select count(*) from ${quote(name)}`))[0]).toEqual([String(rows)]);
     }
     const live = await database.client.query("select id from dissemination.data_set");
     expect(manifest.data_set).toBe(live.rows[0].id);
@@ -79,9 +99,69 @@ describe("the bulk files", () => {
     expect((await readRows("federal_awards-2022.csv.gz")).map(({ report_id }) => report_id)).toEqual([id(3)]);
   });
 
+  it("have in Parquet the types of the database, and the same rows as in CSV", async () => {
+    const columns = new Map(
+      (await askDuckDb(`describe select * from ${quote("general.parquet")}`)).map(([name, type]) => [
+        name,
+        type,
+      ]),
+    );
+    expect([...columns.keys()]).toEqual(columnNames("general"));
+    expect(
+      ["report_id", "is_public", "total_amount_expended", "fac_accepted_date"].map((name) =>
+        columns.get(name),
+      ),
+    ).toEqual(["VARCHAR", "BOOLEAN", "BIGINT", "DATE"]);
+    expect(
+      (await askDuckDb(`describe select * from ${quote("federal_awards.parquet")}`)).map(([, type]) => type),
+    ).toContain("INTEGER");
+    const { files } = await readManifest();
+    for (const { name } of files.filter(({ format }: { format: string }) => format === "csv")) {
+      const parquet = name.replace("csv.gz", "parquet");
+      const csv = `(from read_csv(${quote(name)}, header = true, all_varchar = true, nullstr = '', allow_quoted_nulls = false))`;
+      const written = `(select columns(*)::varchar from ${quote(parquet)})`;
+      const [left, right] = [await askDuckDb(`from ${csv}`), await askDuckDb(`from ${written}`)];
+      // COPY writes t and f.
+      expect(
+        right.map((row) => row.map((value) => ({ true: "t", false: "f" })[value ?? ""] ?? value)),
+      ).toEqual(left);
+    }
+  });
+
+  it("are described by a Table Schema each, with the texts of the API", async () => {
+    const { tables: described } = await readManifest();
+    expect(described.map(({ name }: { name: string }) => name)).toEqual(tables);
+    for (const { name, title, schema } of described) {
+      expect(title).not.toBe("");
+      expect(schema.fields.map((field: { name: string }) => field.name)).toEqual(columnNames(name));
+      for (const { description } of schema.fields) expect(description).not.toBe("");
+    }
+    const [general, awards] = described;
+    expect(general.schema.primaryKey).toEqual(["report_id"]);
+    expect(general.schema.fields.find((field: { name: string }) => field.name === "is_public")).toMatchObject(
+      {
+        type: "boolean",
+        trueValues: ["t"],
+        falseValues: ["f"],
+      },
+    );
+    expect(awards.schema.foreignKeys).toEqual([
+      { fields: ["report_id"], reference: { resource: "general", fields: ["report_id"] } },
+    ]);
+    expect(
+      awards.schema.fields.find((field: { name: string }) => field.name === "amount_expended").type,
+    ).toBe("integer");
+  });
+
   it("hold nothing of suppressed submissions but report_id and is_public, in general", async () => {
     const manifest = await readManifest();
     for (const { name } of manifest.files) {
+      if (name.endsWith(".parquet")) {
+        const { rawPayload } = await get(name);
+        // A text stands there as it is, or Snappy names its first occurrence.
+        expect(rawPayload.toString("latin1"), name).not.toMatch(/SECRET/);
+        continue;
+      }
       const text = gunzipSync((await get(name)).rawPayload).toString();
       expect(text, name).not.toMatch(/SECRET/);
       const hidden = text.split("\n").filter((line) => line.includes(id(2)) || line.includes(id(4)));
@@ -126,6 +206,22 @@ describe("the bulk files", () => {
     ]);
   });
 
+  it("are read by pages of other hosts, which may ask for a part of the file they have begun", async () => {
+    const preflight = await app.inject({ method: "OPTIONS", url: "/public-data/general.parquet" });
+    expect([preflight.statusCode, preflight.headers["access-control-allow-origin"]]).toEqual([204, "*"]);
+    expect(preflight.headers["access-control-allow-headers"]).toContain("Range");
+    const part = { range: "bytes=-8" };
+    const { headers, rawPayload } = await get("general.parquet", part);
+    expect(headers).toMatchObject({
+      "access-control-allow-origin": "*",
+      "content-type": "application/vnd.apache.parquet",
+    });
+    expect(rawPayload.toString("latin1", 4)).toBe("PAR1");
+    const same = await get("general.parquet", { ...part, "if-match": String(headers.etag) });
+    expect([same.statusCode, same.rawPayload]).toEqual([206, rawPayload]);
+    expect((await get("general.parquet", { ...part, "if-match": '"other"' })).statusCode).toBe(412);
+  });
+
   it.each(["general.csv", "..%2Fgeneral.csv.gz", "%2e%2e%2fmanifest.json", "manifest.json.part"])(
     "are no way to other files: %s",
     async (name) => expect((await get(name)).statusCode).toBe(404),
@@ -156,8 +252,8 @@ describe("the bulk files", () => {
 });
 
 // A deployment serves them where PUBLIC_DATA is set; npm start always does.
-describe("the report service", () => {
-  it.skipIf(!target.appUrl.includes("127.0.0.1"))("serves them, and HEAD of nothing else", async () => {
+describe.skipIf(!target.appUrl.includes("127.0.0.1"))("the report service", () => {
+  it("serves them, and HEAD of nothing else", async () => {
     const manifest = await fetch(`${target.appUrl}/public-data/manifest.json`);
     expect(manifest.status).toBe(200);
     const { files } = (await manifest.json()) as { files: { name: string; sha256: string }[] };
@@ -165,7 +261,31 @@ describe("the report service", () => {
     const head = await fetch(`${target.appUrl}/public-data/general.csv.gz`, { method: "HEAD" });
     expect([head.status, head.headers.get("etag")]).toEqual([200, `"${general?.sha256}"`]);
     expect((await fetch(`${target.appUrl}/public-data/nothing.csv.gz`)).status).toBe(404);
-    expect((await fetch(`${target.appUrl}/healthz`, { method: "HEAD" })).status).toBe(405);
-    expect((await fetch(`${target.appUrl}/public-data/general.csv.gz`, { method: "PUT" })).status).toBe(405);
+    const ask = async (name: string, method: string) =>
+      (await fetch(`${target.appUrl}${name}`, { method })).status;
+    expect(await ask("/public-data/general.parquet", "OPTIONS")).toBe(204);
+    expect(await ask("/healthz", "HEAD")).toBe(405);
+    expect(await ask("/healthz", "OPTIONS")).toBe(405);
+    expect(await ask("/public-data/general.csv.gz", "PUT")).toBe(405);
+  });
+
+  it("lets a column be read without the rest of the file", async () => {
+    let bytes = 0;
+    const fetchPart = async (...request: Parameters<typeof fetch>) => {
+      const answer = await fetch(...request);
+      bytes += Number(answer.headers.get("content-length") ?? 0) * (request[1]?.method === "HEAD" ? 0 : 1);
+      return answer;
+    };
+    const url = `${target.appUrl}/public-data/federal_awards.parquet`;
+    const file = await asyncBufferFromUrl({ url, fetch: fetchPart });
+    const metadata = await parquetMetadataAsync(file, { initialFetchSize: 1 << 16 });
+    const rows = await parquetReadObjects({ file, metadata, columns: ["federal_agency_prefix"] });
+    const [held] = await query<{ rows: number; health: number }>(
+      `select count(*)::integer as rows, count(*) filter (where federal_agency_prefix = '93')::integer as health
+       from disclosed.federal_awards`,
+    );
+    const health = rows.filter(({ federal_agency_prefix: prefix }) => prefix === "93");
+    expect({ rows: rows.length, health: health.length }).toEqual(held);
+    expect(bytes).toBeLessThan(file.byteLength / 4);
   });
 });
