@@ -6,15 +6,34 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { z } from "zod";
 import { StorageUnavailable } from "./storage.ts";
 
+const file = {
+  bytes: z.number().int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+};
 /** `manifest.json`, as the refresh writes it. */
 const manifest = z.object({
   data_set: z.string().regex(/^[0-9a-f-]{36}$/),
   published_at: z.string(),
   files: z.array(
     z.object({
+      ...file,
       name: z.string().regex(/^[a-z0-9_-]+\.(csv\.gz|parquet)$/),
-      bytes: z.number().int().nonnegative(),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      table: z.string(),
+      audit_year: z.string().nullable(),
+      format: z.string(),
+      rows: z.number(),
+    }),
+  ),
+  changes: z.array(
+    z.object({
+      ...file,
+      name: z.string().regex(/^changes-\d+\.csv\.gz$/),
+      from: z.string(),
+      to: z.string(),
+      published_at: z.coerce.date(),
+      added: z.number(),
+      changed: z.number(),
+      removed: z.number(),
     }),
   ),
 });
@@ -24,8 +43,8 @@ export type Manifest = z.infer<typeof manifest>;
 export interface PublicFiles {
   /** The manifest of the live data set and its text; undefined where there is none. */
   readManifest: () => Promise<{ manifest: Manifest; text: string } | undefined>;
-  /** Bytes of a file of a data set, the last one included. */
-  open: (dataSet: string, name: string, range: { start: number; end: number }) => Promise<Readable>;
+  /** Bytes of a file, the last one included. */
+  open: (folder: string, name: string, range: { start: number; end: number }) => Promise<Readable>;
 }
 
 export interface PublicFilesOptions {
@@ -50,9 +69,9 @@ export function openPublicFiles(location: string, options: PublicFilesOptions = 
         throw new StorageUnavailable("The manifest of the bulk files cannot be read.", { cause });
       }
     },
-    open: async (dataSet, name, range) => {
+    open: async (folder, name, range) => {
       try {
-        return await open(`${dataSet}/${name}`, range);
+        return await open(`${folder}/${name}`, range);
       } catch (cause) {
         throw new StorageUnavailable(`The bulk file ${name} cannot be read.`, { cause });
       }

@@ -63,11 +63,13 @@ export function servePublicData(app: FastifyInstance, files: PublicFiles): void 
           body.subarray(start, end + 1),
         );
       }
-      const file = manifest.files.find((each) => each.name === name);
+      const file = [...manifest.files, ...manifest.changes].find((each) => each.name === name);
       if (file === undefined) return sendAnswer(reply, noSuchFile);
       const type = types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
       reply.type(type).header("content-disposition", `attachment; filename="${name}"`);
-      return await sendRange(request, reply, file, (range) => files.open(manifest.data_set, name, range));
+      return await sendRange(request, reply, file, (range) =>
+        files.open(name.startsWith("changes-") ? name.replace(/\..*/, "") : manifest.data_set, name, range),
+      );
     },
   });
 }

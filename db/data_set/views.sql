@@ -12,7 +12,7 @@ begin
       select pg_class.oid, pg_class.relname::text as name
       from pg_catalog.pg_class
       where pg_class.relnamespace = 'disclosed'::regnamespace and pg_class.relkind = 'r'
-        and pg_class.relname <> 'general_stubs'
+        and pg_class.relname not in ('general_stubs', 'fingerprints')
     )
     select
       (published.name <> 'data_set')::integer as place,

@@ -7,6 +7,7 @@ import { checkRows } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { countNextGeneration, countSubmissions, listSourceTables, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
+import { findChanges, recordChanges } from "./find-changes.ts";
 import type { SourceFile } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
@@ -70,6 +71,7 @@ export async function loadDataSet(
       report("Writing the bulk files ...");
       await stopwatch.time("bulk files", options.writePublicFiles(client));
     }
+    const changes = await stopwatch.time("compare", findChanges(client, "disclosed_next"));
     report("Publishing ...");
     let id = "";
     await publishNextGeneration(
@@ -80,6 +82,7 @@ export async function loadDataSet(
           [source, JSON.stringify(counts), submissionCounts, checksum, rejected, startedAt],
           stopwatch,
         );
+        await recordChanges(client, changes, id);
       },
       { advice, definitions: options.definitions },
     );
@@ -152,6 +155,7 @@ async function buildNextGeneration(
     await client.query("set local client_min_messages = warning");
     await stopwatch.time("build", runDefinition(client, "build.sql", definitions));
     await stopwatch.time("index", runDefinition(client, "indexes.sql", definitions));
+    await stopwatch.time("fingerprints", runDefinition(client, "fingerprints.sql", definitions));
     const counts = await countNextGeneration(client);
     const submissionCounts = await countSubmissions(client);
     await checkServed(client, "disclosed_next", advice);

@@ -18,8 +18,8 @@ function openLazily(location: string): PublicStore {
     put: async (...values) => (await open()).put(...values),
     putText: async (...values) => (await open()).putText(...values),
     readText: async (key) => (await open()).readText(key),
-    listDataSets: async () => (await open()).listDataSets(),
-    removeDataSet: async (id) => (await open()).removeDataSet(id),
+    listFolders: async () => (await open()).listFolders(),
+    removeFolder: async (id) => (await open()).removeFolder(id),
   };
 }
 
@@ -51,12 +51,12 @@ function openDirectory(root: string): PublicStore {
         if (cause.code === "ENOENT") return undefined;
         throw new Error(`${path.join(root, key)} cannot be read: ${cause.code}.`, { cause });
       }),
-    listDataSets: async () => {
+    listFolders: async () => {
       const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
       return entries
         .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
         .map(({ name }) => name);
     },
-    removeDataSet: (id) => rm(path.join(root, id), { recursive: true, force: true }),
+    removeFolder: (id) => rm(path.join(root, id), { recursive: true, force: true }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Where the bulk files are kept: `<data set>/<file>` for each data set that can be live, and `manifest.json`, which
- * lists the files of the one that is.
+ * Where the bulk files are kept: `<data set>/<file>` for each data set that can be live, `changes-<number>/<file>` for
+ * what a publication has changed, and `manifest.json`, which lists the files of the data set that is live.
  */
 export interface PublicStore {
   /** A directory in which files are made; the caller removes it. */
@@ -11,7 +11,7 @@ export interface PublicStore {
   putText: (key: string, text: string) => Promise<void>;
   /** @returns undefined if there is none */
   readText: (key: string) => Promise<string | undefined>;
-  /** The data sets that have files here. */
-  listDataSets: () => Promise<string[]>;
-  removeDataSet: (id: string) => Promise<void>;
+  /** The first parts of the keys of all files. */
+  listFolders: () => Promise<string[]>;
+  removeFolder: (id: string) => Promise<void>;
 }

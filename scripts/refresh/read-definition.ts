@@ -83,7 +83,7 @@ export async function computeChecksum(
   definitions?: string,
 ): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of ["staging.sql", "check.sql", "build.sql", "indexes.sql"]) {
+  for (const name of ["staging.sql", "check.sql", "build.sql", "indexes.sql", "fingerprints.sql"]) {
     hash.update(await readDefinition(name, definitions));
   }
   for (const file of files) {

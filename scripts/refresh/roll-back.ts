@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { findChanges, recordChanges } from "./find-changes.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 
@@ -20,7 +21,12 @@ export async function rollBack(client: Client, definitions?: string): Promise<st
     if (previous === undefined || !previous.is_there)
       throw new Error("There is no previous data set to go back to.");
     await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
-    await publishNextGeneration(client, () => recordRollback(client, previous.id), {
+    const changes = await findChanges(client, "disclosed_previous");
+    const record = async () => {
+      await recordRollback(client, previous.id);
+      await recordChanges(client, changes, previous.id);
+    };
+    await publishNextGeneration(client, record, {
       prepare: beforeRollback,
       advice,
       definitions,

@@ -54,9 +54,9 @@ export function openS3PublicStore(location: string): Omit<PublicStore, "makeWork
         throw error;
       }
     },
-    listDataSets: async () =>
+    listFolders: async () =>
       (await list(prefix, "/")).prefixes.map((found) => found.slice(prefix.length, -1)),
-    removeDataSet: async (id) => {
+    removeFolder: async (id) => {
       const { keys } = await list(`${prefix}${id}/`);
       for (let start = 0; start < keys.length; start += 1000) {
         const Objects = keys.slice(start, start + 1000).map((Key) => ({ Key }));

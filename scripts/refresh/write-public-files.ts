@@ -10,8 +10,9 @@ import { listSourceTables } from "./count-rows.ts";
 import { describeTables } from "./describe-tables.ts";
 import { hashFile } from "./hash-file.ts";
 import { lockPublication } from "./lock-publication.ts";
-import { formatManifest, type Manifest, type PublicFile } from "./public-manifest.ts";
+import { type ChangeFile, formatManifest, type Manifest, type PublicFile } from "./public-manifest.ts";
 import type { PublicStore } from "./public-store.ts";
+import { writeChanges } from "./write-changes.ts";
 import { writeParquet } from "./write-parquet.ts";
 
 // Half of level 6's time, for a twelfth more bytes.
@@ -82,13 +83,16 @@ export async function settlePublicFiles(client: Client, store: PublicStore): Pro
     const manifest: Manifest =
       text === undefined ? await writeLiveFiles(client, store) : parseJson(`${name} of the bulk files`, text);
     const published_at = live.published_at.toISOString();
-    await store.putText("manifest.json", formatManifest({ ...manifest, published_at }));
+    const current = await store.readText("manifest.json");
+    const written: ChangeFile[] = current === undefined ? [] : (JSON.parse(current).changes ?? []);
+    const changes = await writeChanges(client, store, written);
+    await store.putText("manifest.json", formatManifest({ ...manifest, published_at, changes }));
   }
   const kept = rows.map(({ id }) => id);
   const newest = [...kept].sort().at(-1) ?? "";
-  for (const id of await store.listDataSets()) {
+  for (const id of await store.listFolders()) {
     // A newer one is being written now: the IDs are in the order of time.
-    if (!kept.includes(id) && id < newest) await store.removeDataSet(id);
+    if (/^[0-9a-f-]{36}$/.test(id) && !kept.includes(id) && id < newest) await store.removeFolder(id);
   }
 }
 

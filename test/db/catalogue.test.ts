@@ -75,9 +75,11 @@ describe("publisher", () => {
   it("reads, writes and runs nothing but what publishing takes", async () => {
     const inDataSet = /^(disclosed|suppressed|dissemination)\./;
     const beside = (await readableBy("publisher")).filter((name) => !inDataSet.test(name));
-    expect(beside).toEqual(["publication.data_sets", "publication.settings"]);
+    expect(beside).toEqual(["publication.changes", "publication.data_sets", "publication.settings"]);
     const written = (await writableBy("publisher")).filter((name) => !inDataSet.test(name));
     expect(written).toEqual([
+      "publication.changes delete",
+      "publication.changes insert",
       "publication.data_sets insert",
       "publication.data_sets update",
       "publication.settings update",
