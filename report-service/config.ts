@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
@@ -28,6 +29,8 @@ export interface ReportServiceConfig {
   publicData?: ({ location: string } & PublicFilesOptions) | undefined;
   /** The pages for people, if they are served. */
   site?: SiteConfig | undefined;
+  /** Load balancers in front, whose X-Forwarded-For is believed: addresses or ranges. */
+  trustedIps?: string[] | undefined;
 }
 
 export interface LocalStorageConfig {
@@ -54,6 +57,24 @@ export const contact = z.url({
   protocol: /^(mailto|https)$/,
   error: "should be a mailto: or https: address",
 });
+const isRange = (text: string) => {
+  const [address = "", bits, ...more] = text.split("/");
+  const most = isIP(address) === 6 ? 128 : 32;
+  return (
+    isIP(address) > 0 &&
+    more.length === 0 &&
+    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most))
+  );
+};
+const addresses = z
+  .string()
+  .transform((list) =>
+    list
+      .split(",")
+      .map((item) => item.trim())
+      .filter(Boolean),
+  )
+  .refine((list) => list.every(isRange), "should be addresses or ranges such as 10.0.0.0/8, with commas");
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const secret = z
   .string("should be the secret that the report service and the local storage share")
@@ -74,6 +95,7 @@ const reportService = z.object({
   ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
   CONTACT: contact.optional(),
   SECURITY_CONTACT: contact.optional(),
+  TRUSTED_IPS: addresses.optional(),
 });
 const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
@@ -125,6 +147,7 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
         : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
     publicData: readPublicData(rest.PUBLIC_DATA, variables),
     site: describeSite(rest),
+    trustedIps: rest.TRUSTED_IPS,
   };
 }
 

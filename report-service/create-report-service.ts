@@ -17,6 +17,7 @@ import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { RedemptionUncertain } from "./redeem-token.ts";
 import { serveDownloads } from "./serve-downloads.ts";
 import { servePublicData } from "./serve-public-data.ts";
+import { servePublicReports } from "./serve-public-reports.ts";
 import type { BuiltAssets } from "./site/build-assets.ts";
 import type { SiteConfig } from "./site/page-context.ts";
 import { registerSite } from "./site/register-site.ts";
@@ -29,6 +30,8 @@ export interface ReportServiceParts {
   publicFiles?: PublicFiles | undefined;
   /** The pages for people, if they are served here. */
   site?: { config: SiteConfig; assets: BuiltAssets } | undefined;
+  /** Addresses, or ranges of them, whose X-Forwarded-For is believed. */
+  trustedIps?: string[] | undefined;
   logger: FastifyBaseLogger;
 }
 
@@ -41,11 +44,13 @@ export function createReportService({
   storage: plainStorage,
   publicFiles,
   site,
+  trustedIps = [],
   logger,
 }: ReportServiceParts): { app: FastifyInstance; metrics: ReportMetrics } {
   const app = fastify({
     ...quietServerOptions(logger),
     exposeHeadRoutes: false,
+    trustProxy: trustedIps.length > 0 && trustedIps,
     requestTimeout: 10_000,
     // A target that cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
@@ -86,6 +91,7 @@ export function createReportService({
   });
 
   serveDownloads(app, { pool, storage, metrics });
+  servePublicReports(app, { pool, storage, metrics });
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
   if (site !== undefined) registerSite(app, { pool, hasPublicData: publicFiles !== undefined, ...site });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.

@@ -13,6 +13,9 @@ const redemptionResults = [
   "database_unavailable",
   "failed",
 ] as const;
+/** What comes of a request for a public report's PDF. */
+const publicReportResults = ["redirected", "not_found", "limited", "unavailable"] as const;
+export type PublicReport = (typeof publicReportResults)[number];
 export type Redemption = (typeof redemptionResults)[number];
 
 /** What the gauges ask when they are read. */
@@ -57,8 +60,16 @@ export function createReportMetrics({ countConnections, checkParts }: MetricSour
   });
   // From 0 on, so that the first of a kind shows as an increase.
   for (const result of redemptionResults) redemptions.inc({ result }, 0);
+  const publicReports = new Counter<"result">({
+    name: "report_service_public_reports_total",
+    help: `Requests for a public report's PDF by result: ${publicReportResults.join(", ")}.`,
+    labelNames: ["result"],
+    registers,
+  });
+  for (const result of publicReportResults) publicReports.inc({ result }, 0);
   return {
     registry,
+    publicReports,
     requests: new Counter({
       name: "report_service_requests_total",
       help: "Requests by route template and status.",

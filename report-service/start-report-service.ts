@@ -23,6 +23,7 @@ export async function startReportService({
   storage: storageConfig,
   publicData,
   site,
+  trustedIps,
   logger,
 }: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer & { metricsUrl?: string }> {
   const storage = await createStorage(storageConfig);
@@ -32,6 +33,7 @@ export async function startReportService({
     storage,
     publicFiles: publicData && openPublicFiles(publicData.location, publicData),
     site: site && { config: site, assets: await buildAssets() },
+    trustedIps,
     logger,
   });
   if (storageConfig.kind === "s3" && storageConfig.forcePathStyle) {

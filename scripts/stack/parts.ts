@@ -190,6 +190,7 @@ export async function startApp(
       ENVIRONMENT: config.ENVIRONMENT,
       CONTACT: config.CONTACT,
       SECURITY_CONTACT: config.SECURITY_CONTACT,
+      TRUSTED_IPS: config.TRUSTED_IPS.join(),
     },
     url: `${url}/healthz`,
   });

@@ -67,6 +67,7 @@ export const rights: Record<
       "access.redeem_access_token",
       "publication.describe_api",
       "publication.describe_service",
+      "publication.is_public_report",
     ],
   },
   gateway_sync: {

@@ -110,6 +110,7 @@ describe("a database that is out", () => {
     const token = await tokens.issue(reportId);
     await parts.databaseWire.refuse();
     expectUnavailable(await redeem(token));
+    expectUnavailable(await send(parts.url, `/dissemination/report/pdf/${reportId}`));
     await expectReadiness(503, { database: "unavailable", storage: "ok" });
     await parts.databaseWire.pass();
     expect(await redeem(token)).toMatchObject({ status: 302 });
