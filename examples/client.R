@@ -2,6 +2,11 @@
 # A client of the Single Audit API. R 4.1 or newer with the packages httr2 and jsonlite.
 # Each command is one function, to be copied with those above them.
 
+for (package in c("httr2", "jsonlite")) {
+  if (requireNamespace(package, quietly = TRUE)) next
+  message("error: ", package, " is not installed: install.packages(\"", package, "\")")
+  quit(status = 1)
+}
 suppressPackageStartupMessages(library(httr2))
 
 api_url <- Sys.getenv("API_URL", "http://localhost:8000")
@@ -140,33 +145,78 @@ walk_table <- function(table, path) {
   }))
 }
 
-# Adds to a CSV file what was accepted since the last time. Returns how many reports are new.
+# Of more reports than this many, all are asked for anew.
+most_changes <- 10000
+reports_a_request <- 500
+
+sync_columns <- c(
+  report_id = "character", fac_accepted_date = "character", audit_year = "character",
+  auditee_uei = "character", auditee_name = "character", total_amount_expended = "numeric"
+)
+
+# Brings a CSV file to the state of the live data set: its public reports, and no others. Returns how many reports were
+# asked for. The same if it is done twice.
 #
-# Asks for what was accepted on the last day that is in the file or later, since that day may have had more reports
-# than were published then; a report that is there already is replaced. The same if it is done twice.
-#
-# A report that was superseded, suppressed or changed since, or was published late with an earlier date, is not
-# noticed: compare the report_ids with those of `walk general` now and then, or delete the file and sync anew.
+# The app's manifest names the reports that differ between one data set and the next. Of which data set the file is,
+# stands beside it in <path>.data_set, which is written last: at worst, reports are asked for once more.
 sync_reports <- function(path) {
-  columns <- c(
-    report_id = "character", fac_accepted_date = "character", audit_year = "character",
-    auditee_uei = "character", auditee_name = "character", total_amount_expended = "numeric"
-  )
-  stored <- NULL
-  if (file.exists(path)) {
-    stored <- read.csv(path, colClasses = columns, na.strings = "", fileEncoding = "UTF-8")
-  }
-  # A suppressed report has no date for keys without Tribal access, and so never comes.
-  last <- max("1900-01-01", stored$fac_accepted_date)
-  came <- read_rows("general", list(
-    select = paste(names(columns), collapse = ","),
-    fac_accepted_date = paste0("gte.", last),
-    order = "fac_accepted_date,report_id"
-  ))
-  if (is.null(came)) return(0)
-  all <- rbind(stored[!stored$report_id %in% came$report_id, ], came)
-  replace_file(path, \(part) write.csv(all, part, row.names = FALSE, na = "", fileEncoding = "UTF-8"))
-  nrow(all) - NROW(stored$report_id)
+  noted <- paste0(path, ".data_set")
+  result <- start_again_on_change(\() {
+    manifest <- fetch_file("manifest.json") |> resp_body_json()
+    ids <- NULL
+    if (file.exists(path) && file.exists(noted)) ids <- list_changes(manifest, readLines(noted, 1))
+    if (is.null(ids)) {
+      all <- read_reports(manifest$data_set)
+      return(list(rows = all, asked = NROW(all), data_set = manifest$data_set))
+    }
+    stored <- read.csv(path, colClasses = sync_columns, na.strings = "", fileEncoding = "UTF-8")
+    batches <- split(ids, ceiling(seq_along(ids) / reports_a_request))
+    came <- do.call(rbind, lapply(unname(batches), \(batch) read_reports(manifest$data_set, batch)))
+    list(rows = rbind(stored[!stored$report_id %in% ids, ], came), asked = length(ids), data_set = manifest$data_set)
+  })
+  rows <- result$rows
+  if (is.null(rows)) rows <- as.data.frame(lapply(sync_columns, vector, length = 0))
+  replace_file(path, \(part) write.csv(rows, part, row.names = FALSE, na = "", fileEncoding = "UTF-8"))
+  replace_file(noted, \(part) writeLines(result$data_set, part))
+  result$asked
+}
+
+fetch_file <- function(name) {
+  request(app_url) |> req_url_path_append("public-data", name) |> send()
+}
+
+# The reports that differ between a data set and the live one; NULL if that is not known, or if they are many.
+list_changes <- function(manifest, data_set) {
+  if (identical(data_set, manifest$data_set)) return(character())
+  # After a rollback a data set may have been live twice: what counts is what came after the last time.
+  start <- Position(\(step) identical(step$from, data_set), manifest$changes, right = TRUE)
+  if (is.na(start)) return(NULL)
+  steps <- manifest$changes[start:length(manifest$changes)]
+  if (sum(vapply(steps, \(step) step$added + step$changed + step$removed, 0)) > most_changes) return(NULL)
+  ids <- lapply(steps, \(step) {
+    lines <- gzcon(rawConnection(resp_body_raw(fetch_file(step$name))))
+    on.exit(close(lines))
+    # A header, and lines such as 2023-06-GSAFAC-0000000001,changed
+    sub(",.*", "", readLines(lines)[-1])
+  })
+  sort(unique(unlist(ids)))
+}
+
+# Public reports of the data set that the manifest is of: all, or those with these IDs.
+read_reports <- function(data_set, ids = NULL) {
+  query <- list(select = paste(names(sync_columns), collapse = ","), is_public = "is.true", order = "report_id")
+  if (!is.null(ids)) query$report_id <- paste0("in.(", paste(ids, collapse = ","), ")")
+  pages <- list()
+  read_pages("general", query, \(page) {
+    # "<id>"; published="<time>"
+    if (!startsWith(resp_header(page, "data-set"), paste0("\"", data_set, "\""))) {
+      # The manifest follows a publication within seconds.
+      Sys.sleep(1)
+      stop(errorCondition("The data set has changed.", class = "data_set_changed"))
+    }
+    pages[[length(pages) + 1]] <<- resp_body_json(page, simplifyVector = TRUE)
+  })
+  do.call(rbind, pages)
 }
 
 # Gets a report's PDF, which takes a Tribal key, in three steps.
@@ -196,7 +246,7 @@ download_report <- function(report_id, path) {
 
 usage <- "Usage: client.R query YEAR STATE        print the reports of a year and a state
        client.R walk TABLE FILE         write a whole table to a file
-       client.R sync FILE               add the reports accepted since the last time to a file
+       client.R sync FILE               bring a file to the state of the live data set
        client.R download REPORT-ID FILE get a report's PDF (with a Tribal key)
 
 All files but the PDF are CSV.
@@ -206,6 +256,11 @@ main <- function(arguments) {
   if (!grepl("^[1-9][0-9]{0,4}$", page_size) || as.numeric(page_size) > 20000) {
     stop("PAGE_SIZE must be a number from 1 to 20000.", call. = FALSE)
   }
+  for (address in c(api_url, app_url)) {
+    if (!grepl("^https?://[^/]", address)) {
+      stop(address, " should be an address such as http://localhost:8000.", call. = FALSE)
+    }
+  }
   command <- paste(head(arguments, 1), length(arguments))
   if (identical(command, "query 3")) {
     rows <- query_reports(arguments[2], arguments[3])
@@ -214,7 +269,8 @@ main <- function(arguments) {
     walk_table(arguments[2], arguments[3])
     message(arguments[2], " is in ", arguments[3], ".")
   } else if (identical(command, "sync 2")) {
-    message(sync_reports(arguments[2]), " new reports in ", arguments[2], ".")
+    asked <- sync_reports(arguments[2])
+    message(asked, " reports were asked for; ", arguments[2], " is up to date.")
   } else if (identical(command, "download 3")) {
     submission <- download_report(arguments[2], arguments[3])
     message(submission$report_id, " of ", submission$auditee_name, " is in ", arguments[3], ".")
@@ -228,8 +284,9 @@ main <- function(arguments) {
 
 # Not when it is loaded with source().
 if (sys.nframe() == 0) {
-  tryCatch(main(commandArgs(trailingOnly = TRUE)), error = \(error) {
-    message("error: ", conditionMessage(error))
+  # What a warning says, the error says too.
+  tryCatch(suppressWarnings(main(commandArgs(trailingOnly = TRUE))), error = \(error) {
+    message("error: ", gsub("\n", " ", conditionMessage(error)))
     quit(status = 1)
   })
 }

@@ -7,7 +7,10 @@ Each command is one function, to be copied with `send` and `read_pages`.
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
 import http.client
+import io
 import json
 import os
 import sqlite3
@@ -44,6 +47,9 @@ class DataSetChanged(Exception):
 class Answer(NamedTuple):
     body: bytes
     etag: str | None
+    # "0-19999/*", or "*/*" past the end.
+    content_range: str
+    data_set: str
 
 
 def send(request: Request) -> Answer:
@@ -53,7 +59,10 @@ def send(request: Request) -> Answer:
         wait = 2.0 ** (attempt - 1)
         try:
             with urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-                return Answer(response.read(), response.headers["ETag"])
+                headers = response.headers
+                # "<id>"; published="<time>"
+                data_set = headers.get("Data-Set", "").split(";")[0].strip('"')
+                return Answer(response.read(), headers["ETag"], headers.get("Content-Range", ""), data_set)
         except HTTPError as error:
             with error:
                 if error.code == 412:
@@ -81,18 +90,19 @@ def read_message(body: bytes) -> str:
         return body.decode("utf-8", "replace")[:200]
 
 
-def ask_api(path: str, query: dict[str, str], etag: str | None = None) -> tuple[list[Row], str | None]:
-    """The rows of one request, and the ETag of the data set that they are from."""
-    request = Request(f"{API_URL}/{path}?{urlencode(query)}")
+def ask_api(
+    path: str, query: dict[str, str], etag: str | None = None, accept: str = "application/json"
+) -> Answer:
+    """The answer to one request."""
+    request = Request(f"{API_URL}/{path}?{urlencode(query)}", headers={"Accept": accept})
     # Unlike other headers, this one does not follow a redirect to another host.
     request.add_unredirected_header("x-api-key", API_KEY)
     if etag is not None:
         request.add_header("If-Match", etag)
-    answer = send(request)
-    return json.loads(answer.body), answer.etag
+    return send(request)
 
 
-def read_pages(table: str, query: dict[str, str]) -> Iterator[list[Row]]:
+def read_pages(table: str, query: dict[str, str], accept: str = "application/json") -> Iterator[Answer]:
     """All pages, of one data set. With a filter, `query` needs an order that ends in unique columns.
 
     Raises DataSetChanged when another data set is published in between: what was read must be dropped.
@@ -100,11 +110,13 @@ def read_pages(table: str, query: dict[str, str]) -> Iterator[list[Row]]:
     offset = 0
     etag: str | None = None
     while True:
-        page, etag = ask_api(table, {**query, "limit": PAGE_SIZE, "offset": str(offset)}, etag)
-        if not page:
+        page = ask_api(table, {**query, "limit": PAGE_SIZE, "offset": str(offset)}, etag, accept)
+        rows = page.content_range.split("/")[0]
+        if rows == "*":
             return
         yield page
-        offset += len(page)
+        offset = int(rows.split("-")[1]) + 1
+        etag = page.etag
 
 
 def start_again_on_change(work: Callable[[], Result]) -> Result:
@@ -124,27 +136,46 @@ def query_reports(audit_year: str, state: str) -> list[Row]:
         "auditee_state": f"eq.{state}",
         "order": "report_id",
     }
-    return start_again_on_change(lambda: [row for page in read_pages("general", query) for row in page])
+    return start_again_on_change(
+        lambda: [row for page in read_pages("general", query) for row in json.loads(page.body)]
+    )
 
 
-def walk_table(table: str, file: str) -> int:
-    """Writes all rows of a table as JSON lines. The file appears when it is complete, and is of one data set."""
+def walk_table(table: str, file: str) -> None:
+    """Writes all rows of a table: as the API's CSV if the file's name ends in .csv, and as JSON lines otherwise.
+
+    The file appears when it is complete, and is of one data set.
+    """
+
+    def write_csv(out: io.BufferedWriter) -> None:
+        for index, page in enumerate(read_pages(table, {}, "text/csv")):
+            # The names of the columns stand in the first line of each page.
+            body = page.body if index == 0 else page.body.split(b"\n", 1)[1]
+            out.write(body + b"\n")
+
+    def write_lines(out: io.BufferedWriter) -> None:
+        for page in read_pages(table, {}):
+            for row in json.loads(page.body):
+                out.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+    def write_part(part: str) -> None:
+        def write() -> None:
+            with open(part, "wb") as out:
+                (write_csv if file.endswith(".csv") else write_lines)(out)
+                out.flush()
+                os.fsync(out.fileno())
+
+        start_again_on_change(write)
+
+    replace_file(file, write_part)
+
+
+def replace_file(file: str, write: Callable[[str], None]) -> None:
+    """Writes a file by way of another, so that it is complete or as it was before."""
     part = f"{file}.{os.getpid()}.part"
-
-    def write_part() -> int:
-        count = 0
-        with open(part, "w", encoding="utf-8") as out:
-            for page in read_pages(table, {}):
-                out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in page)
-                count += len(page)
-            out.flush()
-            os.fsync(out.fileno())
-        return count
-
     try:
-        count = start_again_on_change(write_part)
+        write(part)
         os.replace(part, file)
-        return count
     finally:
         if os.path.exists(part):
             os.remove(part)
@@ -160,48 +191,93 @@ SYNC_COLUMNS = (
 )
 
 
+# Of more reports than this many, all are asked for anew.
+MOST_CHANGES = 10_000
+REPORTS_A_REQUEST = 500
+
+
 def sync_reports(file: str) -> tuple[int, int]:
-    """Brings the table `general` of a SQLite file up to date. Returns how many reports are new, and how many are there.
+    """Brings the table `general` of a SQLite file to the state of the live data set: its public reports, no others.
 
-    Asks for what was accepted on the last day that is stored or later, since that day may have had more reports
-    than were published then. All or nothing, and the same if it is done twice.
-
-    A report that was superseded, suppressed or changed since, or was published late with an earlier date, is not
-    noticed: compare the report_ids with those of `walk general` now and then, or delete the file and sync anew.
+    Returns how many reports were asked for, and how many are there. The app's manifest names the reports that differ
+    between one data set and the next. All or nothing, and the same if it is done twice.
     """
+
+    def update() -> tuple[int, int]:
+        manifest = json.loads(send(Request(f"{APP_URL}/public-data/manifest.json")).body)
+        changes = list_changes(manifest, read_data_set(file))
+        if changes is None:
+            rows = list(read_reports({}, manifest["data_set"]))
+            replace_file(file, lambda part: store_reports(part, [], rows, manifest["data_set"]))
+            return len(rows), len(rows)
+        names = sorted(changes)
+        rows = []
+        for start in range(0, len(names), REPORTS_A_REQUEST):
+            listed = ",".join(names[start : start + REPORTS_A_REQUEST])
+            rows += read_reports({"report_id": f"in.({listed})"}, manifest["data_set"])
+        return len(names), store_reports(file, names, rows, manifest["data_set"])
+
+    return start_again_on_change(update)
+
+
+def read_data_set(file: str) -> str | None:
+    """The data set that a file is of; None if there is no such file."""
+    if not os.path.exists(file):
+        return None
     with closing(sqlite3.connect(file)) as database:
+        if database.execute("select 1 from sqlite_master where name = 'synced'").fetchone() is None:
+            return None
+        return str(database.execute("select data_set from synced").fetchone()[0])
+
+
+def list_changes(manifest: Row, data_set: str | None) -> set[str] | None:
+    """The reports that differ between a data set and the live one. None if that is not known, or if they are many."""
+    if data_set == manifest["data_set"]:
+        return set()
+    # After a rollback a data set may have been live twice: what counts is what came after the last time.
+    starts = [index for index, step in enumerate(manifest["changes"]) if step["from"] == data_set]
+    steps = manifest["changes"][starts[-1] :] if starts else []
+    if not steps or sum(step["added"] + step["changed"] + step["removed"] for step in steps) > MOST_CHANGES:
+        return None
+    found = set()
+    for step in steps:
+        text = gzip.decompress(send(Request(f"{APP_URL}/public-data/{step['name']}")).body).decode()
+        found.update(row["report_id"] for row in csv.DictReader(io.StringIO(text)))
+    return found
+
+
+def read_reports(query: dict[str, str], data_set: str) -> Iterator[Row]:
+    """Public reports of the data set that the manifest is of."""
+    query = {"select": ",".join(SYNC_COLUMNS), "is_public": "is.true", "order": "report_id", **query}
+    for page in read_pages("general", query):
+        if page.data_set != data_set:
+            # The manifest follows a publication within seconds.
+            time.sleep(1)
+            raise DataSetChanged
+        yield from json.loads(page.body)
+
+
+def store_reports(file: str, gone: list[str], rows: list[Row], data_set: str) -> int:
+    """Puts rows in the place of those of some reports. Returns how many there are then."""
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute(
             f"create table if not exists general ({', '.join(SYNC_COLUMNS)}, primary key (report_id))"
         )
-
-        def count() -> int:
-            return int(database.execute("select count(*) from general").fetchone()[0])
-
-        def update() -> None:
-            (last,) = database.execute("select max(fac_accepted_date) from general").fetchone()
-            query = {
-                "select": ",".join(SYNC_COLUMNS),
-                # A suppressed report has no date for keys without Tribal access, and so never comes.
-                "fac_accepted_date": f"gte.{last or '1900-01-01'}",
-                "order": "fac_accepted_date,report_id",
-            }
-            with database:
-                for page in read_pages("general", query):
-                    database.executemany(
-                        f"insert or replace into general values ({', '.join('?' * len(SYNC_COLUMNS))})",
-                        ([row[column] for column in SYNC_COLUMNS] for row in page),
-                    )
-
-        before = count()
-        start_again_on_change(update)
-        after = count()
-        return after - before, after
+        database.execute("create table if not exists synced (data_set)")
+        database.executemany("delete from general where report_id = ?", ([report_id] for report_id in gone))
+        database.executemany(
+            f"insert into general values ({', '.join('?' * len(SYNC_COLUMNS))})",
+            ([row[column] for column in SYNC_COLUMNS] for row in rows),
+        )
+        database.execute("delete from synced")
+        database.execute("insert into synced values (?)", [data_set])
+        return int(database.execute("select count(*) from general").fetchone()[0])
 
 
 def download_report(report_id: str, file: str) -> Row:
     """Gets a report's PDF, which takes a Tribal key, in three steps. Returns its submission."""
     # 1. The submission; 404 if there is no such report.
-    [submission], _ = ask_api("general", {"report_id": f"eq.{report_id}"})
+    [submission] = json.loads(ask_api("general", {"report_id": f"eq.{report_id}"}).body)
 
     # 2. A one-time access_uuid, valid for a minute.
     request = Request(
@@ -217,14 +293,12 @@ def download_report(report_id: str, file: str) -> Row:
     pdf = send(Request(f"{APP_URL}/dissemination/report/pdf/ota/{access_uuid}")).body
     if not pdf.startswith(b"%PDF-"):
         raise Failure("What was downloaded is not a PDF.")
-    part = f"{file}.{os.getpid()}.part"
-    try:
+
+    def write_part(part: str) -> None:
         with open(part, "wb") as out:
             out.write(pdf)
-        os.replace(part, file)
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
+
+    replace_file(file, write_part)
     return submission
 
 
@@ -241,10 +315,10 @@ def main() -> None:
     query = commands.add_parser("query", help="print the reports of a year and a state as JSON lines")
     query.add_argument("audit_year")
     query.add_argument("state")
-    walk = commands.add_parser("walk", help="write a whole table to a file of JSON lines")
+    walk = commands.add_parser("walk", help="write a whole table to a file: CSV if it is named so, JSON lines otherwise")
     walk.add_argument("table")
     walk.add_argument("file")
-    sync = commands.add_parser("sync", help="add the reports accepted since the last time to a SQLite file")
+    sync = commands.add_parser("sync", help="bring a SQLite file to the state of the live data set")
     sync.add_argument("file")
     download = commands.add_parser("download", help="get a report's PDF (with a Tribal key)")
     download.add_argument("report_id")
@@ -253,14 +327,21 @@ def main() -> None:
     if not PAGE_SIZE.isdecimal() or not 1 <= int(PAGE_SIZE) <= 20_000:
         raise Failure("PAGE_SIZE must be a number from 1 to 20000.")
 
+    for address in (API_URL, APP_URL):
+        if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).netloc:
+            raise Failure(f"{address} should be an address such as http://localhost:8000.")
+
     if options.command == "query":
         for row in query_reports(options.audit_year, options.state):
             print(json.dumps(row))
     elif options.command == "walk":
-        say(f"{walk_table(options.table, options.file)} rows in {options.file}.")
+        walk_table(options.table, options.file)
+        say(f"{options.table} is in {options.file}.")
     elif options.command == "sync":
-        new, total = sync_reports(options.file)
-        say(f"{new} new reports, {total} in {options.file}.")
+        if options.file.endswith(".csv"):
+            raise Failure("sync writes a SQLite file: give it another name than .csv.")
+        asked, total = sync_reports(options.file)
+        say(f"{asked} reports were asked for, {total} are in {options.file}.")
     else:
         submission = download_report(options.report_id, options.file)
         say(f"{submission['report_id']} of {submission['auditee_name']} is in {options.file}.")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A client of the Single Audit API that needs curl 7.71 or newer, awk and nothing else.
+# A client of the Single Audit API that needs curl 7.71 or newer, awk, gzip and nothing else.
 # Each command is one function, to be copied with those above them. CSV, as the API gives it.
 set -euo pipefail
 
@@ -94,10 +94,16 @@ query_reports() {
   cat "$work/rows"
 }
 
+# start_part FILE: makes $part, which takes the place of the file when it is complete
+start_part() {
+  part=$1.$$.part
+  trap 'rm -rf "$work" "$part"' EXIT
+  if ! { : >"$part"; } 2>/dev/null; then fail "$1 cannot be written."; fi
+}
+
 # walk_table TABLE FILE: writes all rows of a table. The file appears when it is complete, and is of one data set.
 walk_table() {
-  part=$2.$$.part
-  trap 'rm -rf "$work" "$part"' EXIT
+  start_part "$2"
   read_one_data_set "$1" "$part"
   mv -- "$part" "$2"
   echo "$1 is in $2." >&2
@@ -107,46 +113,96 @@ walk_table() {
 # shellcheck disable=SC2016
 join_lines='{ record = record == "" ? $0 : record "\n" $0 } gsub(/"/, "&", record) % 2 { next }'
 
-# sync_reports FILE: adds to a CSV file what was accepted since the last time.
+# Of more reports than this many, all are asked for anew.
+most_changes=10000
+reports_a_request=500
+
+# sync_reports FILE: brings a CSV file to the state of the live data set: its public reports, and no others.
 #
-# Asks for what was accepted on the last day that is in the file or later, since that day may have had more reports
-# than were published then; a report that is there already is replaced. The same if it is done twice.
-#
-# A report that was superseded, suppressed or changed since, or was published late with an earlier date, is not
-# noticed: compare the report_ids with those of `walk general` now and then, or delete the file and sync anew.
+# The app's manifest names the reports that differ between one data set and the next. Of which data set the file is,
+# stands beside it in FILE.data_set, which is written last: at worst, reports are asked for once more.
 sync_reports() {
-  local file=$1 last old=/dev/null
-  part=$file.$$.part
-  trap 'rm -rf "$work" "$part"' EXIT
-  if [ -e "$file" ]; then old=$file; fi
-  # The first two columns are never quoted. A suppressed report has no date for keys without Tribal access, and so
-  # never comes.
-  last=$(awk "$join_lines"' { split(record, column, ","); record = "" } NR > 1 && column[2] > last { last = column[2] }
-    END { print last == "" ? "1900-01-01" : last }' "$old")
-  read_one_data_set general "$work/rows" \
-    --data select=report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended \
-    --data-urlencode "fac_accepted_date=gte.$last" \
-    --data order=fac_accepted_date,report_id
-  # The header, what is in the file and did not come again, and what came.
+  local file=$1 attempt
+  start_part "$file"
+  for ((attempt = 1; attempt <= restarts; attempt += 1)); do
+    if try_sync "$file"; then
+      mv -- "$part" "$file"
+      echo "$live" >"$part"
+      mv -- "$part" "$file.data_set"
+      echo "$file is up to date." >&2
+      return
+    fi
+    echo 'A new data set was published meanwhile. Starting again.' >&2
+  done
+  fail "A new data set was published during each of $restarts tries."
+}
+
+# try_sync FILE: writes what the file is to be to $part, and the data set to $live; fails if another one came meanwhile
+try_sync() {
+  local file=$1 names
+  call "${retry[@]}" "$app_url/public-data/manifest.json"
+  cp -- "$work/body" "$work/manifest"
+  live=$(sed -nE 's/^  "data_set": "(.*)",$/\1/p' "$work/manifest")
+  if ! [ -e "$file" ] || ! list_changes "$(cat -- "$file.data_set" 2>/dev/null)"; then
+    read_reports "$part"
+    return
+  fi
+  head -n 1 -- "$file" >"$part"
+  # The reports of the file that have not changed, then those that have and are still there.
   awk "$join_lines"' { split(record, column, ","); line = record; record = "" }
-    NR == FNR { came[column[1]]; next } !(column[1] in came) { print line }' "$work/rows" "$old" >"$work/kept"
-  if [ -s "$work/rows" ]; then
-    head -n 1 "$work/rows"
-    cat "$work/kept"
-    tail -n +2 "$work/rows"
-  else
-    cat "$old"
-  fi >"$part"
-  mv -- "$part" "$file"
-  echo "$file is up to date." >&2
+    FILENAME == ARGV[1] { gone[line]; next } FNR > 1 && !(column[1] in gone) { print line }' "$work/changed" "$file" >>"$part"
+  split -l "$reports_a_request" -- "$work/changed" "$work/names."
+  for names in "$work"/names.*; do
+    if ! [ -e "$names" ]; then break; fi
+    read_reports "$work/rows" --data-urlencode "report_id=in.($(paste -sd, "$names"))" || return
+    tail -n +2 "$work/rows" >>"$part"
+  done
+  rm -f "$work"/names.*
+}
+
+# list_changes DATA-SET: writes the IDs of the reports that differ from the live data set to $work/changed. Fails if that
+# is not known, or if they are many.
+list_changes() {
+  local name
+  : >"$work/changed"
+  if [ "$1" = "$live" ]; then return; fi
+  # The manifest has one value a line. After a rollback a data set may have been live twice: what counts is what came
+  # after the last time.
+  awk -v from="$1" -v most="$most_changes" -F '"' '
+    $2 == "changes" { listed = 1 }
+    !listed { next }
+    $2 == "name" { name = $4 }
+    $2 == "from" && $4 == from { names = ""; count = 0; found = 1 }
+    $2 == "from" { names = names name "\n" }
+    /"(added|changed|removed)":/ { count += substr($3, 2) }
+    END { printf "%s", names; exit !found || count > most }' "$work/manifest" >"$work/steps" || return 1
+  while read -r name; do
+    call "${retry[@]}" "$app_url/public-data/$name"
+    gzip -dc "$work/body" | tail -n +2 | cut -d, -f1 >>"$work/changed"
+  done <"$work/steps"
+  sort -u -o "$work/changed" "$work/changed"
+}
+
+# read_reports FILE CURL-ARGUMENT...: public reports of the data set $live; fails if another one answers
+read_reports() {
+  local file=$1
+  shift
+  read_pages general "$file" \
+    --data select=report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended \
+    --data is_public=is.true --data order=report_id "$@"
+  if [ "$status" = 412 ]; then return 1; fi
+  if [[ $(read_header data-set) != "\"$live\""* ]]; then
+    # The manifest follows a publication within seconds.
+    sleep 1
+    return 1
+  fi
 }
 
 # download_report REPORT-ID FILE: gets a report's PDF, which takes a Tribal key, in three steps.
 download_report() {
   local access_uuid
   if ! [[ $1 =~ ^[A-Za-z0-9-]+$ ]]; then fail "$1 is not a report ID."; fi
-  part=$2.$$.part
-  trap 'rm -rf "$work" "$part"' EXIT
+  start_part "$2"
 
   # 1. The submission; 404 if there is no such report.
   call_api --get "${retry[@]}" --data-urlencode "report_id=eq.$1" "$api_url/general"
@@ -169,7 +225,7 @@ usage() {
   cat <<'TEXT'
 Usage: client.sh query YEAR STATE        print the reports of a year and a state
        client.sh walk TABLE FILE         write a whole table to a file
-       client.sh sync FILE               add the reports accepted since the last time to a file
+       client.sh sync FILE               bring a file to the state of the live data set
        client.sh download REPORT-ID FILE get a report's PDF (with a Tribal key)
 
 All files but the PDF are CSV.
@@ -180,6 +236,9 @@ TEXT
 if ! [[ $page_size =~ ^[1-9][0-9]*$ ]] || ((page_size > 20000)); then
   fail 'PAGE_SIZE must be a number from 1 to 20000.'
 fi
+for address in "$api_url" "$app_url"; do
+  if ! [[ $address =~ ^https?://[^/] ]]; then fail "$address should be an address such as http://localhost:8000."; fi
+done
 case "${1:-} $#" in
   'query 3') query_reports "$2" "$3" ;;
   'walk 3') walk_table "$2" "$3" ;;

@@ -1,137 +1,28 @@
 // A client of the Single Audit API: Node 20.11 or newer, @supabase/postgrest-js, and tsx to run it.
-// Each command is one function, to be copied with those above it.
+// Each command is one function, to be copied with those above it and with api.ts.
 
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-import { PostgrestClient, type PostgrestSingleResponse } from "@supabase/postgrest-js";
+import { type FileHandle, readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
 // Written by npm run db:types. Copy it too, or leave it out: rows are untyped then.
 import type { Database } from "../db/contracts/types.ts";
-
-const {
-  API_URL: apiUrl = "http://localhost:8000",
-  APP_URL: appUrl = "http://localhost:8001",
-  API_KEY: apiKey = "DEMO_KEY",
-} = process.env;
-const pageSize = Number(process.env.PAGE_SIZE ?? 20_000);
-
-const tries = 5;
-const timeoutMilliseconds = 90_000;
-const longestWaitSeconds = 3600;
-
-type Table = keyof Database["api_v1_1_0"]["Views"];
-
-class RequestFailed extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(status === 0 ? message : `${status}: ${message}`);
-    this.status = status;
-  }
-}
-
-/** Fetches, and fetches again after 429; GET also after 5xx and after a lost connection. */
-async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const isGet = (init.method ?? "GET") === "GET";
-  for (let attempt = 1; ; attempt += 1) {
-    const isLast = attempt === tries;
-    let wait = 2 ** (attempt - 1);
-    let problem: string;
-    try {
-      const answer = await fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMilliseconds) });
-      // All of it, so that a body that breaks off is a lost connection as well.
-      const complete = new Response(await answer.arrayBuffer(), answer);
-      if (answer.status !== 429 && !(isGet && answer.status >= 500)) return complete;
-      const retryAfter = answer.headers.get("retry-after") ?? "";
-      if (/^\d+$/.test(retryAfter)) wait = Number(retryAfter);
-      if (isLast || wait > longestWaitSeconds) return complete;
-      problem = `${answer.status} ${answer.statusText}`;
-    } catch (error) {
-      problem = `no answer from the service: ${findCause(error)}`;
-      if (!isGet || isLast) throw new RequestFailed(0, problem);
-    }
-    say(`${problem} (again in ${wait} s)`);
-    await sleep(wait * 1000);
-  }
-}
-
-/** fetch says "fetch failed", and why in its cause. */
-function findCause(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.cause instanceof Error) return findCause(error.cause);
-  return error.message || ("code" in error ? String(error.code) : error.name);
-}
-
-function connect(ask = send) {
-  return new PostgrestClient<Database, { PostgrestVersion: "12" }, "api_v1_1_0">(apiUrl, {
-    headers: { "x-api-key": apiKey },
-    schema: "api_v1_1_0",
-    retry: false,
-    // Followed, a redirect would take the key along.
-    fetch: (input, init) => ask(input, { ...init, redirect: "manual" }),
-  });
-}
-
-/**
- * A client whose answers are all of one data set: the ETag of the first goes as If-Match with the others. They fail
- * with 412 once another data set is published, and what was read must be dropped.
- */
-function connectToOneDataSet() {
-  let etag: string | null = null;
-  return connect(async (input, init) => {
-    const headers = new Headers(init?.headers);
-    if (etag !== null) headers.set("if-match", etag);
-    const answer = await send(input, { ...init, headers });
-    etag ??= answer.headers.get("etag");
-    return answer;
-  });
-}
-
-function unwrap<Data>({ data, error, status }: PostgrestSingleResponse<Data>): Data {
-  // postgrest-js puts the name of what was thrown in front.
-  if (error !== null) throw new RequestFailed(status, error.message.replace(/^Error: /, ""));
-  return data;
-}
-
-async function startAgainOnChange<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; attempt <= tries; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof RequestFailed && error.status === 412)) throw error;
-      say("A new data set was published meanwhile. Starting again.");
-    }
-  }
-  throw new Error(`A new data set was published during each of ${tries} tries.`);
-}
-
-/** All pages. `ask` must name an order that ends in unique columns, unless it asks for a whole table. */
-async function* readPages<Row>(
-  ask: (first: number, last: number) => PromiseLike<PostgrestSingleResponse<Row[]>>,
-): AsyncGenerator<Row[]> {
-  for (let offset = 0; ; ) {
-    const page = unwrap(await ask(offset, offset + pageSize - 1));
-    if (page.length === 0) return;
-    yield page;
-    offset += page.length;
-  }
-}
-
-/** Writes a file by way of another, so that it is complete or as it was before. */
-async function replaceFile<Result>(
-  file: string,
-  write: (out: FileHandle) => Promise<Result>,
-): Promise<Result> {
-  const part = `${file}.${process.pid}.part`;
-  const out = await open(part, "w");
-  try {
-    const result = await write(out).finally(() => out.close());
-    await rename(part, file);
-    return result;
-  } finally {
-    await rm(part, { force: true });
-  }
-}
-
-const formatLines = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+import {
+  apiKey,
+  apiUrl,
+  appUrl,
+  connect,
+  connectToOneDataSet,
+  formatLines,
+  pageSize,
+  RequestFailed,
+  readPages,
+  replaceFile,
+  say,
+  send,
+  sendToOneDataSet,
+  startAgainOnChange,
+  type Table,
+  unwrap,
+} from "./api.ts";
 
 /** The reports of a year and a state. */
 async function queryReports(year: string, state: string) {
@@ -152,19 +43,45 @@ async function queryReports(year: string, state: string) {
   });
 }
 
-/** Writes all rows of a table as JSON lines. The file appears when it is complete, and is of one data set. */
-async function walkTable(table: Table, file: string): Promise<number> {
-  return await startAgainOnChange(() =>
-    replaceFile(file, async (out) => {
-      const api = connectToOneDataSet();
-      let count = 0;
-      for await (const page of readPages((first, last) => api.from(table).select().range(first, last))) {
-        await out.writeFile(formatLines(page));
-        count += page.length;
-      }
-      return count;
-    }),
-  );
+/**
+ * Writes all rows of a table: as the API's CSV if the file's name ends in .csv, and as JSON lines otherwise. The file
+ * appears when it is complete, and is of one data set.
+ */
+async function walkTable(table: Table, file: string): Promise<void> {
+  const write = file.endsWith(".csv") ? writeCsv : writeLines;
+  await startAgainOnChange(() => replaceFile(file, (out) => write(table, out)));
+}
+
+async function writeLines(table: Table, out: FileHandle): Promise<void> {
+  const api = connectToOneDataSet();
+  for await (const page of readPages((first, last) => api.from(table).select().range(first, last))) {
+    await out.writeFile(formatLines(page));
+  }
+}
+
+async function writeCsv(table: Table, out: FileHandle): Promise<void> {
+  const ask = sendToOneDataSet();
+  const headers = { "x-api-key": apiKey, accept: "text/csv" };
+  for (let offset = 0; ; ) {
+    const address = `${apiUrl}/${encodeURIComponent(table)}?limit=${pageSize}&offset=${offset}`;
+    const answer = await ask(address, { headers, redirect: "manual" });
+    const text = await answer.text();
+    if (!answer.ok) throw new RequestFailed(answer.status, readMessage(text));
+    // "0-19999/*", or "*/*" past the end.
+    const [, last] = /-(\d+)\//.exec(answer.headers.get("content-range") ?? "") ?? [];
+    if (last === undefined) return;
+    // The names of the columns stand in the first line of each page.
+    await out.writeFile(`${offset === 0 ? text : text.slice(text.indexOf("\n") + 1)}\n`);
+    offset = Number(last) + 1;
+  }
+}
+
+function readMessage(body: string): string {
+  try {
+    return JSON.parse(body).message;
+  } catch {
+    return body.slice(0, 200);
+  }
 }
 
 type Report = Pick<
@@ -172,56 +89,96 @@ type Report = Pick<
   "report_id" | "fac_accepted_date" | "audit_year" | "auditee_uei" | "auditee_name" | "total_amount_expended"
 >;
 
-/** The reports of a file that syncReports wrote, by report ID. */
-async function readReports(file: string): Promise<Map<string, Report>> {
-  const reports = new Map<string, Report>();
-  try {
-    const stored = await open(file);
-    for await (const line of stored.readLines()) {
-      const report: Report = JSON.parse(line);
-      reports.set(report.report_id, report);
-    }
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-  }
-  return reports;
+/** Of more reports than this many, all are asked for anew. */
+const mostChanges = 10_000;
+const reportsARequest = 500;
+
+interface Manifest {
+  data_set: string;
+  changes: { name: string; from: string; added: number; changed: number; removed: number }[];
 }
 
 /**
- * Adds to a file of JSON lines what was accepted since the last time. Returns how many reports are new.
+ * Brings a file of JSON lines to the state of the live data set: its public reports, and no others. Returns how many
+ * reports were asked for. The same if it is done twice.
  *
- * Asks for what was accepted on the last day that is in the file or later, since that day may have had more reports
- * than were published then; a report that is there already is replaced. The same if it is done twice.
- *
- * A report that was superseded, suppressed or changed since, or was published late with an earlier date, is not
- * noticed: compare the report_ids with those of `walk general` now and then, or delete the file and sync anew.
+ * The app's manifest names the reports that differ between one data set and the next. Of which data set the file is,
+ * stands beside it in `<file>.data_set`, which is written last: at worst, reports are asked for once more.
  */
 async function syncReports(file: string): Promise<number> {
-  const reports = await readReports(file);
-  let last = "1900-01-01";
-  for (const { fac_accepted_date: date } of reports.values()) if (date !== null && date > last) last = date;
-  const came = await startAgainOnChange(async () => {
-    const api = connectToOneDataSet();
-    const pages = readPages<Report>((first, end) =>
-      api
-        .from("general")
-        .select("report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended")
-        // A suppressed report has no date for keys without Tribal access, and so never comes.
-        .gte("fac_accepted_date", last)
-        .order("fac_accepted_date")
-        .order("report_id")
-        .range(first, end),
-    );
-    const rows = [];
-    for await (const page of pages) rows.push(...page);
-    return rows;
+  const { asked, reports, dataSet } = await startAgainOnChange(async () => {
+    const manifest: Manifest = await (await fetchFile("manifest.json")).json();
+    const names = await listChanges(manifest, await readText(`${file}.data_set`));
+    const stored = names === undefined ? undefined : await readText(file);
+    if (names === undefined || stored === undefined) {
+      const all = await readReports(manifest.data_set);
+      return { asked: all.length, reports: all, dataSet: manifest.data_set };
+    }
+    const gone = new Set(names);
+    const lines = stored.split("\n").filter((line) => line !== "");
+    const kept = lines
+      .map((line): Report => JSON.parse(line))
+      .filter((report) => !gone.has(report.report_id));
+    const came: Report[] = [];
+    for (let start = 0; start < names.length; start += reportsARequest) {
+      came.push(...(await readReports(manifest.data_set, names.slice(start, start + reportsARequest))));
+    }
+    return { asked: names.length, reports: [...kept, ...came], dataSet: manifest.data_set };
   });
-  const before = reports.size;
-  for (const report of came) reports.set(report.report_id, report);
   await replaceFile(file, async (out) => {
-    for (const report of reports.values()) await out.writeFile(formatLines([report]));
+    for (const report of reports) await out.writeFile(formatLines([report]));
   });
-  return reports.size - before;
+  await replaceFile(`${file}.data_set`, (out) => out.writeFile(`${dataSet}\n`));
+  return asked;
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  return await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
+async function fetchFile(name: string): Promise<Response> {
+  const answer = await send(`${appUrl}/public-data/${name}`);
+  if (!answer.ok) throw new RequestFailed(answer.status, `The bulk file ${name} cannot be had.`);
+  return answer;
+}
+
+/** The reports that differ between a data set and the live one; undefined if that is not known, or if they are many. */
+async function listChanges(manifest: Manifest, stored: string | undefined): Promise<string[] | undefined> {
+  const dataSet = stored?.trim();
+  if (dataSet === manifest.data_set) return [];
+  // After a rollback a data set may have been live twice: what counts is what came after the last time.
+  const start = manifest.changes.findLastIndex(({ from }) => from === dataSet);
+  if (start < 0) return undefined;
+  const steps = manifest.changes.slice(start);
+  const count = steps.reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0);
+  if (count > mostChanges) return undefined;
+  const found = new Set<string>();
+  for (const { name } of steps) {
+    const text = gunzipSync(await (await fetchFile(name)).arrayBuffer()).toString();
+    // A header, and lines such as 2023-06-GSAFAC-0000000001,changed
+    for (const line of text.trim().split("\n").slice(1)) found.add(line.split(",")[0] ?? "");
+  }
+  return [...found].sort();
+}
+
+/** Public reports of the data set that the manifest is of: all, or those that are named. */
+async function readReports(dataSet: string, names?: string[]): Promise<Report[]> {
+  const api = connectToOneDataSet(dataSet);
+  const rows: Report[] = [];
+  const pages = readPages<Report>((first, last) => {
+    const reports = api
+      .from("general")
+      .select("report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended")
+      .eq("is_public", true);
+    return (names === undefined ? reports : reports.in("report_id", names))
+      .order("report_id")
+      .range(first, last);
+  });
+  for await (const page of pages) rows.push(...page);
+  return rows;
 }
 
 /** Gets a report's PDF, which takes a Tribal key, in three steps. Returns its submission. */
@@ -244,13 +201,9 @@ async function downloadReport(reportId: string, file: string) {
   return submission;
 }
 
-function say(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
 const usage = `Usage: client.ts query YEAR STATE        print the reports of a year and a state as JSON lines
-       client.ts walk TABLE FILE         write a whole table to a file of JSON lines
-       client.ts sync FILE               add the reports accepted since the last time to a file of JSON lines
+       client.ts walk TABLE FILE         write a whole table to a file: CSV if it is named so, else JSON lines
+       client.ts sync FILE               bring a file of JSON lines to the state of the live data set
        client.ts download REPORT-ID FILE get a report's PDF (with a Tribal key)
 
 Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).`;
@@ -260,16 +213,23 @@ async function main([command, ...values]: string[]): Promise<void> {
     throw new Error("PAGE_SIZE must be a number from 1 to 20000.");
   }
   const [one = "", two = ""] = values;
+  for (const address of [apiUrl, appUrl]) {
+    if (!/^https?:/.test(address) || !URL.canParse(address))
+      throw new Error(`${address} should be an address such as http://localhost:8000.`);
+  }
   switch (`${command} ${values.length}`) {
     case "query 2":
       process.stdout.write(formatLines(await queryReports(one, two)));
       break;
     case "walk 2":
       // The API says if there is no such table.
-      say(`${await walkTable(one as Table, two)} rows in ${two}.`);
+      await walkTable(one as Table, two);
+      say(`${one} is in ${two}.`);
       break;
     case "sync 1":
-      say(`${await syncReports(one)} new reports in ${one}.`);
+      if (one.endsWith(".csv"))
+        throw new Error("sync writes JSON lines: give the file another name than .csv.");
+      say(`${await syncReports(one)} reports were asked for; ${one} is up to date.`);
       break;
     case "download 2": {
       const { report_id, auditee_name } = await downloadReport(one, two);

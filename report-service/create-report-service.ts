@@ -12,6 +12,7 @@ import {
 import { makePartsCheck } from "./check-parts.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
 import { createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
+import { serveOpenApi } from "./openapi/serve-openapi.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { RedemptionUncertain } from "./redeem-token.ts";
@@ -93,6 +94,7 @@ export function createReportService({
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
+  if (site !== undefined) serveOpenApi(app, { pool, config: site.config });
   if (site !== undefined) registerSite(app, { pool, hasPublicData: publicFiles !== undefined, ...site });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));

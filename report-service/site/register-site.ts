@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
 import type { BuiltAssets } from "./build-assets.ts";
 import { describeAsset } from "./describe-asset.ts";
+import { describeAppUrl } from "./describe-app-url.ts";
 import type { PageContext, SiteConfig } from "./page-context.ts";
 import { ExplorerPage } from "./pages/explorer.tsx";
 import { HomePage } from "./pages/home.tsx";
@@ -90,10 +91,4 @@ export function registerSite(
     const body = writeSecurityTxt(config.securityContact);
     return sendBody(request, reply, { body, type: "text/plain; charset=utf-8" });
   });
-}
-
-/** What ends TLS for the API does so for this app: its scheme is the API's. The host is the one that was asked for. */
-function describeAppUrl(apiUrl: string, host: string | undefined): string {
-  const isSane = host !== undefined && /^([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?$/i.test(host);
-  return `${new URL(apiUrl).protocol}//${isSane ? host : "localhost"}`;
 }

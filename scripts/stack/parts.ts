@@ -72,6 +72,8 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
     jwtSecret: secrets.jwtSecret,
     port: config.POSTGREST_PORT,
     adminPort: config.POSTGREST_ADMIN_PORT,
+    // The host that the description at / names.
+    settings: { PGRST_OPENAPI_SERVER_PROXY_URI: `http://${host}:${config.GATEWAY_PORT}` },
     log: logLines(logger, "postgrest"),
   };
   const postgrestUrl = await supervise(context, "PostgREST", (keep) => startPostgrest(options, keep));

@@ -10,7 +10,7 @@ import {
   json,
   listCommands,
   proxyTo,
-  readAccepted,
+  readPublic,
   run,
   sort,
   stack,
@@ -60,6 +60,12 @@ describe.each(present)("the $language client", (client) => {
       expect([code, stderr]).toEqual([0, expect.stringMatching(/^[^\n]+\n$/)]);
       await expectWholeTable(client, file, "findings_text");
       expect(await readdir(directory)).toEqual(["walk"]);
+    });
+
+    it("writes the API's CSV to a file that is called so", async () => {
+      const file = inDirectory("walk.csv");
+      expect((await run(client, ["walk", "notes_to_sefa", file])).code).toBe(0);
+      expect(await readFile(file, "utf8")).toBe(`${await ask("/notes_to_sefa", "csv")}\n`);
     });
 
     it("begins again when a data set is published in the middle, and holds that one only", async () => {
@@ -112,31 +118,62 @@ describe.each(present)("the $language client", (client) => {
   });
 
   describe("sync", () => {
-    it("adds what is new and changes what has changed, each once", async () => {
+    const written = client.language === "Python" ? ["sync"] : ["sync", "sync.data_set"];
+
+    it("follows the live data set: reports that were added, changed and suppressed, and back", async () => {
       const file = inDirectory("sync");
       const sync = async (env: Record<string, string> = {}) => {
         const { code, stderr } = await run(client, ["sync", file], env);
         expect(code, stderr).toBe(0);
-        return sort(await client.readSynced(file));
+        const rows = sort(await client.readSynced(file));
+        expect(rows).toEqual(sort(await readPublic()));
+        return rows;
       };
       await stack.makeLive("older");
       const older = await sync();
       expect(older.length).toBeGreaterThan(100);
-      expect(older).toEqual(sort(await readAccepted()));
 
       await stack.makeLive("newer");
       const { requests, url } = await proxyTo(stack.facts.base_url);
       const newer = await sync({ API_URL: url, PAGE_SIZE: "4" });
-      expect(newer).toEqual(sort(await readAccepted()));
       const known = new Map(older.map((row) => [row.report_id, row.auditee_name]));
       const differences = newer.filter((row) => known.get(row.report_id) !== row.auditee_name);
       expect(differences.map((row) => [row.report_id, row.auditee_name])).toEqual(
         [...newReports.map((id) => [id, newName]), [stack.changed, "Another name"]].sort(),
       );
+      expect(older.map(({ report_id }) => report_id)).toContain(stack.hidden);
+      expect(newer.map(({ report_id }) => report_id)).not.toContain(stack.hidden);
       // 6 reports or a few more, 4 a page.
       expect(requests.length).toBeLessThan(6);
-      expect(await sync()).toEqual(newer);
-      expect(await readdir(directory)).toEqual(["sync"]);
+
+      await sync({ API_URL: url });
+      expect(requests.length).toBeLessThan(6);
+      await stack.makeLive("older");
+      expect(await sync()).toEqual(older);
+      expect(await readdir(directory)).toEqual(written);
+    });
+
+    it("asks for everything when it is not known what has changed", async () => {
+      const file = inDirectory("sync");
+      await run(client, ["sync", file]);
+      await stack.swap();
+      const { requests, url } = await proxyTo(stack.facts.app_url, {
+        answer: ({ url: asked }, response) => {
+          if (!asked.pathname.endsWith("manifest.json")) return false;
+          const manifest = { ...stack.readManifest(), changes: [] };
+          response.writeHead(200, json).end(JSON.stringify(manifest, null, 2));
+          return true;
+        },
+      });
+      expect((await run(client, ["sync", file], { APP_URL: url })).code).toBe(0);
+      expect(sort(await client.readSynced(file))).toEqual(sort(await readPublic()));
+      expect(requests).toHaveLength(1);
+    });
+
+    it("leaves nothing behind when the first one fails", async () => {
+      const { code, stderr } = await run(client, ["sync", inDirectory("sync")], { API_KEY: "wrong" });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: 401: [^\n]+\n$/)]);
+      expect(await readdir(directory)).toEqual([]);
     });
 
     it("begins again when a data set is published in the middle", async () => {
@@ -150,7 +187,7 @@ describe.each(present)("the $language client", (client) => {
       });
       const file = inDirectory("sync");
       expect((await run(client, ["sync", file], { API_URL: url })).code).toBe(0);
-      expect(sort(await client.readSynced(file))).toEqual(sort(await readAccepted()));
+      expect(sort(await client.readSynced(file))).toEqual(sort(await readPublic()));
       expect(requests.filter(({ status }) => status === 412)).toHaveLength(1);
     });
   });
@@ -255,12 +292,29 @@ describe.each(present)("the $language client", (client) => {
     });
   });
 
+  it("fails with one line when the address is none, and when the file cannot be written", async () => {
+    const oneLine = [1, expect.stringMatching(/^error: [^\n]+\n$/)];
+    const wrong = await run(client, ["walk", "general", inDirectory("walk")], { API_URL: "localhost:8000" });
+    expect([wrong.code, wrong.stderr]).toEqual(oneLine);
+    const nowhere = await run(client, ["walk", "resubmission", inDirectory("no/such/place")]);
+    expect([nowhere.code, nowhere.stderr]).toEqual(oneLine);
+  });
+
   it("says how it is used", async () => {
     const { code, stdout } = await run(client, ["--help"]);
     expect(code).toBe(0);
     for (const command of ["query", "walk", "sync", "download"]) expect(stdout).toContain(command);
   });
 });
+
+it.each(present.filter(({ format }) => format === "jsonl"))(
+  "the $language client writes no file called .csv that holds none",
+  async (client) => {
+    const { code, stderr } = await run(client, ["sync", inDirectory("sync.csv")]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: sync writes [^\n]+\n$/)]);
+    expect(await readdir(directory)).toEqual([]);
+  },
+);
 
 it("each client asks again after a lost connection, 429 and 503", async () => {
   const check = async (client: Client) => {

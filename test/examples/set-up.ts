@@ -72,8 +72,8 @@ export const sort = (rows: TextRow[]) =>
   rows.toSorted((one, other) => ((one.report_id ?? "") < (other.report_id ?? "") ? -1 : 1));
 
 export const synced = "report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended";
-export const readAccepted = async () =>
-  parseRows(await ask(`/general?select=${synced}&fac_accepted_date=not.is.null`, "csv"), "csv");
+export const readPublic = async () =>
+  parseRows(await ask(`/general?select=${synced}&is_public=is.true`, "csv"), "csv");
 
 async function findStorage(): Promise<string> {
   const { base_url, app_url, keys, sample } = stack.facts;

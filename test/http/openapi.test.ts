@@ -1,0 +1,155 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { request, send, target } from "../support/target.ts";
+
+// The description of the whole service, as a generated client and its author use it.
+
+const project = path.resolve(import.meta.dirname, "../..");
+const run = promisify(execFile);
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
+let document: any;
+let directory: string;
+
+beforeAll(async () => {
+  ({ json: document } = await send(target.appUrl, "/openapi.json"));
+  directory = await mkdtemp(path.join(tmpdir(), "openapi-"));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+describe("/openapi.json", () => {
+  it("needs no key, comes compressed, and is kept until something changes", async () => {
+    const { status, headers } = await send(target.appUrl, "/openapi.json", {
+      headers: { "accept-encoding": "gzip" },
+    });
+    expect([status, headers["content-encoding"], headers["access-control-allow-origin"]]).toEqual([
+      200,
+      "gzip",
+      "*",
+    ]);
+    expect(Number(headers["content-length"])).toBeLessThan(40_000);
+    const again = { "if-none-match": String(headers.etag) };
+    expect((await send(target.appUrl, "/openapi.json", { headers: again })).status).toBe(304);
+  });
+
+  it("is valid OpenAPI 3.1", async () => {
+    expect(document.openapi).toBe("3.1.0");
+    // Downloads are answered by redirects.
+    const rules = { "operation-2xx-response": "off" } as const;
+    const config = await createConfig({ extends: ["recommended"], rules });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+      [],
+    );
+  });
+
+  it("has the tables, columns and texts of PostgREST, whose own description names the gateway", async () => {
+    const { json: own } = await request("/", { key: "individual" });
+    expect(`${own.schemes[0]}://${own.host}`).toBe(target.baseUrl.replace(/\/$/, ""));
+    expect(document.servers[0].url).toBe(target.baseUrl.replace(/\/$/, ""));
+    const tables = Object.keys(own.definitions).sort();
+    const described = Object.keys(document.paths).filter(
+      (name) => /^\/[a-z_]+$/.test(name) && name !== "/readyz",
+    );
+    expect(described.sort()).toEqual(tables.map((table) => `/${table}`));
+    for (const table of tables) {
+      const { properties } = document.components.schemas[table];
+      const columns = Object.entries<{ description: string }>(own.definitions[table].properties);
+      expect(Object.keys(properties)).toEqual(columns.map(([name]) => name));
+      // PostgREST adds a note to key columns.
+      for (const [name, column] of columns)
+        expect(column.description).toContain(properties[name].description);
+    }
+  });
+
+  it("describes paths that answer as it says", async () => {
+    for (const [name, operations] of Object.entries<Record<string, { responses: object; security?: [] }>>(
+      document.paths,
+    )) {
+      const url = name.replace(/\{\w+\}/, "none");
+      const { get, post } = operations;
+      const isOfApp = get?.security?.length === 0;
+      const answer = isOfApp
+        ? await send(target.appUrl, url)
+        : await request(get === undefined ? url : `${url}?limit=1`, {
+            key: "individual",
+            method: get === undefined ? "POST" : "GET",
+            ...(post === undefined
+              ? {}
+              : { body: '{"report_id":"x"}', headers: { "content-type": "application/json" } }),
+          });
+      expect(Object.keys((get ?? post)?.responses ?? {}), name).toContain(String(answer.status));
+    }
+  });
+
+  it("names what runs the flow to a suppressed report", () => {
+    const { post } = document.paths["/rpc/request_file_access"];
+    expect(post.parameters).toContainEqual(
+      expect.objectContaining({
+        name: "Content-Profile",
+        required: true,
+        schema: { const: "admin_api_v1_1_0" },
+      }),
+    );
+    expect(Object.keys(document.paths)).toContain("/dissemination/report/pdf/ota/{access_uuid}");
+    expect(document.paths["/dissemination/report/pdf/{report_id}"].servers[0].url).toBe(
+      new URL(target.appUrl).origin,
+    );
+    expect(document.security).toEqual([{ key: [] }]);
+    expect(document.components.securitySchemes.key).toMatchObject({ in: "header", name: "x-api-key" });
+  });
+});
+
+describe("a client that openapi-typescript generates from it", () => {
+  const write = (name: string, text: string) => writeFile(path.join(directory, name), text);
+  // The generator needs the API that TypeScript had before version 7, which is what the project has. ts-morph brings it.
+  const older = import.meta.resolve("@ts-morph/common");
+  const bundled = `data:text/javascript,import common from "${older}"; export default common.ts;`;
+  const resolve = `export const resolve = (name, context, next) =>
+    name === "typescript" ? { url: ${JSON.stringify(bundled)}, shortCircuit: true } : next(name, context);`;
+  const hook = `import { register } from "node:module";
+    register("data:text/javascript," + encodeURIComponent(${JSON.stringify(resolve)}));`;
+  const generate = async () => {
+    await write("openapi.json", JSON.stringify(document));
+    const generator = path.join(project, "node_modules/openapi-typescript/bin/cli.js");
+    await run(process.execPath, [
+      ...["--import", `data:text/javascript,${encodeURIComponent(hook)}`, generator],
+      ...[path.join(directory, "openapi.json"), "--output", path.join(directory, "schema.ts")],
+    ]);
+  };
+  const check = async (name: string, query: string) => {
+    await write(
+      name,
+      `import type { paths } from "./schema.ts";
+type General = paths["/general"]["get"];
+export const query: NonNullable<General["parameters"]["query"]> = ${query};
+export function read(row: General["responses"]["200"]["content"]["application/json"][number]) {
+  const amount: number | null | undefined = row.total_amount_expended;
+  const isPublic: boolean | null | undefined = row.is_public;
+  return { amount, isPublic };
+}
+`,
+    );
+    const compiler = path.join(project, "node_modules/typescript/bin/tsc");
+    const options = ["--noEmit", "--strict", "--allowImportingTsExtensions", "--target", "es2022"];
+    const modules = ["--module", "esnext", "--moduleResolution", "bundler"];
+    // Not the settings of this project.
+    const where = { cwd: directory };
+    return await run(process.execPath, [compiler, ...options, ...modules, name], where).then(
+      () => "",
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+  };
+
+  it("checks the types of a query and of its rows", async () => {
+    await generate();
+    const good = '{ select: "report_id,total_amount_expended", audit_year: "eq.2023", limit: 5 }';
+    expect(await check("good.ts", good)).toBe("");
+    expect(await check("wrong-column.ts", '{ audit_yeer: "eq.2023" }')).toContain("'audit_yeer'");
+    expect(await check("wrong-type.ts", '{ limit: "five" }')).toContain("not assignable to type 'number'");
+  });
+});
