@@ -95,7 +95,7 @@ export function createReportService({
   servePublicReports(app, { pool, storage, metrics });
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
   if (site !== undefined) serveOpenApi(app, { pool, config: site.config });
-  if (site !== undefined) registerSite(app, { pool, hasPublicData: publicFiles !== undefined, ...site });
+  if (site !== undefined) registerSite(app, { pool, publicFiles, ...site });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

@@ -39,16 +39,6 @@ export async function askDatabase(pool: Pool, text: string, values: unknown[]): 
   return rows[0] ?? [];
 }
 
-/**
- * The first row of a query, column by column.
- *
- * @throws DatabaseUnavailable if the database fails
- */
-export async function askDatabase(pool: Pool, text: string, values: unknown[]): Promise<unknown[]> {
-  const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array" }).catch(becomeUnavailable);
-  return rows[0] ?? [];
-}
-
 /** @throws DatabaseUnavailable if this service could not redeem a token now */
 export async function checkDatabase(pool: Pool): Promise<void> {
   const [mayRedeem] = await askDatabase(

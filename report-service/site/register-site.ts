@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
+import type { PublicFiles } from "../public-files.ts";
 import type { BuiltAssets } from "./build-assets.ts";
 import { describeAsset } from "./describe-asset.ts";
 import { describeAppUrl } from "./describe-app-url.ts";
 import type { PageContext, SiteConfig } from "./page-context.ts";
 import { ExplorerPage } from "./pages/explorer.tsx";
+import { FilesPage } from "./pages/files.tsx";
 import { HomePage } from "./pages/home.tsx";
 import { ProblemPage } from "./pages/problem.tsx";
 import { renderPage, renderReference } from "./render-page.ts";
@@ -15,16 +17,17 @@ import { createFactsReader } from "./service-facts.ts";
 
 const kept = "public, max-age=31536000, immutable";
 
-/** Serves the pages for people: `/`, `/reference`, `/explorer`, their assets, and `/.well-known/security.txt`. */
+/** Serves the pages for people: `/`, `/reference`, `/explorer`, `/files`, their assets, and `/.well-known/security.txt`. */
 export function registerSite(
   app: FastifyInstance,
   {
     pool,
     config,
     assets,
-    hasPublicData,
-  }: { pool: Pool; config: SiteConfig; assets: BuiltAssets; hasPublicData: boolean },
+    publicFiles,
+  }: { pool: Pool; config: SiteConfig; assets: BuiltAssets; publicFiles: PublicFiles | undefined },
 ): void {
+  const hasPublicData = publicFiles !== undefined;
   const readFacts = createFactsReader(pool, (err) => app.log.warn({ err }, "no facts for the pages"));
   const { origin } = new URL(config.apiUrl);
   const pageHeaders = {
@@ -57,14 +60,18 @@ export function registerSite(
       description: facts && describeAsset(facts.api).path,
     };
   };
-  const pages: Record<string, (context: PageContext) => string | Buffer> = {
+  const pages: Record<string, (context: PageContext) => string | Buffer | Promise<string>> = {
     "/": (context) => renderPage(HomePage(context)),
     "/reference": renderReference,
     "/explorer": (context) => renderPage(ExplorerPage(context)),
+    ...(publicFiles && {
+      "/files": async (context) =>
+        renderPage(FilesPage(context, (await publicFiles.readManifest())?.manifest)),
+    }),
   };
   for (const [url, write] of Object.entries(pages)) {
     answer(url, async (request, reply) => {
-      const body = write(await describeContext(request));
+      const body = await write(await describeContext(request));
       reply.headers(pageHeaders);
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });

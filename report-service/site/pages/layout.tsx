@@ -9,6 +9,7 @@ const pages = [
   { path: "/reference", name: "Reference" },
   { path: "/explorer", name: "Explorer" },
 ];
+const filesPage = { path: "/files", name: "Files" };
 
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%231a4480'/%3E%3Cpath d='M4 12V8m4 4V4m4 8V6' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
@@ -62,7 +63,7 @@ export function Layout({
             </p>
             <nav aria-label="Pages">
               <ul>
-                {pages.map(({ path: href, name }) => (
+                {[...pages, ...(hasPublicData ? [filesPage] : [])].map(({ path: href, name }) => (
                   <li key={href}>
                     <a href={href} aria-current={href === path ? "page" : undefined}>
                       {name}
@@ -90,7 +91,7 @@ export function Layout({
               )}
               {hasPublicData && (
                 <li>
-                  <a href="/public-data/manifest.json">Bulk files</a>
+                  <a href="/openapi.json">OpenAPI</a>
                 </li>
               )}
               <li>

@@ -13,7 +13,7 @@ import { send } from "../http.ts";
 
 // What the app serves, seen as HTTP.
 
-const pages = ["/", "/reference", "/explorer"];
+const pages = ["/", "/reference", "/explorer", "/files"];
 const csp = (api: string) =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>

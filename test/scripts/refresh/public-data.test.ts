@@ -269,6 +269,18 @@ describe.skipIf(!target.appUrl.includes("127.0.0.1"))("the report service", () =
     expect(await ask("/public-data/general.csv.gz", "PUT")).toBe(405);
   });
 
+  it("lists them on a page, with rows, checksum and commands that name this app", async () => {
+    const page = await (await fetch(`${target.appUrl}/files`)).text();
+    const manifest = await (await fetch(`${target.appUrl}/public-data/manifest.json`)).json();
+    expect(page).toContain(manifest.data_set);
+    for (const { name, rows, sha256 } of manifest.files) {
+      const [, row = ""] = page.split(`href="/public-data/${name}"`);
+      expect(row.slice(0, row.indexOf("</tr>")), name).toContain(`>${rows.toLocaleString("en-US")}</td>`);
+      expect(row.slice(0, row.indexOf("</tr>")), name).toContain(sha256);
+    }
+    expect(page).toContain(`from '${target.appUrl}/public-data/general.parquet'`);
+  });
+
   it("lets a column be read without the rest of the file", async () => {
     let bytes = 0;
     const fetchPart = async (...request: Parameters<typeof fetch>) => {
