@@ -75,6 +75,8 @@ async function waitUntilSteady(readers: Readers): Promise<void> {
 /** What the stack's process has started, one of PostgreSQL's own processes, and the stack's process. */
 function listVictims(own: OwnStack): Victim[] {
   const names = new Set(listChildren(own.pid()).map(({ name }) => name));
+  // Of tsx, which runs TypeScript: no part.
+  names.delete("esbuild");
   const findChild = (name: string) => () => listChildren(own.pid()).find((child) => child.name === name)?.pid;
   const findBackend = () => {
     const server = listChildren(own.pid()).find(({ name }) => name === "postgres");
