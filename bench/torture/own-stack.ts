@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -24,10 +23,15 @@ export interface OwnStack {
 }
 
 const project = path.resolve(import.meta.dirname, "../..");
-const portNames = [
-  ...["GATEWAY_PORT", "APP_PORT", "STORAGE_PORT", "DATABASE_PORT", "POSTGREST_PORT", "POSTGREST_ADMIN_PORT"],
-  "GATEWAY_ADMIN_PORT",
-];
+const ports = [
+  "GATEWAY",
+  "APP",
+  "STORAGE",
+  "DATABASE",
+  "POSTGREST",
+  "POSTGREST_ADMIN",
+  "GATEWAY_ADMIN",
+] as const;
 
 /**
  * Runs `npm start` on free ports, and a report service beside it. It is started again on the same ports whenever it has
@@ -38,10 +42,12 @@ export async function startOwnStack(): Promise<OwnStack> {
   const sample = path.join(directory, "planted");
   await writeSample({ directory: sample });
   await plantSuppressedValues(sample);
-  const ports = await choosePorts();
+  const settled = await settlePorts(
+    readStackConfig(Object.fromEntries(ports.map((name) => [`${name}_PORT`, "0"]))),
+  );
   const env = {
     ...process.env,
-    ...ports,
+    ...Object.fromEntries(ports.map((name) => [`${name}_PORT`, String(settled[`${name}_PORT`])])),
     STACK_DIRECTORY: directory,
     // With a database of its own, whatever is exported.
     DATABASE_URL: "",
@@ -71,7 +77,7 @@ export async function startOwnStack(): Promise<OwnStack> {
   const read = async (name: string) => JSON.parse(await readFile(path.join(directory, name), "utf8"));
   const facts: StackFacts = await read("stack.json");
   const secrets: Secrets = await read("secrets.json");
-  const second = await startSecondApp(facts, secrets, ports.STORAGE_PORT);
+  const second = await startSecondApp(facts, secrets, settled.STORAGE_PORT);
   return {
     directory,
     facts,
@@ -87,21 +93,7 @@ export async function startOwnStack(): Promise<OwnStack> {
   };
 }
 
-/** Free ports that no outgoing connection is given while a part is away (Linux gives those from 32768 on). */
-async function choosePorts(): Promise<Record<string, string> & { STORAGE_PORT: string }> {
-  for (;;) {
-    const first = randomInt(10_000, 32_000);
-    const ports = Object.fromEntries(portNames.map((name, index) => [name, String(first + index)]));
-    try {
-      await settlePorts(readStackConfig(ports));
-      return { STORAGE_PORT: "", ...ports };
-    } catch {
-      // One of them is taken.
-    }
-  }
-}
-
-async function startSecondApp({ database_url }: StackFacts, secrets: Secrets, storagePort: string) {
+async function startSecondApp({ database_url }: StackFacts, secrets: Secrets, storagePort: number) {
   const url = new URL(database_url);
   [url.username, url.password] = ["report_service", secrets.rolePasswords.report_service];
   return await startReportService({
