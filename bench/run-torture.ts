@@ -46,8 +46,8 @@ try {
     const finding = await part.run(opened.target, { seed, report });
     findings.set(part.name, finding);
     process.stdout.write(`${formatFinding(part, finding)}\n`);
+    await writeTable(options.out, parts, findings, opened.description);
   }
-  await writeTable(options.out, parts, findings, opened.description);
   if ([...findings.values()].some((finding) => finding?.faults.length)) process.exitCode = 1;
 } finally {
   await opened.close();
