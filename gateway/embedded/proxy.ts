@@ -81,7 +81,7 @@ export async function handleRequest(
     const route =
       early || !holdsUtf8(normalized) ? undefined : matchRoute(config.routes, exchange.method, normalized);
     if (!route) {
-      await reply(early ?? answerError(exchange, 404, "no Route matched with those values"));
+      await reply(early ?? answerNoRoute(exchange, config.routes.length > 0));
       return outcome;
     }
     outcome.route = route;
@@ -208,4 +208,12 @@ function describeFailure(exchange: Exchange, error: unknown): Answer {
   }
   if (error.status === 503) return answerError(exchange, 503, error.message);
   return answerProxyError(exchange, error.status, error.message);
+}
+
+/**
+ * As Kong, but for one without any route: it waits for the sync, and 404 would say that there is no such report.
+ */
+function answerNoRoute(exchange: Parameters<typeof answerError>[0], hasRoutes: boolean) {
+  if (hasRoutes) return answerError(exchange, 404, "no Route matched with those values");
+  return answerError(exchange, 503, "The gateway waits for its configuration", [["Retry-After", "1"]]);
 }

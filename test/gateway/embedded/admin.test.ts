@@ -159,8 +159,9 @@ describe("the Admin API", () => {
     const upstream = await startUpstream((incoming, response) => response.end(incoming.url));
     const gateway = await startGateway({ admin });
     const before = await send(gateway, "/a");
-    expect(before.status).toBe(404);
-    expect(JSON.parse(before.body.toString()).message).toBe("no Route matched with those values");
+    expect(before.status).toBe(503);
+    expect(before.headers["retry-after"]).toBe("1");
+    expect(JSON.parse(before.body.toString()).message).toBe("The gateway waits for its configuration");
 
     await putService(gateway, upstream, { strip_path: false });
     expect((await send(gateway, "/a")).body.toString()).toBe("/a");
@@ -176,7 +177,7 @@ describe("the Admin API", () => {
     expect(refused[0]?.json.fields).toEqual({ hosts: expect.any(String) });
     expect((await send(gateway, "/a")).body.toString()).toBe("/a");
     await askAdmin(gateway, "DELETE", `/routes/${ids.route}`);
-    expect((await send(gateway, "/a")).status).toBe(404);
+    expect((await send(gateway, "/a")).status).toBe(503);
   });
 
   test("keeps what was counted, whatever is put again", async () => {
