@@ -1,6 +1,8 @@
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { request } from "undici";
+import { parquetReadObjects } from "hyparquet";
+import { type Dispatcher, request } from "undici";
 import { connect } from "../../service/connect.ts";
 import type { Finding, Target } from "./part.ts";
 import { provokeErrors } from "./provoke-errors.ts";
@@ -77,10 +79,18 @@ async function scanBulkFiles({ appUrls, leaks }: Target, faults: string[]): Prom
   const { files }: { files: { name: string }[] } = JSON.parse(text);
   for (const { name } of files) {
     const { body } = await request(`${appUrls[0]}/public-data/${name}`);
-    for await (const line of createInterface({ input: body.pipe(createGunzip()) })) {
+    for await (const line of name.endsWith(".parquet") ? readParquet(body) : readGzip(body)) {
       const words = [...leaks.findSecrets(line), ...leaks.findSuppressed(line)];
       if (words.length > 0) faults.push(`The bulk file ${name} has ${words.join()}.`);
     }
   }
   return files.length;
+}
+
+const readGzip = (body: Readable) => createInterface({ input: body.pipe(createGunzip()) });
+
+async function* readParquet(body: Dispatcher.ResponseData["body"]): AsyncGenerator<string> {
+  for (const row of await parquetReadObjects({ file: await body.arrayBuffer() })) {
+    yield Object.values(row).join(" ");
+  }
 }

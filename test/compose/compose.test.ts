@@ -238,7 +238,7 @@ describe("PostgreSQL's settings", () => {
   test("follow the limit of a cgroup of version 1", async () => {
     const file = "memory/memory.limit_in_bytes";
     expect(await runCommand(command, "2147483648\n", file)).toBe(`docker-entrypoint.sh postgres ${settings}`);
-    expect(await runCommand(command, "9223372036854771712\n", file)).toContain("shared_buffers=256MB");
+    expect(await runCommand(command, "9223372036854771712\n", file)).toContain("shared_buffers=409MB");
   });
 
   test("are the same where there are replicas", async () => {

@@ -17,6 +17,7 @@ declare
   counted text;
   place integer := 1;
   answer record;
+  retirement jsonb;
   answer_headers text := '';
 begin
   -- PostgreSQL's log lines and pg_stat_activity show the request's ID. Clients may send their own, so only a sane one is
@@ -67,6 +68,9 @@ begin
   if not key.is_use_recorded and not pg_is_in_recovery() then
     perform pg_notify('api_key_used', key.id::text);
   end if;
+  if key.has_retired_versions then
+    retirement := request.find_retirement(profile);
+  end if;
   perform
     set_config('request.api_key_id', key.id::text, true),
     set_config('statement_timeout', key.statement_timeout, true),
@@ -102,8 +106,8 @@ begin
       || '{"Cache-Control":"private, no-cache"},{"Vary":"Accept, Accept-Profile, Prefer, Range, X-Api-Key"}';
   end if;
   answer_headers := '[' || answer_headers || ']';
-  if key.has_retired_versions then
-    answer_headers := request.find_retirement(profile) || answer_headers::jsonb;
+  if retirement is not null then
+    answer_headers := retirement || answer_headers::jsonb;
   end if;
   perform set_config('response.headers', answer_headers, true);
 
