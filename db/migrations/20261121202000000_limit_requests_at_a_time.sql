@@ -1,16 +1,17 @@
 -- How many requests of a key may run at a time (db/api/request/decide.sql counts them).
 -- Lock level: access exclusive on access.tiers, three rows, and on the view.
 
--- pgls-ignore lint/safety/addingFieldWithDefault: a constant, so nothing is rewritten
+alter table access.tiers add column requests_at_a_time integer;
+update access.tiers set requests_at_a_time = case name when 'demo' then 3 else 4 end
+where requests_at_a_time is null;
+alter table access.tiers alter column requests_at_a_time set default 4;
+-- PostgREST has five connections in docker-compose.yml, elsewhere more: no key, and no address, ever holds all of them.
+-- Null is no number of requests either.
 -- pgls-ignore lint/safety/constraintMissingNotValid: three rows
 alter table access.tiers
-  add column requests_at_a_time integer not null default 4,
-  -- PostgREST has five connections in docker-compose.yml, elsewhere more: no key, and no address, ever holds all of them.
-  add constraint tiers_leave_connections_to_others check (requests_at_a_time between 1 and 4);
+  add constraint tiers_leave_connections_to_others check (coalesce(requests_at_a_time, 0) between 1 and 4);
 comment on column access.tiers.requests_at_a_time is
   'Requests that the database answers at a time, counted as limited_by says; 429 beyond it.';
-
-update access.tiers set requests_at_a_time = 3 where name = 'demo';
 
 create or replace view access.active_keys as
 select

@@ -55,7 +55,7 @@ export async function supervise<Result>(
         return fail(`${name} has ended ${deaths} times in a row. The last time:\n${ending}`);
       }
       report(`${String(ending).split("\n")[0]} It is started again.`);
-      await sleep(pause, undefined, { ref: false });
+      await sleep(pause);
       if (isStopping) return;
       startedAt = performance.now();
       const failure = start(keep).then(() => undefined, describeError);

@@ -128,11 +128,16 @@ describe("npm start -- --gateway kong", () => {
     expect((await readPrefix(stack, "arguments")).trim()).toBe("start");
   });
 
-  test("ends with Kong's words when Kong dies", async () => {
+  test("starts Kong again when it dies", async () => {
     const stack = await startOnKong();
-    process.kill(Number(await readPrefix(stack, "pid")), "SIGKILL");
-    expect(await stack.exited).toBe(1);
-    expect(stack.output()).toContain("Kong ended with");
+    const first = await readPrefix(stack, "pid");
+    process.kill(Number(first), "SIGKILL");
+    await waitFor("Kong has begun anew", async () => {
+      const pid = await readPrefix(stack, "pid").catch(() => "");
+      return pid !== "" && pid !== first;
+    });
+    await waitFor("Kong is back", () => stack.output().includes("Kong is back."));
+    expect(stack.output()).toContain("Kong ended with SIGKILL. It is started again.");
   });
 
   test("leaves no Kong behind when the stack itself is killed", async () => {

@@ -79,7 +79,7 @@ export function testView(getSite: () => Site): void {
       await accept.click();
       await page.getByRole("button", { name: "Cancel" }).click();
       await expect.poll(() => page.getByRole("button", { name: "Cancel" }).count()).toBe(0);
-      expect(await hasFocus(page)).toBe(true);
+      await expect.poll(() => hasFocus(page)).toBe(true);
       await page.getByRole("button", { name: "Download all rows" }).click();
       const [download] = await Promise.all([page.waitForEvent("download"), accept.click()]);
       const [dataSet] = await site.query<{ id: string }>(

@@ -270,9 +270,15 @@ describe("a data set by other definitions than the live one", () => {
         slowest[moment] = Math.max(slowest[moment], performance.now() - start);
       }
     };
-    const readers = Promise.all(Array.from({ length: 4 }, read));
-    for (const type of ["text", "integer", "date", "text"]) {
-      await publish(addCounty(type), { auditee_county: "20240101" }, (line) => {
+    const readers = Promise.all(Array.from({ length: 3 }, read));
+    const types = [
+      ["text", "20240101"],
+      ["integer", "20240101"],
+      ["date", "2024-01-01"],
+      ["text", "2024-01-01"],
+    ] as const;
+    for (const [type, county] of types) {
+      await publish(addCounty(type), { auditee_county: county }, (line) => {
         isPublishing = line.startsWith("Publishing");
       });
       isPublishing = false;

@@ -75,7 +75,7 @@ it("keeps the bulk files of the two last data sets in a bucket, from where they 
   );
   const folders = new Set(
     [...s3.objects.keys()]
-      .filter((key) => key.endsWith(".gz") && key.startsWith("public/"))
+      .filter((key) => key.endsWith(".gz") && key.startsWith("public/") && !key.startsWith("public/changes-"))
       .map((key) => key.split("/")[1]),
   );
   expect([...folders].sort()).toEqual(rows.map((row) => row.id));
