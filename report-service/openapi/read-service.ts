@@ -1,29 +1,10 @@
 import type { Pool } from "pg";
 import { z } from "zod";
+import { describedApi } from "../described-api.ts";
 
 const described = z.object({
   data_set: z.object({ id: z.string() }).nullable(),
-  api: z.array(
-    z.object({
-      schema: z.string(),
-      description: z.string().nullable(),
-      tables: z.array(
-        z.object({
-          name: z.string(),
-          description: z.string(),
-          columns: z.array(z.object({ name: z.string(), type: z.string(), description: z.string() })),
-          embeds: z.array(z.string()),
-        }),
-      ),
-      functions: z.array(
-        z.object({
-          name: z.string(),
-          description: z.string(),
-          parameters: z.array(z.object({ name: z.string(), type: z.string() })),
-        }),
-      ),
-    }),
-  ),
+  api: describedApi,
 });
 
 /** What is deployed, as publication.describe_api() tells it: what PostgREST reads as well. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { describedApi } from "../described-api.ts";
 
 /** One served version of the API, as the reference and the explorer show it. */
 export interface VersionDescription {
@@ -36,35 +36,13 @@ export interface ServedFunction {
   parameters: { name: string; type: string }[];
 }
 
-const described = z.array(
-  z.object({
-    schema: z.string(),
-    description: z.string().nullable(),
-    tables: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        columns: z.array(z.object({ name: z.string(), type: z.string(), description: z.string() })),
-        embeds: z.array(z.string()),
-      }),
-    ),
-    functions: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        parameters: z.array(z.object({ name: z.string(), type: z.string() })),
-      }),
-    ),
-  }),
-);
-
 /**
  * Reads what publication.describe_api() tells.
  *
  * @param known values of columns by the end of their names, beside those that the columns' texts quote
  */
 export function describeVersions(answer: unknown, known: Record<string, string[]>): VersionDescription[] {
-  return described.parse(answer).map(({ schema, description, tables, functions }) => ({
+  return describedApi.parse(answer).map(({ schema, description, tables, functions }) => ({
     schema,
     ...readText(description ?? ""),
     tables: tables.map((table) => ({
