@@ -75,6 +75,12 @@ export function createReportService({
     metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
   });
 
+  // Nothing here has a use for a body, whatever it is called.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, body, done) => {
+    body.resume();
+    done(null);
+  });
   // HEAD and OPTIONS only where a route says so: a token must survive whatever previews a link.
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);

@@ -151,7 +151,7 @@ describe("the answer 404", () => {
 
   test("is given to any other path", async () => {
     expect(await send(parts.url, "/")).toEqual(await notFound());
-    expect(await send(parts.url, "/dissemination/report/pdf/x")).toEqual(await notFound());
+    expect(await send(parts.url, "/dissemination/report/x")).toEqual(await notFound());
   });
 });
 

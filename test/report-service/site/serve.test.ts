@@ -1,4 +1,4 @@
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readReportServiceConfig } from "../../../report-service/config.ts";
@@ -38,16 +38,23 @@ describe.each(pages)("the page %s", (page) => {
     expect(body).not.toMatch(/<script(?![^>]*src="\/assets\/)|<style|\sstyle=|\son\w+=/);
   });
 
-  it("is 304 for who has it, shorter for who takes gzip, and answers HEAD", async () => {
+  it("is 304 for who has it, shorter for who takes Brotli or gzip, and answers HEAD", async () => {
     const { headers, body } = await get(page);
     const etag = String(headers.etag);
     expect(await get(page, { "if-none-match": etag })).toMatchObject({ status: 304, body: "" });
     expect(await get(page, { "if-none-match": '"another"' })).toMatchObject({ status: 200 });
-    const zipped = await get(page, { "accept-encoding": "br, gzip" });
-    expect(zipped.headers["content-encoding"]).toBe("gzip");
-    expect(gunzipSync(Buffer.from(zipped.body, "latin1")).toString("latin1")).toBe(body);
-    expect(zipped.body.length).toBeLessThan(body.length);
-    expect(await get(page, { "if-none-match": String(zipped.headers.etag) })).toMatchObject({ status: 304 });
+    for (const [accepted, encoding, decompress] of [
+      ["gzip, deflate, br", "br", brotliDecompressSync],
+      ["gzip", "gzip", gunzipSync],
+    ] as const) {
+      const packed = await get(page, { "accept-encoding": accepted });
+      expect(packed.headers["content-encoding"]).toBe(encoding);
+      expect(decompress(Buffer.from(packed.body, "latin1")).toString("latin1")).toBe(body);
+      expect(packed.body.length).toBeLessThan(body.length);
+      expect(await get(page, { "if-none-match": String(packed.headers.etag) })).toMatchObject({
+        status: 304,
+      });
+    }
     const head = await get(page, {}, "HEAD");
     expect(head).toMatchObject({ status: 200, body: "" });
     expect(head.headers["content-length"]).toBe(String(body.length));
@@ -77,7 +84,7 @@ describe("an asset", () => {
   it("is little: all of them and the pages are less than 60 KB, as they are sent", async () => {
     const sizes = await Promise.all(
       [...(await listAssets()), ...pages].map(
-        async (each) => (await get(each, { "accept-encoding": "gzip" })).body.length,
+        async (each) => (await get(each, { "accept-encoding": "gzip, deflate, br" })).body.length,
       ),
     );
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
