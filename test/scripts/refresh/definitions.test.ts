@@ -286,6 +286,7 @@ describe("a data set by other definitions than the live one", () => {
     stopped = true;
     await readers;
     expect(slowest.publishing).toBeGreaterThan(0);
-    expect(slowest.publishing).toBeLessThan(2 * slowest.otherwise + 150);
+    // Other files are tested at the same time.
+    expect(slowest.publishing).toBeLessThan(3 * slowest.otherwise + 1000);
   });
 });
