@@ -17,6 +17,13 @@ export interface ServiceOptions {
   log: (line: string) => void;
 }
 
+/** What Node is given to run a script: from its source, or compiled where this program is. */
+function programArguments(script: string): string[] {
+  const [, self = ""] = process.argv;
+  if (path.extname(self) === ".js") return [path.join(path.dirname(self), script.replace(/ts$/, "js"))];
+  return ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, script)];
+}
+
 const scripts = path.resolve(import.meta.dirname, "..");
 
 /** Starts one of the project's services in a process of its own, and waits until it answers. */
@@ -29,7 +36,7 @@ export async function startService(
   const child = startChildProcess({
     name,
     command: process.execPath,
-    args: ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, script), ...args],
+    args: [...programArguments(script), ...args],
     env: Object.fromEntries(
       Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]])),
     ),

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
+import { programArguments } from "../support/compile-programs.ts";
 
 const project = path.resolve(import.meta.dirname, "../..");
 
@@ -73,7 +74,7 @@ export const clients: Client[] = [
   },
   {
     language: "TypeScript",
-    program: [process.execPath, "--import", "tsx", "examples/client.ts"],
+    program: [process.execPath, ...programArguments("examples/client.ts")],
     format: "jsonl",
     readSynced: readFormat("jsonl"),
     missing: undefined,

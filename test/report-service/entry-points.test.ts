@@ -2,19 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { signTarget } from "../../report-service/signed-url.ts";
+import { programArguments } from "../support/compile-programs.ts";
 import { openTokens, serviceDatabaseUrl } from "./database.ts";
 import { send } from "./http.ts";
 import { downloads, pdf, reportId, signingSecret } from "./parts.ts";
 
-const scripts = path.resolve(import.meta.dirname, "../../scripts");
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const running: ChildProcess[] = [];
 let directory: string;
 
@@ -36,7 +33,7 @@ interface Program {
 
 /** Runs an entry point in a directory without .env, with no environment but this. */
 function run(script: string, env: Record<string, string>, args: string[] = []): Program {
-  const argv = ["--import", tsx, path.join(scripts, script), ...args];
+  const argv = [...programArguments(`scripts/${script}`), ...args];
   const child = spawn(process.execPath, argv, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] });
   running.push(child);
   const output = { stdout: "", stderr: "" };

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
+import { programArguments } from "./compile-programs.ts";
 
 const project = path.resolve(import.meta.dirname, "../..");
 
@@ -32,7 +33,7 @@ export interface RunningStack {
 
 /** A program of the project's `scripts`, with its output collected. */
 export function runScript(script: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, ["--import", "tsx", `scripts/${script}`, ...args], {
+  const child = spawn(process.execPath, [...programArguments(`scripts/${script}`), ...args], {
     cwd: project,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],

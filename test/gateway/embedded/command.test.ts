@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { programArguments } from "../../support/compile-programs.ts";
 import { documentFor, startGateway, startUpstream } from "./support.ts";
 
 describe("npm run gateway:embedded", () => {
@@ -76,7 +77,7 @@ function startCommand(args: string[], adminToken = "a token") {
   const root = new URL("../../../", import.meta.url).pathname;
   const child: ChildProcess = spawn(
     process.execPath,
-    ["--import", "tsx", "scripts/gateway-embedded.ts", ...args],
+    [...programArguments("scripts/gateway-embedded.ts"), ...args],
     {
       cwd: root,
       env: { ...process.env, GATEWAY_ADMIN_TOKEN: adminToken },

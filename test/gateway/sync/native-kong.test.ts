@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { probeKong, startKong } from "../../../scripts/stack/kong.ts";
+import { programArguments } from "../../support/compile-programs.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
@@ -33,7 +34,7 @@ env > "$KONG_PREFIX/environment"
 echo "$@" > "$KONG_PREFIX/arguments"
 id -u > "$KONG_PREFIX/user"
 if [ "$1" = migrations ]; then echo "$2" >> "$KONG_PREFIX/migrations"; exit 0; fi
-cd ${project} && ${process.execPath} --import tsx test/gateway/sync/fake-kong.ts
+cd ${project} && ${process.execPath} ${programArguments("test/gateway/sync/fake-kong.ts").join(" ")}
 `,
     { mode: 0o755 },
   );

@@ -14,6 +14,7 @@ import {
   renderKey,
 } from "../../../gateway/render-entities.ts";
 import { templateFile } from "../../../gateway/start-sync.ts";
+import { programArguments } from "../../support/compile-programs.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { target } from "../../support/target.ts";
 import { adminToken, startNode } from "./support.ts";
@@ -182,7 +183,8 @@ test.each(["gateway-sync.ts", "gateway-render.ts", "kong-database.ts", "db-deplo
   "%s explains itself",
   async (script) => {
     const { stdout } = await promisify(execFile)(process.execPath, [
-      ...["--import", "tsx", `scripts/${script}`, "--help"],
+      ...programArguments(`scripts/${script}`),
+      "--help",
     ]);
     expect(stdout).toContain("Usage:");
   },

@@ -5,6 +5,7 @@ import { Client, type DatabaseError } from "pg";
 import { expect } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements-program.ts";
 import { runKeys } from "../../../scripts/access/keys-program.ts";
+import { programArguments } from "../../support/compile-programs.ts";
 import { collect, type Run, type RunOptions, runHere } from "../../support/run-here.ts";
 import { query, target } from "../../support/target.ts";
 
@@ -92,12 +93,12 @@ export async function shell(command: string, options?: RunOptions): Promise<Run>
 export const keys = (args: string, options?: RunOptions) =>
   runHere(runKeys, splitWords(args), { ...defaults(), ...options });
 export const shellKeys = (args: string, options?: RunOptions) =>
-  shell(`node --import tsx scripts/keys.ts ${args}`, options);
+  shell(`node ${programArguments("scripts/keys.ts").join(" ")} ${args}`, options);
 /** Runs `npm run agreements` in this process, and with `shell` in one of its own. */
 export const agreements = (args: string, options?: RunOptions) =>
   runHere(runAgreements, splitWords(args), { ...defaults(), ...options });
 export const shellAgreements = (args: string, options?: RunOptions) =>
-  shell(`node --import tsx scripts/agreements.ts ${args}`, options);
+  shell(`node ${programArguments("scripts/agreements.ts").join(" ")} ${args}`, options);
 
 /** The words of a command line, of which some are in single quotes. */
 function splitWords(line: string): string[] {

