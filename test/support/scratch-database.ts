@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Client, escapeIdentifier } from "pg";
+import { type Client, escapeIdentifier, escapeLiteral } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { type ScratchServer, startScratchServer } from "../../scripts/servers/scratch-database.ts";
@@ -7,8 +7,8 @@ import { connect } from "../../service/connect.ts";
 import { ofWorker, target } from "./target.ts";
 
 /** A server to make databases on, as its superuser: this worker's own, or else the one under test. */
-export const findServerUrl = () =>
-  process.env[ofWorker("SCRATCH_URL", process.env.VITEST_POOL_ID)] ?? target.databaseUrl;
+export const findServerUrl = () => findOwnServer() ?? target.databaseUrl;
+const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", process.env.VITEST_POOL_ID)];
 
 /** A new, empty database, as its superuser. */
 export interface ScratchDatabase {
@@ -16,17 +16,52 @@ export interface ScratchDatabase {
   drop: () => Promise<void>;
 }
 
-export async function createScratchDatabase(): Promise<ScratchDatabase> {
+export async function createScratchDatabase(template = "template0"): Promise<ScratchDatabase> {
   const name = `scratch_${randomUUID().replaceAll("-", "")}`;
-  const run = async (sql: string) => {
-    const client = new Client({ connectionString: findServerUrl() });
-    await client.connect();
-    await client.query(sql).finally(() => client.end());
-  };
-  await run(`create database ${escapeIdentifier(name)} template template0`);
+  await runOnServer(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`);
   const url = new URL(findServerUrl());
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => run(`drop database ${escapeIdentifier(name)} with (force)`) };
+  return {
+    url: url.href,
+    drop: async () => void (await runOnServer(`drop database ${escapeIdentifier(name)} with (force)`)),
+  };
+}
+
+async function runOnServer(sql: string): Promise<Record<string, unknown>[]> {
+  const client = await connect(findServerUrl(), "test");
+  return (await client.query(sql).finally(() => client.end())).rows;
+}
+
+/** The name of a deployed database on this worker's own server, that nobody is connected to. */
+let deployedTemplate: Promise<string> | undefined;
+
+/** A new database in the state of `db/`, as its superuser: a copy of one that was deployed, or deployed itself. */
+export async function createDeployedDatabase(): Promise<ScratchDatabase> {
+  if (findOwnServer() === undefined) {
+    const scratch = await createScratchDatabase();
+    await deployDatabase(scratch.url);
+    return scratch;
+  }
+  deployedTemplate ??= createScratchDatabase().then(async ({ url }) => {
+    await deployDatabase(url);
+    return new URL(url).pathname.slice(1);
+  });
+  const template = await deployedTemplate;
+  const copy = await createScratchDatabase(template);
+  await copyDatabaseRights(template, new URL(copy.url).pathname.slice(1));
+  return copy;
+}
+
+/** What a copy of a database does not have: the rights on the database itself. */
+async function copyDatabaseRights(from: string, to: string): Promise<void> {
+  const rows = await runOnServer(
+    `select format('grant %s on database %I to %s', privilege_type, ${escapeLiteral(to)}, nullif(grantee, 0)::regrole)
+              as statement
+     from pg_database, aclexplode(datacl)
+     where datname = ${escapeLiteral(from)} and grantee <> 0 and grantee <> datdba`,
+  );
+  const statements = rows.map(({ statement }) => statement);
+  await runOnServer([`revoke all on database ${escapeIdentifier(to)} from public`, ...statements].join(";"));
 }
 
 /** Another server for the tests that follow, as plans need one; filled in before the first of them. */
@@ -52,9 +87,8 @@ export function useDeployedDatabase(): DeployedDatabase {
   const database = {} as DeployedDatabase;
   let drop: () => Promise<void>;
   beforeAll(async () => {
-    const scratch = await createScratchDatabase();
+    const scratch = await createDeployedDatabase();
     ({ drop } = scratch);
-    await deployDatabase(scratch.url);
     Object.assign(database, { url: scratch.url, client: await connect(scratch.url, "test") });
   });
   afterAll(async () => {

@@ -8,16 +8,14 @@ import {
   startEmbeddedGateway,
 } from "../../../gateway/embedded/start-embedded-gateway.ts";
 import { type Sync, type SyncOptions, startSync } from "../../../gateway/start-sync.ts";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { createScratchDatabase } from "../../support/scratch-database.ts";
+import { createDeployedDatabase } from "../../support/scratch-database.ts";
 import { send } from "../../support/target.ts";
 
 export const adminToken = "the token of a gateway that lives for one test only";
 
 /** A database of this file's own, with the schemas and nothing else; its superuser's client and address. */
 export async function createDatabase() {
-  const scratch = await createScratchDatabase();
-  await deployDatabase(scratch.url);
+  const scratch = await createDeployedDatabase();
   const client = new Client({ connectionString: scratch.url });
   await client.connect();
   return {
