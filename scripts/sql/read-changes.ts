@@ -13,7 +13,7 @@ export interface Scope {
 /** What the transaction had done before the statements whose changes are looked for. */
 export interface Before {
   catalogues: Catalogue[];
-  /** Rows of each catalogue that this transaction has not written. */
+  /** Rows that this transaction has not written, of each catalogue whose rows the statements may not remove. */
   untouched: Map<string, number>;
   traces: Traces;
 }
@@ -24,12 +24,16 @@ export interface Part {
   scope: Scope;
 }
 
-/** Reads the state that changes are compared with. */
-export async function readBefore(client: ClientBase): Promise<Before> {
+/** Reads the state that changes are compared with, by files of these scopes. */
+export async function readBefore(client: ClientBase, scopes: Scope[]): Promise<Before> {
   const catalogues = await listCatalogues(client);
+  const hasTables = scopes.some(({ tables }) => tables);
   return {
     catalogues,
-    untouched: await countUntouched(client, catalogues),
+    untouched: await countUntouched(
+      client,
+      catalogues.map(({ name }) => name).filter((name) => !(hasTables && inSchemas.has(name))),
+    ),
     traces: await readTraces(client),
   };
 }
@@ -75,10 +79,8 @@ export async function findForbiddenChange(
   if (roles !== before.traces.roles) return "It changes a role.";
   const { rows: foreign } = await client.query<{ what: string }>(foreignSql, [own]);
   if (foreign[0] !== undefined) return `It gives ${foreign[0].what} to another owner.`;
-  const untouched = await countUntouched(client, before.catalogues);
-  const gone = [...before.untouched].find(
-    ([name, count]) => (untouched.get(name) ?? 0) < count && !(hasTables && inSchemas.has(name)),
-  );
+  const untouched = await countUntouched(client, [...before.untouched.keys()]);
+  const gone = [...before.untouched].find(([name, count]) => (untouched.get(name) ?? 0) < count);
   return gone === undefined ? undefined : `It removes what is not its own: a row of ${gone[0]} is gone.`;
 }
 
@@ -114,9 +116,9 @@ async function listCatalogues(client: ClientBase): Promise<Catalogue[]> {
 const from = (name: string) =>
   `from pg_catalog.${name} as t where ${name === "pg_database" ? "t.datname = current_database() and " : ""}`;
 
-async function countUntouched(client: ClientBase, catalogues: Catalogue[]): Promise<Map<string, number>> {
+async function countUntouched(client: ClientBase, catalogues: string[]): Promise<Map<string, number>> {
   const each = catalogues.map(
-    ({ name }) => `select '${name}' as name, count(*)::integer as rows ${from(name)}age(t.xmin) > 0`,
+    (name) => `select '${name}' as name, count(*)::integer as rows ${from(name)}age(t.xmin) > 0`,
   );
   const { rows } = await client.query<{ name: string; rows: number }>(each.join(" union all "));
   return new Map(rows.map((row) => [row.name, row.rows]));

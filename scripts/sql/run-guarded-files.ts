@@ -18,7 +18,10 @@ export interface GuardedFiles {
  * @throws SqlFileError that names file, line and column: of what PostgreSQL refused, or what it should not have done
  */
 export async function runGuardedFiles(client: ClientBase, groups: GuardedFiles[]): Promise<void> {
-  const before = await readBefore(client);
+  const before = await readBefore(
+    client,
+    groups.map(({ scope }) => scope),
+  );
   const session = await readSession(client);
   const all = groups.flatMap((group) =>
     group.files.flatMap(splitStatements).map((statement) => ({ statement, group })),
