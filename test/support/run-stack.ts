@@ -32,8 +32,13 @@ export interface RunningStack {
 }
 
 /** A program of the project's `scripts`, with its output collected. */
-export function runScript(script: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [...programArguments(`scripts/${script}`), ...args], {
+export function runScript(
+  script: string,
+  args: string[],
+  env: Record<string, string>,
+  program = programArguments(`scripts/${script}`),
+) {
+  const child = spawn(process.execPath, [...program, ...args], {
     cwd: project,
     env: { PATH: process.env.PATH ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -63,15 +68,11 @@ function chosenPrograms(): Record<string, string> {
 
 /** Runs `npm start` in a directory of its own until it serves. */
 export async function runStack(
-  options: { args?: string[]; env?: Record<string, string>; directory?: string } = {},
+  options: { args?: string[]; env?: Record<string, string>; directory?: string; program?: string[] } = {},
 ): Promise<RunningStack> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "single-audit-stack-")));
-  const script = runScript("start.ts", options.args ?? [], {
-    ...chosenPrograms(),
-    ...freePorts,
-    STACK_DIRECTORY: directory,
-    ...options.env,
-  });
+  const env = { ...chosenPrograms(), ...freePorts, STACK_DIRECTORY: directory, ...options.env };
+  const script = runScript("start.ts", options.args ?? [], env, options.program);
   const kill = (signal: NodeJS.Signals) => {
     script.child.kill(signal);
   };

@@ -22,6 +22,8 @@ beforeAll(async () => {
   sample = await makeSmallSample();
   stack = await runStack({
     directory,
+    // As npm start does; the others are compiled.
+    program: ["--import", "tsx", "scripts/start.ts"],
     args: ["--data", sample.directory],
     env: { DATABASE_MEMORY: "2048" },
   });
