@@ -250,6 +250,30 @@ export interface Database {
         };
         Relationships: [];
       };
+      totals_by_agency: {
+        Row: {
+          audit_year: string | null;
+          federal_agency_prefix: string | null;
+          submissions: number | null;
+          awards: number | null;
+          amount_expended: number | null;
+          findings: number | null;
+          material_weaknesses: number | null;
+        };
+        Relationships: [];
+      };
+      totals_by_state: {
+        Row: {
+          audit_year: string | null;
+          auditee_state: string | null;
+          submissions: number | null;
+          awards: number | null;
+          amount_expended: number | null;
+          findings: number | null;
+          material_weaknesses: number | null;
+        };
+        Relationships: [];
+      };
     };
     Functions: {
       additional_eins:

@@ -7,6 +7,7 @@ declare
   generation constant text := current_setting('leak_gate.generation');
   disclosed constant text := 'disclosed' || generation;
   suppressed constant text := 'suppressed' || generation;
+  asker constant text := current_setting('role');
   findings text[] := '{}';
   reports text[];
   question record;
@@ -40,9 +41,12 @@ begin
     end if;
   end loop;
 
-  -- What names no submission cannot be asked; but data_set says which data set it is.
-  findings := findings || array(
-    select format('%s: it has no report_id, so nobody can tell whose rows these are.', pg_class.oid::regclass)
+  -- What names no submission is computed of public rows: a materialized view, whose definition gives the public the same
+  -- rows. But data_set says which data set it is.
+  for question in
+    select
+      format('%I.%I', disclosed, pg_class.relname) as relation,
+      case when pg_class.relkind = 'm' then rtrim(pg_get_viewdef(pg_class.oid), ';') end as definition
     from pg_catalog.pg_class
     where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
       and pg_class.relname <> 'data_set'
@@ -50,7 +54,32 @@ begin
         select from pg_catalog.pg_attribute
         where pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = 'report_id' and not pg_attribute.attisdropped
       )
-  );
+  loop
+    if question.definition is null then
+      findings := findings || format(
+        '%s: it has no report_id, so nobody can tell whose rows these are.', question.relation
+      );
+      continue;
+    end if;
+    begin
+      perform set_config('role', 'api_public', true);
+      execute format(
+        'with computed as materialized (%2$s) select exists ('
+        '  (table %1$s except all table computed) union all (table computed except all table %1$s)'
+        ')', question.relation, question.definition
+      ) into is_there;
+      perform set_config('role', asker, true);
+    exception
+      when others then
+        findings := findings || format('%s: the public cannot compute it: %s', question.relation, sqlerrm);
+        continue;
+    end;
+    if is_there then
+      findings := findings || format(
+        '%s: its rows are not those that its definition gives the public.', question.relation
+      );
+    end if;
+  end loop;
 
   -- Nor may it be seen that a suppressed submission came after or before a public one.
   execute format(

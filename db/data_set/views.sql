@@ -11,7 +11,7 @@ begin
     with published as (
       select pg_class.oid, pg_class.relname::text as name
       from pg_catalog.pg_class
-      where pg_class.relnamespace = 'disclosed'::regnamespace and pg_class.relkind = 'r'
+      where pg_class.relnamespace = 'disclosed'::regnamespace and pg_class.relkind in ('r', 'm')
         and pg_class.relname not in ('general_stubs', 'fingerprints')
     )
     select

@@ -17,7 +17,6 @@ create table publication.data_sets (
   started_at timestamptz,
   durations jsonb not null default '{}',
   rolled_back_at timestamptz,
-  submission_counts jsonb not null default '[]',
   constraint data_sets_state_is_known check (state in ('live', 'previous', 'dropped'))
 );
 
@@ -36,8 +35,6 @@ comment on column publication.data_sets.started_at is 'When its loading began.';
 comment on column publication.data_sets.durations is 'Seconds by step, as {"<step>": n}.';
 comment on column publication.data_sets.rolled_back_at is
   'When a rollback took it from live. The same source is then not published again by itself.';
-comment on column publication.data_sets.submission_counts is
-  'Public submissions, as [{"audit_year": "2023", "state": "CA", "submissions": n}, …]; state is null where there is none.';
 
 grant select, insert, update on publication.data_sets to publisher;
 -- What is live decides what drift is.

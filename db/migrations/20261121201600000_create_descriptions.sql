@@ -49,8 +49,7 @@ as $$
         'rows', (
           select jsonb_object_agg(counted.key, counted.value -> 'disclosed')
           from jsonb_each(data_sets.row_counts) as counted
-        ),
-        'submission_counts', data_sets.submission_counts
+        )
       )
       from publication.data_sets
       where data_sets.state = 'live' and data_sets.source <> 'empty'
@@ -88,6 +87,6 @@ as $$
   )
 $$;
 comment on function publication.describe_service is
-  'The live data set (null while there is none), with public rows by table and submissions by audit year and state; the limits of each tier; the versions of the API that are served, with what is announced of their end.';
+  'The live data set (null while there is none), with public rows by table; the limits of each tier; the versions of the API that are served, with what is announced of their end.';
 grant usage on schema publication to report_service;
 grant execute on function publication.describe_service to report_service;

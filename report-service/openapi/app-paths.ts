@@ -66,6 +66,26 @@ export function describeAppPaths(appUrl: string): Record<string, object> {
         }),
       },
     },
+    "/{table}.csv": {
+      operationId: "download_totals",
+      tags: ["files"],
+      summary: "All totals by state or by agency, as one file",
+      parameters: [
+        inPath("table", "As the API has it.", {
+          type: "string",
+          enum: ["totals_by_state", "totals_by_agency"],
+        }),
+        ...listParameters("ifNoneMatch"),
+      ],
+      responses: {
+        200: {
+          description: "The rows of the API's table of this name.",
+          headers: listHeaders("ETag"),
+          content: { "text/csv": { schema: { type: "string" } } },
+        },
+        ...listResponses({ 304: "notModified", 404: "notFound", 503: "unavailable" }),
+      },
+    },
     "/openapi.json": {
       operationId: "describe_service",
       tags: ["service"],

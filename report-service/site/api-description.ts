@@ -16,6 +16,8 @@ export interface Table {
   title: string;
   description: string;
   columns: Column[];
+  /** Columns that are unique together; none where no row can be told from the others of its report. */
+  key: string[];
   /** Tables that a request may embed, as in `select=*,general(*)`. */
   embeds: string[];
 }
@@ -48,6 +50,7 @@ export function describeVersions(answer: unknown, known: Record<string, string[]
     tables: tables.map((table) => ({
       ...table,
       ...readText(table.description),
+      key: readKey(table),
       columns: table.columns.map((column) => ({
         ...column,
         description: unwrap(column.description),
@@ -67,6 +70,14 @@ function readText(text: string): { title: string; description: string } {
 /** Joins lines that were broken for their length; an empty line stays a new paragraph. */
 function unwrap(text: string): string {
   return text.trim().replace(/([^\n])\n(?=[^\n])/g, "$1 ");
+}
+
+/** What a table's description calls its key, where that is unique: `Key: report_id and award_reference.` */
+function readKey({ description, columns }: { description: string; columns: { name: string }[] }): string[] {
+  const [, list = ""] = /^Key: ([\w, ]+)/m.exec(description) ?? [];
+  if (/\bkey is not unique\b/.test(description)) return [];
+  const names = columns.map(({ name }) => name);
+  return list.split(/,\s*|\s+and\s+/).filter((word) => names.includes(word));
 }
 
 /** What a text column's description quotes, if that is more than an example. */

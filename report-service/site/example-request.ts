@@ -1,11 +1,12 @@
+import type { Table } from "./api-description.ts";
 import { emptyQuery, type Query } from "./query.ts";
 import type { ApiRequest } from "./request-snippets.ts";
 import { writeTarget } from "./write-target.ts";
 
 /** The first columns of a table, five rows in a stable order: what the reference shows of each table. */
-export function chooseExample(table: { name: string; columns: { name: string }[] }): Query {
+export function chooseExample(table: Pick<Table, "name" | "columns" | "key">): Query {
   const names = table.columns.map(({ name }) => name);
-  const order = names.filter((name) => ["report_id", "award_reference", "reference_number"].includes(name));
+  const order = table.key.length > 0 ? table.key : ["report_id"];
   return {
     ...emptyQuery,
     table: table.name,

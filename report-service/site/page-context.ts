@@ -21,8 +21,8 @@ export interface PageContext {
   appUrl: string;
   hasPublicData: boolean;
   locate: BuiltAssets["locate"];
-  /** The schema that the query string's `version` names, if any. */
-  version?: string | undefined;
+  /** The query string: what of a page is to be shown. */
+  asked: Readonly<Record<string, unknown>>;
   /** The path of the description that the explorer reads; undefined while the database is away. */
   description: string | undefined;
 }

@@ -14,6 +14,7 @@ import { writeSecurityTxt } from "./security-txt.ts";
 import { sendBody } from "./send-body.ts";
 import { sendProblemPages } from "./send-problem-pages.ts";
 import { createFactsReader } from "./service-facts.ts";
+import { writeTotals } from "./totals.ts";
 
 const kept = "public, max-age=31536000, immutable";
 
@@ -49,14 +50,13 @@ export function registerSite(
 
   const describeContext = async (request: FastifyRequest): Promise<PageContext> => {
     const facts = await readFacts();
-    const { version } = request.query as { version?: unknown };
     return {
       config,
       facts,
       appUrl: describeAppUrl(config.apiUrl, request.headers.host),
       hasPublicData,
       locate: assets.locate,
-      version: typeof version === "string" ? version : undefined,
+      asked: request.query as Record<string, unknown>,
       description: facts && describeAsset(facts.api).path,
     };
   };
@@ -93,6 +93,17 @@ export function registerSite(
     reply.header("cache-control", path === current ? kept : "no-cache");
     return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
   });
+  for (const table of ["totals_by_state", "totals_by_agency"] as const) {
+    answer(`/${table}.csv`, async (request, reply) => {
+      const facts = await readFacts();
+      if (!facts?.totals) return reply.callNotFound();
+      reply.header("cache-control", "public, no-cache");
+      return sendBody(request, reply, {
+        body: writeTotals(facts.totals, table),
+        type: "text/csv; charset=utf-8",
+      });
+    });
+  }
   answer("/.well-known/security.txt", (request, reply) => {
     reply.header("cache-control", "public, max-age=86400");
     const body = writeSecurityTxt(config.securityContact);

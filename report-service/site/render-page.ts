@@ -18,9 +18,9 @@ export function renderReference(context: PageContext): string | Buffer {
   const { api, versions } = facts;
   const known = references.get(api) ?? new Map<string, Buffer>();
   references.set(api, known);
-  const version = api.find(({ schema }) => schema === context.version)?.schema;
+  const version = api.find(({ schema }) => schema === context.asked.version)?.schema;
   const key = JSON.stringify([version, versions]);
-  const body = known.get(key) ?? Buffer.from(renderPage(ReferencePage({ ...context, version })));
+  const body = known.get(key) ?? Buffer.from(renderPage(ReferencePage(context)));
   known.set(key, body);
   return body;
 }

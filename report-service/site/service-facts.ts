@@ -1,6 +1,7 @@
 import type { Pool } from "pg";
 import { z } from "zod";
 import { describeVersions, type VersionDescription } from "./api-description.ts";
+import { type Totals, totals } from "./totals.ts";
 
 const facts = z.object({
   data_set: z
@@ -9,13 +10,6 @@ const facts = z.object({
       published_at: z.coerce.date(),
       /** Public rows by table. */
       rows: z.record(z.string(), z.number()),
-      submission_counts: z.array(
-        z.object({
-          audit_year: z.string().nullable(),
-          state: z.string().nullable(),
-          submissions: z.number(),
-        }),
-      ),
     })
     .nullable(),
   tiers: z.array(
@@ -40,8 +34,9 @@ const facts = z.object({
 export type ServiceFacts = z.infer<typeof facts> & {
   /** What publication.describe_api() says. The same object for as long as neither deployment nor data set change. */
   api: VersionDescription[];
+  /** What publication.describe_totals() says. */
+  totals: Totals | null;
 };
-export type DataSet = NonNullable<ServiceFacts["data_set"]>;
 export type Tier = ServiceFacts["tiers"][number];
 
 const keepMilliseconds = 30_000;
@@ -61,12 +56,17 @@ export function createFactsReader(
   const readApi = rememberLast(describeVersions);
   const ask = async () => {
     try {
-      const { rows } = await pool.query<{ facts: unknown; api: unknown }>(
-        "select publication.describe_service() as facts, publication.describe_api() as api",
+      const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
+        `select publication.describe_service() as facts, publication.describe_api() as api,
+           publication.describe_totals() as totals`,
       );
       askAgainAt = performance.now() + keepMilliseconds;
-      const service = facts.parse(rows[0]?.facts);
-      return { ...service, api: readApi(rows[0]?.api, listKnownValues(service.data_set)) };
+      const told = totals.nullable().parse(rows[0]?.totals);
+      return {
+        ...facts.parse(rows[0]?.facts),
+        totals: told,
+        api: readApi(rows[0]?.api, listKnownValues(told)),
+      };
     } catch (error) {
       askAgainAt = performance.now() + keepFailureMilliseconds;
       onError(error);
@@ -88,10 +88,10 @@ export function createFactsReader(
 }
 
 /** Years and states of the live data set, by the end of the names of columns that hold them. */
-function listKnownValues(dataSet: ServiceFacts["data_set"]): Record<string, string[]> {
-  const list = (property: "audit_year" | "state") =>
-    [...new Set(dataSet?.submission_counts.map((count) => count[property] ?? ""))].filter(Boolean).sort();
-  return { audit_year: list("audit_year"), _state: list("state") };
+function listKnownValues(told: Totals | null): Record<string, string[]> {
+  const list = (property: "audit_year" | "auditee_state") =>
+    [...new Set(told?.totals_by_state.map((total) => total[property] ?? ""))].filter(Boolean).sort();
+  return { audit_year: list("audit_year"), _state: list("auditee_state") };
 }
 
 /** Makes a function that gives the same object again for as long as it is asked the same. */

@@ -32,16 +32,3 @@ async function countTable(client: Client, table: string): Promise<{ disclosed: n
   );
   return rows[0];
 }
-
-/** Public submissions of the next generation, as publication.data_sets.submission_counts keeps them: JSON. */
-export async function countSubmissions(client: Client): Promise<string> {
-  const { rows } = await client.query<{ counts: string }>(
-    `select coalesce(jsonb_agg(counted order by counted.audit_year, counted.state), '[]')::text as counts
-     from (
-       select audit_year, nullif(auditee_state, '') as state, count(*) as submissions
-       from disclosed_next.general
-       group by 1, 2
-     ) as counted`,
-  );
-  return rows[0]?.counts ?? "[]";
-}

@@ -5,7 +5,7 @@ import { splitStatements } from "../sql/split-statements.ts";
 import { checkGates } from "./check-gates.ts";
 import { checkRows } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
-import { countNextGeneration, countSubmissions, listSourceTables, type RowCounts } from "./count-rows.ts";
+import { countNextGeneration, listSourceTables, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import { findChanges, recordChanges } from "./find-changes.ts";
 import type { SourceFile } from "./find-files.ts";
@@ -59,12 +59,7 @@ export async function loadDataSet(
       ? null
       : await stopwatch.time("checksum", computeChecksum(files, options.definitions)));
   return await asLoader(client, options, async () => {
-    const { counts, submissionCounts, rejected } = await buildNextGeneration(
-      client,
-      files,
-      options,
-      stopwatch,
-    );
+    const { counts, rejected } = await buildNextGeneration(client, files, options, stopwatch);
     report("Freezing and analyzing ...");
     await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
     if (options.writePublicFiles !== undefined) {
@@ -79,7 +74,7 @@ export async function loadDataSet(
       async () => {
         id = await recordDataSet(
           client,
-          [source, JSON.stringify(counts), submissionCounts, checksum, rejected, startedAt],
+          [source, JSON.stringify(counts), checksum, rejected, startedAt],
           stopwatch,
         );
         await recordChanges(client, changes, id);
@@ -143,7 +138,7 @@ async function buildNextGeneration(
   options: LoadOptions,
   stopwatch: Stopwatch,
   end: "commit" | "rollback" = "commit",
-): Promise<{ counts: RowCounts; submissionCounts: string; rejected: number }> {
+): Promise<{ counts: RowCounts; rejected: number }> {
   const { report = () => {}, isGated = false, definitions } = options;
   // What a run that was killed has left.
   await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
@@ -156,14 +151,14 @@ async function buildNextGeneration(
     await stopwatch.time("build", runDefinition(client, "build.sql", definitions));
     await stopwatch.time("index", runDefinition(client, "indexes.sql", definitions));
     await stopwatch.time("fingerprints", runDefinition(client, "fingerprints.sql", definitions));
+    await stopwatch.time("totals", runDefinition(client, "totals.sql", definitions));
     const counts = await countNextGeneration(client);
-    const submissionCounts = await countSubmissions(client);
     await checkServed(client, "disclosed_next", advice);
     if (isGated) await checkGates(client, counts);
     // Before the bulk files are made of them.
     await stopwatch.time("leak gate", checkRows(client, "_next"));
     await client.query(end);
-    return { counts, submissionCounts, rejected };
+    return { counts, rejected };
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
@@ -180,8 +175,8 @@ async function recordDataSet(client: Client, values: unknown[], { seconds }: Sto
   );
   const { rows } = await client.query<{ id: string }>(
     `insert into publication.data_sets
-       (id, source, row_counts, submission_counts, checksum, rejected_rows, started_at, durations, state)
-     select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
+       (id, source, row_counts, checksum, rejected_rows, started_at, durations, state)
+     select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
      returning id`,
     [...values, JSON.stringify(seconds)],
   );

@@ -83,8 +83,8 @@ export async function computeChecksum(
   definitions?: string,
 ): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of ["staging.sql", "check.sql", "build.sql", "indexes.sql", "fingerprints.sql"]) {
-    hash.update(await readDefinition(name, definitions));
+  for (const name of ["staging", "check", "build", "indexes", "fingerprints", "totals"]) {
+    hash.update(await readDefinition(`${name}.sql`, definitions));
   }
   for (const file of files) {
     hash.update(`\0${file.table}\0${path.posix.basename(file.path)}\0${await file.identify()}`);

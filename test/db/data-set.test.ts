@@ -32,6 +32,53 @@ describe("a deployment on an empty database", () => {
 });
 
 describe("a data set", () => {
+  it("has totals of its public rows, by state and by agency", async () => {
+    const of = (number: number, more: Row = {}) =>
+      submission(number, { audit_year: "2023", auditee_state: "CA", ...more });
+    await writeCsv("general", [
+      of(1),
+      of(2),
+      of(3, { is_public: "f" }),
+      of(4, { resubmission_status: "deprecated_via_resubmission" }),
+      of(5, { auditee_state: "" }),
+    ]);
+    const award = (report: number, reference: string, agency: string, amount: string): Row => ({
+      report_id: id(report),
+      award_reference: reference,
+      federal_agency_prefix: agency,
+      amount_expended: amount,
+    });
+    await writeCsv("federal_awards", [
+      award(1, "AWARD-0001", "93", "100"),
+      award(1, "AWARD-0002", "93", "-30"),
+      award(1, "AWARD-0003", "84", "7"),
+      award(2, "AWARD-0001", "84", "1000"),
+      award(3, "AWARD-0001", "93", "50000"),
+      award(4, "AWARD-0001", "93", "600000"),
+    ]);
+    const finding = (report: number, reference: string, award: string, isWeakness: string): Row => ({
+      report_id: id(report),
+      reference_number: reference,
+      award_reference: award,
+      is_material_weakness: isWeakness,
+    });
+    await writeCsv("findings", [
+      // One finding on three awards, whose number has five digits here.
+      finding(1, "2023-001", "AWARD-00001", "N"),
+      finding(1, "2023-001", "AWARD-00002", "Y"),
+      finding(1, "2023-001", "AWARD-00003", "N"),
+      finding(1, "2023-002", "AWARD-0003", "N"),
+      finding(3, "2023-001", "AWARD-0001", "Y"),
+      finding(4, "2023-001", "AWARD-0001", "Y"),
+    ]);
+    await load();
+    const list = async (table: string) =>
+      (await select(`select * from api_v1_1_0.${table}`)).map((row) => Object.values(row).join(" "));
+    // Year, state, submissions, awards, dollars, findings, material weaknesses.
+    expect(await list("totals_by_state")).toEqual(["2023 CA 2 4 1077 2 1", "2023  1 0 0 0 0"]);
+    expect(await list("totals_by_agency")).toEqual(["2023 84 2 2 1007 2 0", "2023 93 1 2 70 1 1"]);
+  });
+
   it("keeps public and suppressed rows apart, and the order of the files", async () => {
     await writeCsv("general", [
       submission(1),

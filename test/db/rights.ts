@@ -1,4 +1,4 @@
-import { tables } from "../support/columns.ts";
+import { tables, totals } from "../support/columns.ts";
 
 export const roles = [
   "authenticator",
@@ -15,9 +15,9 @@ type Role = (typeof roles)[number];
 
 const prefix = (schema: string, names: readonly string[]) => names.map((name) => `${schema}.${name}`);
 const readable = [
-  ...prefix("api_v1_1_0", tables),
-  ...prefix("dissemination", [...tables, "data_set"]),
-  ...prefix("disclosed", [...tables, "general_stubs", "data_set"]),
+  ...prefix("api_v1_1_0", [...tables, ...totals]),
+  ...prefix("dissemination", [...tables, ...totals, "data_set"]),
+  ...prefix("disclosed", [...tables, ...totals, "general_stubs", "data_set"]),
   ...prefix("suppressed", tables),
 ];
 export const relationships = "api_v1_1_0.*";
@@ -67,6 +67,7 @@ export const rights: Record<
       "access.redeem_access_token",
       "publication.describe_api",
       "publication.describe_service",
+      "publication.describe_totals",
       "publication.is_public_report",
     ],
   },

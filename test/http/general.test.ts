@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { columnNames, columns, tables } from "../support/columns.ts";
+import { columnNames, columns } from "../support/columns.ts";
 import { findReport, keyNames, request } from "../support/target.ts";
 
 let published: string;
@@ -92,7 +92,7 @@ describe("the values of a row", () => {
     BOOLEAN: (value) => typeof value === "boolean",
     DATE: (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value),
   };
-  it.each(tables)("have the JSON types of the published columns in %s", async (table) => {
+  it.each(Object.keys(columns))("have the JSON types of the published columns in %s", async (table) => {
     const answer = await request(`/${table}?limit=200`, { key: "individual" });
     expect(answer.status).toBe(200);
     for (const row of answer.json) {

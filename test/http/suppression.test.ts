@@ -9,6 +9,10 @@ interface Held {
   suppressed: string[];
 }
 const held: Record<string, Held> = {};
+interface Row {
+  audit_year: string;
+  amount_expended: number;
+}
 
 beforeAll(async () => {
   for (const table of tables) {
@@ -38,6 +42,41 @@ describe.each(childTables)("%s", (table) => {
   });
   it("shows the Tribal key the rows of suppressed reports", async () => {
     expect(await seen(table, "tribal", held[table]?.suppressed ?? [])).toEqual(held[table]?.suppressed);
+  });
+});
+
+describe("totals", () => {
+  it("count what the public can read, whoever asks", async () => {
+    const years = new Map<string, number[]>();
+    const sources = [
+      ["/general?is_public=is.true&select=audit_year", () => [1, 0, 0]],
+      ["/federal_awards?select=audit_year,amount_expended", (row: Row) => [0, 1, row.amount_expended]],
+    ] as const;
+    for (const [target, count] of sources) {
+      for (let offset = 0, isMore = true; isMore; offset += 20_000) {
+        const { json: rows } = await request(`${target}&limit=20000&offset=${offset}`, { key: "individual" });
+        for (const row of rows as Row[]) {
+          const sums = years.get(row.audit_year) ?? [0, 0, 0];
+          years.set(
+            row.audit_year,
+            count(row).map((value, index) => value + (sums[index] ?? 0)),
+          );
+        }
+        isMore = rows.length === 20_000;
+      }
+    }
+    for (const key of ["individual", "tribal"] as const) {
+      const { json: totals } = await request("/totals_by_state", { key });
+      const told = new Map<string, number[]>();
+      for (const { audit_year, submissions, awards, amount_expended } of totals) {
+        const sums = told.get(audit_year) ?? [0, 0, 0];
+        told.set(
+          audit_year,
+          [submissions, awards, amount_expended].map((value, index) => value + (sums[index] ?? 0)),
+        );
+      }
+      expect([...told].sort()).toEqual([...years].sort());
+    }
   });
 });
 

@@ -7,6 +7,7 @@ import { ErrorsSection } from "./errors-section.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { Command, Layout } from "./layout.tsx";
 import { LiveSection } from "./live-section.tsx";
+import { TotalsSection } from "./totals-section.tsx";
 
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
@@ -51,12 +52,22 @@ export function HomePage(context: PageContext): VNode {
       </div>
       <div class="wrap page">
         <LiveSection facts={facts} environment={config.environment} />
+        <Totals context={context} />
         <KeysSection tiers={facts?.tiers} contact={config.contact} />
         <TribalSection context={context} />
         <ErrorsSection />
       </div>
     </Layout>
   );
+}
+
+/** What is known and served of totals, if anything. */
+function Totals({ context: { facts, asked } }: { context: PageContext }): VNode | null {
+  const schema = facts?.api.find(({ tables }) =>
+    tables.some(({ name }) => name === "totals_by_state"),
+  )?.schema;
+  if (!facts?.totals || facts.totals.totals_by_state.length === 0 || schema === undefined) return null;
+  return <TotalsSection told={facts.totals} asked={asked} schema={schema} />;
 }
 
 /** The three steps to the PDF of a suppressed report. */

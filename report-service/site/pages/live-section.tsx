@@ -3,9 +3,9 @@
 import type { VNode } from "preact";
 import { type EnvironmentName, listNextRuns, timeZone } from "../../../service/timetable.ts";
 import type { ServiceFacts } from "../service-facts.ts";
-import { StatesPlot, YearsPlot } from "./plots.tsx";
 
 const number = new Intl.NumberFormat("en-US");
+const day = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });
 const time = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeStyle: "short", timeZone });
 
 const environments: Record<EnvironmentName, { what: string; refreshed: string }> = {
@@ -15,7 +15,7 @@ const environments: Record<EnvironmentName, { what: string; refreshed: string }>
   preview: { what: "one change, to look at", refreshed: "on demand" },
 };
 
-/** Which data set is live, how large it is, when the next is due, and how submissions spread over years and states. */
+/** Which data set is live, how new and how large it is, and when the next is due. */
 export function LiveSection({
   facts,
   environment,
@@ -42,6 +42,16 @@ export function LiveSection({
                 <Moment date={dataSet.published_at} />
               </dd>
             </div>
+            {facts.totals?.newest_submission && (
+              <div>
+                <dt>Newest submission accepted</dt>
+                <dd>
+                  <time dateTime={facts.totals.newest_submission}>
+                    {day.format(new Date(facts.totals.newest_submission))}
+                  </time>
+                </dd>
+              </div>
+            )}
             <NextRefresh environment={environment} />
             <div>
               <dt>Public submissions</dt>
@@ -54,12 +64,6 @@ export function LiveSection({
               </dd>
             </div>
           </dl>
-          {dataSet.submission_counts.length > 0 && (
-            <div class="plots">
-              <YearsPlot counts={dataSet.submission_counts} />
-              <StatesPlot counts={dataSet.submission_counts} />
-            </div>
-          )}
           <div class="columns">
             <RowsTable rows={dataSet.rows} />
             <Environments current={environment} />

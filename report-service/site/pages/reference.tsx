@@ -40,7 +40,7 @@ export function ReferencePage(context: PageContext): VNode {
 
 function Reference({ context, api }: { context: PageContext; api: VersionDescription[] }): VNode {
   const versions = api.filter((each) => !isAdmin(each));
-  const shown = versions.find(({ schema }) => schema === context.version) ?? versions[0];
+  const shown = versions.find(({ schema }) => schema === context.asked.version) ?? versions[0];
   const tables = shown?.tables ?? [];
   const columns = tables.reduce((sum, table) => sum + table.columns.length, 0);
   const target = { apiUrl: context.config.apiUrl, schema: shown?.schema ?? "" };

@@ -22,10 +22,14 @@ export function testPages(getSite: () => Site): void {
       );
       const live = page.getByRole("region", { name: "The data that is live" });
       expect(await live.textContent()).toContain(dataSet?.id);
-      const [published, due] = await live
+      const [newest] = await site.query<{ day: string }>(
+        "select max(fac_accepted_date)::text as day from disclosed.general",
+      );
+      const [published, accepted, due] = await live
         .locator("time")
         .evaluateAll((times) => times.map((time) => time.getAttribute("datetime")));
       expect(published).toBe(dataSet?.published_at.toISOString());
+      expect(accepted).toBe(newest?.day);
       const next = new Date(due ?? "");
       expect(next.getTime()).toBeGreaterThan(Date.now());
       expect(
@@ -41,25 +45,68 @@ export function testPages(getSite: () => Site): void {
       await leave();
     });
 
-    it("draws submissions by year and by state, with the numbers of the data as tables", async () => {
+    it.each([
+      ["/", "sum(amount_expended)", "$"],
+      ["/?measure=submissions", "count(distinct report_id)", ""],
+      ["/?measure=awards&year=2022", "count(*)", ""],
+    ])(
+      "%s draws totals by year, state and agency, with the numbers of the data as tables",
+      async (target, sum, sign) => {
+        const { page, leave } = await site.open(target);
+        const year = /year=(\d+)/.exec(target)?.[1];
+        for (const [plot, column, mark] of [
+          ["years", "audit_year", ".bar"],
+          ["states", "auditee_state", ".tile:not(.tile--none)"],
+          ["agencies", "federal_agency_prefix", ""],
+        ] as const) {
+          const rows = await site.query<{ name: string; sum: string }>(
+            `select coalesce(nullif(${column}, ''), 'not stated') as name, ${sum} as sum
+           from disclosed.general join disclosed.federal_awards using (report_id, audit_year)
+           where $1 or audit_year = $2 group by 1`,
+            [year === undefined || plot === "years", year],
+          );
+          expect(rows.length).toBeGreaterThan(3);
+          const shown = await page
+            .locator(`#${plot}-table tbody tr`)
+            .evaluateAll((trs) => trs.map((tr) => [...tr.children].map((cell) => cell.textContent)));
+          expect(shown.sort()).toEqual(
+            rows.map(({ name, sum }) => [name, sign + Number(sum).toLocaleString("en-US")]).sort(),
+          );
+          const svg = page.locator(`#${plot} svg`).first();
+          if (mark !== "")
+            expect(await svg.locator(mark).count()).toBe(
+              rows.filter(({ name }) => name !== "not stated").length,
+            );
+        }
+        await leave();
+      },
+    );
+
+    it("tells all of a state to who points at it, and leads to the rows that its total counts", async () => {
+      const [state] = await site.query<{ name: string; submissions: string; amount: string }>(
+        `select auditee_state as name, submissions, amount_expended as amount from disclosed.totals_by_state
+         where audit_year = '2023' and submissions between 2 and 20 order by submissions desc, 1 limit 1`,
+      );
+      const { page, leave } = await site.open("/?year=2023");
+      const tile = page.locator("#states a").filter({ hasText: state?.name ?? "" });
+      const told = (await tile.locator("title").textContent())?.split("\n");
+      expect(told).toContain(`Submissions: ${state?.submissions}`);
+      expect(told).toContain(`Federal dollars expended: $${Number(state?.amount).toLocaleString("en-US")}`);
+      await tile.click();
+      await page.getByText(new RegExp(`^Status 200 · rows 1–${state?.submissions} `)).waitFor();
+      await leave();
+    });
+
+    it("has the totals as files of the API's rows, which it leads to as well", async () => {
       const { page, leave } = await site.open("/");
-      for (const [plot, column, mark] of [
-        ["years", "audit_year", ".bar"],
-        ["states", "auditee_state", ".tile:not(.tile--none)"],
-      ] as const) {
-        const rows = await site.query<{ name: string; submissions: string }>(
-          `select coalesce(nullif(${column}, ''), 'not stated') as name, count(*) as submissions
-           from disclosed.general group by 1 order by 1`,
-        );
-        expect(rows.length).toBeGreaterThan(3);
-        const shown = await page
-          .locator(`#${plot}-table tbody tr`)
-          .evaluateAll((trs) => trs.map((tr) => [...tr.children].map((cell) => cell.textContent)));
-        expect(shown.sort()).toEqual(rows.map(({ name, submissions }) => [name, submissions]).sort());
-        const svg = page.locator(`svg[aria-labelledby=${plot}-title]`);
-        expect(await svg.locator(mark).count()).toBe(rows.filter(({ name }) => name !== "not stated").length);
-        expect((await svg.boundingBox())?.height).toBeGreaterThan(100);
+      for (const table of ["totals_by_state", "totals_by_agency"]) {
+        const link = page.locator(`a[href="/${table}.csv"]`);
+        const file = await (await fetch(site.facts.app_url + (await link.getAttribute("href")))).text();
+        const own = await site.ask(`/${table}`, undefined, { accept: "text/csv" });
+        expect(file.trim()).toBe((await own.text()).trim());
       }
+      await page.getByRole("link", { name: "Ask the API for totals_by_agency" }).click();
+      await page.getByRole("columnheader", { name: "federal_agency_prefix" }).waitFor();
       await leave();
     });
 

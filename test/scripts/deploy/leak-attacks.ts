@@ -203,4 +203,17 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
      alter table disclosed.names owner to publisher; ${grant("select on disclosed.names")}`,
     /disclosed\.names: it has no report_id/,
   ],
+  [
+    "totals that count suppressed submissions",
+    `create materialized view disclosed.counts as
+     select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1;
+     alter materialized view disclosed.counts owner to publisher; ${grant("select on disclosed.counts")}`,
+    /disclosed\.counts: its rows are not those that its definition gives the public/,
+  ],
+  [
+    "totals that keep a submission which has been taken away",
+    `alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general;
+     delete from disclosed.federal_awards`,
+    /disclosed\.totals_by_state: its rows are not those that its definition gives the public/,
+  ],
 ];

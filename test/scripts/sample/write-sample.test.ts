@@ -43,7 +43,6 @@ describe("writing a sample", () => {
   it("gives each file the columns of the contract, in their order", () =>
     withDirectory(async (directory) => {
       await writeSample({ directory, submissions: 1 });
-      expect(Object.keys(views).sort()).toEqual([...tables].sort());
       for (const table of tables) {
         const [header] = (await readFile(path.join(directory, `${table}.csv`), "utf8")).split("\n");
         expect(header, table).toBe(views[table]?.columns.map(({ name }) => name).join(","));

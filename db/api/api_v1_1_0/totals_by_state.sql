@@ -1,0 +1,44 @@
+-- Dollars, awards, submissions and findings by year and state, computed once (db/data_set/totals.sql).
+-- One row is one state in one audit year.
+create view api_v1_1_0.totals_by_state
+with (security_invoker = true) as
+select
+  totals_by_state.audit_year,
+  totals_by_state.auditee_state,
+  totals_by_state.submissions,
+  totals_by_state.awards,
+  totals_by_state.amount_expended,
+  totals_by_state.findings,
+  totals_by_state.material_weaknesses
+from dissemination.totals_by_state;
+
+comment on view api_v1_1_0.totals_by_state is
+  'Totals by state and year
+
+One row per audit year and state of the auditee, with the sums of the public rows of general,
+federal_awards and findings: totals without aggregates. All of it is one request.
+
+Computed once, when the data set was published, from what everybody may see: suppressed submissions
+(2 CFR 200.512(b)(2)) and superseded reports are not counted, for a caller with Tribal access neither.
+
+Key: audit_year and auditee_state. The submissions of a row are those of
+general?audit_year=eq.2023&auditee_state=eq.CA. Federal money that one auditee passes through to another
+is expended by both, and counted for both.';
+comment on column api_v1_1_0.totals_by_state.audit_year is
+  'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
+  'not a number. gt, gte, lt and lte compare it as text.';
+comment on column api_v1_1_0.totals_by_state.auditee_state is
+  'State or territory of the auditee, as in general: two letters; null or empty where it is not stated.';
+comment on column api_v1_1_0.totals_by_state.submissions is
+  'Number of submissions.';
+comment on column api_v1_1_0.totals_by_state.awards is
+  'Number of rows of federal_awards.';
+comment on column api_v1_1_0.totals_by_state.amount_expended is
+  'Federal dollars expended: the sum of amount_expended of federal_awards. What is passed through '
+  'counts at each auditee that expends it.';
+comment on column api_v1_1_0.totals_by_state.findings is
+  'Number of findings: a finding on several awards counts once.';
+comment on column api_v1_1_0.totals_by_state.material_weaknesses is
+  'Number of findings that are a material weakness on at least one award: is_material_weakness is "Y".';
+
+grant select on api_v1_1_0.totals_by_state to api_public, api_tribal;
