@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { demonstrationKey } from "../request-snippets.ts";
 
-/** The choice between the demonstration key and one's own, which stays in the memory of this page. */
+/** The choice between the demonstration key and one's own, which stays in the memory of this document. */
 export function KeyField({
   own,
   change,
@@ -47,8 +47,8 @@ export function KeyField({
             aria-describedby="own-key-hint"
           />
           <span class="hint" id="own-key-hint">
-            It is kept in this page’s memory alone, and forgotten when you leave. Copied commands have{" "}
-            <code>API_KEY</code> in its place.
+            It is kept in this tab’s memory alone, and forgotten when you leave these pages or reload one.
+            Copied commands have <code>API_KEY</code> in its place.
           </span>
         </div>
       )}

@@ -7,6 +7,7 @@ import { demonstrationKey } from "../request-snippets.ts";
 import { chooseTieBreakers } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { findProblems } from "./find-problems.ts";
+import { keepDocument } from "./keep-document.ts";
 import { type Asked, nothingAsked, readAddress } from "./read-address.ts";
 import { type Outcome, readOutcome } from "./read-outcome.ts";
 import { type Answer, sendRequest } from "./send-request.ts";
@@ -31,6 +32,8 @@ export function useExplorer(apiUrl: string, versions: VersionDescription[]) {
   const [isWaiting, setIsWaiting] = useState(false);
   const running = useRef<AbortController | undefined>(undefined);
   const key = own.isUsed ? own.key : demonstrationKey;
+  const hasOwn = useRef(false);
+  hasOwn.current = own.key !== "";
 
   const findVersion = (schema: string) =>
     versions.find((each) => each.schema === schema) ?? versions.find((each) => !isAdmin(each));
@@ -88,8 +91,9 @@ export function useExplorer(apiUrl: string, versions: VersionDescription[]) {
       }
     };
     follow(true);
-    const onChange = () => follow(false);
+    const onChange = () => location.pathname === "/explorer" && follow(false);
     addEventListener("hashchange", onChange);
+    keepDocument(() => hasOwn.current);
     return () => removeEventListener("hashchange", onChange);
   }, []);
 

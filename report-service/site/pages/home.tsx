@@ -39,6 +39,22 @@ export function HomePage(context: PageContext): VNode {
                 Look up a column
               </a>
             </p>
+            <nav aria-label="On this page">
+              <ul class="choices">
+                <li>
+                  <a href="#live">How new it is</a>
+                </li>
+                <li>
+                  <a href="#totals">Totals</a>
+                </li>
+                <li>
+                  <a href="#keys">Keys and limits</a>
+                </li>
+                <li>
+                  <a href="#errors">Errors</a>
+                </li>
+              </ul>
+            </nav>
           </div>
           <div class="hero__command">
             <h2>Ask now</h2>

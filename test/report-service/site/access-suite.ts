@@ -60,7 +60,7 @@ export function testAccess(getSite: () => Site): void {
 
   it("of a suppressed report says what it is, and leads a Tribal key to the PDF in one click", async () => {
     const suppressed = site.facts.sample.suppressed_report_id;
-    const { page, leave, checkAccessibility, takePicture } = await site.open(
+    const { page, leave, checkAccessibility, takePicture, watchEffort } = await site.open(
       `/explorer#api_v1_1_0/general?report_id=eq.${suppressed}`,
     );
     const opener = page.getByRole("button", { name: /^Open row 1: / });
@@ -74,6 +74,7 @@ export function testAccess(getSite: () => Site): void {
 
     await page.getByText("Your own").click();
     await page.getByLabel("Your key").fill(site.facts.keys.tribal);
+    const effort = await watchEffort();
     await page.getByRole("button", { name: "Send the request" }).click();
     await expect.poll(() => page.locator(".rows-table tbody").textContent()).not.toContain("null");
     await opener.click();
@@ -82,6 +83,8 @@ export function testAccess(getSite: () => Site): void {
       card.getByRole("button", { name: "Get the PDF with your key" }).click(),
     ]);
     expect(answer.status()).toBe(302);
+    // The rows, what belongs to the one that was opened, and the token.
+    expect(effort()).toEqual({ clicks: 3, requests: 3 });
     const pdf = await fetch(answer.headers().location ?? "");
     expect(await pdf.text()).toMatch(/^%PDF-/);
     await card.getByText(/The link works once, for another \d\d seconds\./).waitFor();
@@ -91,6 +94,52 @@ export function testAccess(getSite: () => Site): void {
       "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href, history.state])",
     )) as string;
     expect(kept).not.toContain(site.facts.keys.tribal);
+    await leave();
+  });
+
+  it("is read with a key that the pages of a tab share, and no other tab, address or storage has", async () => {
+    const { page, leave } = await site.open("/explorer");
+    await page.getByText("Your own").click();
+    await page.getByLabel("Your key").fill(site.facts.keys.tribal);
+    const go = (name: string) =>
+      page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name }).click();
+    await go("Reference");
+    await page.getByRole("heading", { name: "Reference", level: 1 }).waitFor();
+    expect([page.url(), await page.title(), await page.evaluate("document.activeElement.id")]).toEqual([
+      `${site.facts.app_url}/reference`,
+      "Reference – Single Audit API",
+      "main",
+    ]);
+    await page.getByLabel("Search tables and columns").fill("repeated");
+    await expect.poll(() => page.locator("[id='general.auditee_name']").isVisible()).toBe(false);
+    await go("Overview");
+    await page.getByRole("button", { name: "Copy: Command of step 1" }).waitFor();
+    await go("Files");
+    await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
+    expect(await page.getByRole("link", { name: "Files", exact: true }).getAttribute("aria-current")).toBe(
+      "page",
+    );
+    await page.goBack();
+    const state = page.locator("#states svg a").first();
+    await state.click();
+    await page.getByText(/^Status 200/).waitFor();
+    expect(await page.getByLabel("Your key").inputValue()).toBe(site.facts.keys.tribal);
+    await page.goBack();
+    await page.locator("#states").waitFor();
+    await page.goForward();
+    await page.getByText(/^Status 200/).waitFor();
+    const kept = (await page.evaluate(
+      "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href, history.state])",
+    )) as string;
+    expect(kept).not.toContain(site.facts.keys.tribal);
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByText("Your own").click();
+    expect(await other.getByLabel("Your key").inputValue()).toBe("");
+    await other.close();
+    await page.reload();
+    await page.getByText("Your own").click();
+    expect(await page.getByLabel("Your key").inputValue()).toBe("");
     await leave();
   });
 

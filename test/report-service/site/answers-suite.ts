@@ -24,14 +24,17 @@ export function testAnswers(getSite: () => Site): void {
   });
 
   it("says so when the data changes between two pages, and starts again", async () => {
-    const { page, leave } = await site.open(`${start}/general?limit=3`);
+    const { page, leave, watchEffort } = await site.open(`${start}/general?limit=3`);
     await waitForRows(page, 1);
+    const effort = await watchEffort();
     try {
       await site.query("insert into deployment.api_schemas (sha256) values ('another')");
       await page.getByRole("button", { name: "Next" }).click();
       await page.getByText("412: The data set or the API has changed since this ETag was given.").waitFor();
       await page.getByRole("button", { name: "Start again from the first row" }).click();
       await waitForRows(page, 1);
+      // Next, and again.
+      expect(effort()).toEqual({ clicks: 2, requests: 2 });
     } finally {
       await site.query("delete from deployment.api_schemas where sha256 = 'another'");
     }

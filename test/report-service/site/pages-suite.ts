@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../support/columns.ts";
 import type { Site } from "./open-site.ts";
+import type { Visit } from "./visit.ts";
 
 const number = (text: string | null) => Number(text?.replaceAll(",", ""));
 
@@ -88,7 +88,7 @@ export function testPages(getSite: () => Site): void {
          where audit_year = '2023' and submissions between 2 and 20 order by submissions desc, 1 limit 1`,
       );
       const { page, leave } = await site.open("/?year=2023");
-      const tile = page.locator("#states a").filter({ hasText: state?.name ?? "" });
+      const tile = page.locator("#states svg a").filter({ hasText: state?.name ?? "" });
       const told = (await tile.locator("title").textContent())?.split("\n");
       expect(told).toContain(`Submissions: ${state?.submissions}`);
       expect(told).toContain(`Federal dollars expended: $${Number(state?.amount).toLocaleString("en-US")}`);
@@ -168,6 +168,34 @@ export function testPages(getSite: () => Site): void {
       await leave();
     });
 
+    it("the files are reached and their tables scrolled", async () => {
+      const { page, leave } = await site.open("/files", { viewport: { width: 360, height: 640 } });
+      const stops: string[] = [];
+      for (let step = 0; step < 60 && !stops.includes("resubmission.parquet"); step += 1) {
+        await page.keyboard.press("Tab");
+        stops.push(
+          (await page.evaluate(
+            "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent",
+          )) as string,
+        );
+        expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+      }
+      expect(stops).toEqual(
+        expect.arrayContaining([
+          "Skip to main content",
+          "Copy: Command for Python",
+          "Files of whole tables",
+          "general.csv.gz",
+          "resubmission.parquet",
+        ]),
+      );
+      const place = page.getByRole("group", { name: "Files of whole tables" });
+      await place.focus();
+      await page.keyboard.press("ArrowRight");
+      await expect.poll(() => place.evaluate((it) => it.scrollLeft)).toBeGreaterThan(0);
+      await leave();
+    });
+
     it("a query is built, sent and read, and a row is opened and closed", async () => {
       const { page, leave } = await site.open("/explorer");
       await page.getByLabel("Table", { exact: true }).waitFor();
@@ -209,7 +237,7 @@ export function testPages(getSite: () => Site): void {
   });
 
   describe.each(["light", "dark"] as const)("in %s colours", (colorScheme) => {
-    it.each(["/", "/reference", "/explorer", "/no-such-page"])(
+    it.each(["/", "/reference", "/explorer", "/files", "/no-such-page"])(
       "%s has no accessibility violation, and fits into 320 px",
       async (target) => {
         const { page, leave, checkAccessibility, checkFit, takePicture } = await site.open(target, {
@@ -245,33 +273,37 @@ export function testPages(getSite: () => Site): void {
     );
   });
 
-  it.each(["/", "/reference", "/explorer", "/explorer#api_v1_1_0/general?auditee_state=eq.CA"])(
-    "nothing moves while %s is loaded",
-    async (target) => {
-      for (const width of [1440, 360]) {
-        const { page, leave } = await site.open("about:blank", { viewport: { width, height: 800 } });
-        await page.addInitScript(
-          "window.shift = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shift += value; }).observe({ type: 'layout-shift', buffered: true });",
-        );
-        // As on a slow network: what a script brings comes after the page has been drawn.
-        await page.route("**/assets/*.js", async (route) => {
-          await sleep(300);
-          await route.continue();
+  it.each([
+    ["/", "[data-copy] button"],
+    ["/reference", "[data-copy] button"],
+    ["/files", "[data-copy] button"],
+    ["/explorer", "form"],
+    ["/explorer#api_v1_1_0/general?auditee_state=eq.CA", ".rows-table"],
+  ])(
+    "%s is drawn within a second on a slow phone, and nothing moves there or on a wide screen",
+    async (target, mark) => {
+      const load = async (device: Device) => {
+        const { page, leave } = await site.open("about:blank", {
+          viewport: { width: device.width, height: 800 },
         });
+        const paints = await watchPaints(page, device);
         await page.goto(site.facts.app_url + target);
-        await page
-          .locator(
-            { "/": "[data-copy] button", "/reference": "[data-copy] button" }[target] ??
-              (target.includes("#") ? ".rows-table" : "form"),
-          )
-          .first()
-          .waitFor({ state: "attached" });
-        await page.evaluate(
-          "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
-        );
-        expect(await page.evaluate("window.shift")).toBeLessThanOrEqual(0.05);
+        await page.locator(mark).first().waitFor({ state: "attached" });
+        const painted = await paints();
         await leave();
+        return painted;
+      };
+      expect((await load({ width: 1440, slowness: 1 })).shift).toBeLessThanOrEqual(0.05);
+      // The machine is shared with other tests: how fast it can be is what the page is made of.
+      let fastest = Number.POSITIVE_INFINITY;
+      for (let attempt = 0; attempt < 6 && fastest > 1000; attempt += 1) {
+        const { shift, largest } = await load({ width: 360, slowness: 4 });
+        expect(shift).toBeLessThanOrEqual(0.05);
+        // Of a query that a link runs, the rows come last, when the API has answered.
+        fastest = target.includes("#") ? 0 : Math.min(fastest, largest);
       }
+      if (process.env.SHOW_PAINTS) console.log(target, fastest);
+      expect(fastest).toBeLessThanOrEqual(1000);
     },
   );
 
@@ -320,6 +352,38 @@ export function testPages(getSite: () => Site): void {
     expect(await page.getByRole("button", { name: "Send the request" }).isVisible()).toBe(false);
     await leave();
   });
+}
+
+interface Device {
+  width: number;
+  /** By how much its processor is slower than this machine's. */
+  slowness: number;
+}
+
+/** Puts a page on a device with a slow network (150 ms, 1.6 Mbit/s) and an empty cache, and measures what it draws. */
+async function watchPaints(
+  page: Visit["page"],
+  { slowness }: Device,
+): Promise<() => Promise<{ shift: number; largest: number }>> {
+  const device = await page.context().newCDPSession(page);
+  await device.send("Network.enable");
+  await device.send("Network.setCacheDisabled", { cacheDisabled: true });
+  await device.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 150,
+    downloadThroughput: 1_600_000 / 8,
+    uploadThroughput: 750_000 / 8,
+  });
+  await device.send("Emulation.setCPUThrottlingRate", { rate: slowness });
+  await page.addInitScript(
+    `window.painted = { shift: 0, largest: 0 };
+     new PerformanceObserver((list) => { for (const { value } of list.getEntries()) painted.shift += value; }).observe({ type: 'layout-shift', buffered: true });
+     new PerformanceObserver((list) => { for (const { startTime } of list.getEntries()) painted.largest = startTime; }).observe({ type: 'largest-contentful-paint', buffered: true });`,
+  );
+  return () =>
+    page.evaluate(
+      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(painted), 50))))",
+    ) as Promise<{ shift: number; largest: number }>;
 }
 
 /** The contrast of each text of the plots with the bar or tile it stands on, or else with the page. */

@@ -84,17 +84,6 @@ export function testReference(getSite: () => Site): void {
       await leave();
     });
 
-    it("tells in two steps which column says that a finding is repeated, and how to ask in Python", async () => {
-      const { page, leave } = await site.open("/reference");
-      await page.getByLabel("Search tables and columns").fill("repeated");
-      await page.locator("[id='findings.is_repeat_finding']").waitFor();
-      expect(await page.locator("[id='general.auditee_name']").isVisible()).toBe(false);
-      await page.getByRole("radio", { name: "Python" }).check();
-      await page.locator("#findings summary").click();
-      expect(await page.locator("#findings pre:visible").textContent()).toContain("import urllib.request");
-      await leave();
-    });
-
     it.each(runnable)("has an example of each table that works in %s", async (language) => {
       const { page, leave } = await site.open("/reference");
       await page.getByLabel(languages[language], { exact: true }).check();

@@ -43,10 +43,12 @@ export function testRefusals(getSite: () => Site): void {
   });
 
   it("of a path is a page for people, and JSON for programs", async () => {
-    const { page, leave } = await site.open("/refrence");
+    const { page, leave, watchEffort } = await site.open("/refrence");
+    const effort = await watchEffort();
     await page.getByRole("heading", { name: "There is no such page." }).waitFor();
     await page.getByRole("link", { name: "Reference" }).last().click();
     await page.getByRole("heading", { name: "Reference", level: 1 }).waitFor();
+    expect(effort()).toEqual({ clicks: 1, requests: 0 });
     await page.goto(
       `${site.facts.app_url}/dissemination/report/pdf/ota/00000000-0000-0000-0000-000000000000`,
     );
@@ -115,7 +117,9 @@ export function testRefusals(getSite: () => Site): void {
 
   it("over the limit says which limit, when it ends and in which time zone, and where keys are", async () => {
     await awaitHour();
-    const { page, leave, takePicture } = await site.open("/explorer", { timezoneId: "America/Chicago" });
+    const { page, leave, takePicture, watchEffort } = await site.open("/explorer", {
+      timezoneId: "America/Chicago",
+    });
     await page.getByLabel("Table", { exact: true }).waitFor();
     try {
       await site.limitDemonstration(1);
@@ -125,10 +129,11 @@ export function testRefusals(getSite: () => Site): void {
       expect(await result.textContent()).toMatch(
         /This (day|hour)’s requests are used up\. There are new ones at .*\d+:\d\d [AP]M C[DS]T, in \d+ (hours|minutes|seconds)\./,
       );
-      expect(await result.getByRole("link", { name: "A key of your own" }).getAttribute("href")).toBe(
-        "/#keys",
-      );
       await takePicture("explorer-429");
+      const effort = await watchEffort();
+      await result.getByRole("link", { name: "A key of your own" }).click();
+      await page.getByRole("region", { name: "Keys and limits" }).getByRole("link").first().waitFor();
+      expect(effort()).toEqual({ clicks: 1, requests: 0 });
     } finally {
       await site.limitDemonstration(100_000);
     }

@@ -1,6 +1,6 @@
 import path from "node:path";
 import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
 import { artefacts } from "./browser.ts";
 
@@ -11,10 +11,24 @@ export interface Visit {
   checkAccessibility: () => Promise<void>;
   /** Fails if the page is wider than the window, or text is cut off, other than in the table of rows on a wide screen. */
   checkFit: () => Promise<void>;
-  /** Of the whole page, or of the window alone. */
+  /** Counts clicks of a mouse and requests to the API from now on, in whatever document the tab shows. */
+  watchEffort: () => Promise<() => { clicks: number; requests: number }>;
+  /** Of the whole page, or of the window alone, where the variable SCREENSHOTS asks for it. */
   takePicture: (name: string, isWhole?: boolean) => Promise<void>;
   /** Ends the visit; fails if the page asked another host or complained on the console. */
   leave: () => Promise<void>;
+}
+
+const contexts = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>();
+
+/** Pages that are opened alike share what they have loaded, as a person's do; a tab's own storage they do not. */
+function findContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const known = contexts.get(browser) ?? new Map<string, Promise<BrowserContext>>();
+  contexts.set(browser, known);
+  const name = JSON.stringify(options);
+  const found = known.get(name) ?? browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  known.set(name, found);
+  return found;
 }
 
 /** @param origins whom the page may ask: the app and the API */
@@ -24,13 +38,15 @@ export async function visit(
   origins: string[],
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
+  const page = await (await findContext(browser, options)).newPage();
   page.setDefaultTimeout(10_000);
   const asked = new Set<string>();
   const complaints: string[] = [];
+  const [, api = ""] = origins;
+  let requests = 0;
   page.on("request", (request) => {
     if (/^https?:/.test(request.url())) asked.add(new URL(request.url()).origin);
+    if (request.url().startsWith(api)) requests += 1;
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
@@ -68,11 +84,23 @@ export async function visit(
       )) as string[];
       expect(cut).toEqual([]);
     },
+    watchEffort: async () => {
+      let clicks = 0;
+      const before = requests;
+      await page.exposeFunction("noteClick", () => {
+        clicks += 1;
+      });
+      const listen = "addEventListener('pointerdown', () => noteClick(), true);";
+      await page.addInitScript(listen);
+      await page.evaluate(listen);
+      return () => ({ clicks, requests: requests - before });
+    },
     takePicture: async (name, isWhole = true) => {
+      if (process.env.SCREENSHOTS === undefined) return;
       await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: isWhole });
     },
     leave: async () => {
-      await context.close();
+      await page.close();
       expect(complaints).toEqual([]);
       for (const origin of asked) expect(origins).toContain(origin);
     },
