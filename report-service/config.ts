@@ -57,6 +57,13 @@ export const contact = z.url({
   protocol: /^(mailto|https)$/,
   error: "should be a mailto: or https: address",
 });
+/** Who uses a production service must be able to ask somebody for a key. */
+export const hasContact = ({ ENVIRONMENT, CONTACT }: { ENVIRONMENT?: unknown; CONTACT?: unknown }) =>
+  ENVIRONMENT !== "production" || CONTACT !== undefined;
+export const contactIsMissing = {
+  path: ["CONTACT"],
+  error: "should be who gives keys where ENVIRONMENT is production: a mailto: or https: address",
+};
 const isRange = (text: string) => {
   const [address = "", bits, ...more] = text.split("/");
   const most = isIP(address) === 6 ? 128 : 32;
@@ -80,23 +87,25 @@ const secret = z
   .string("should be the secret that the report service and the local storage share")
   .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one");
 
-const reportService = z.object({
-  APP_HOST: host,
-  APP_PORT: port(8001),
-  APP_METRICS_HOST: host,
-  APP_METRICS_PORT: listenPort.optional(),
-  PGHOST: z.string().optional(),
-  REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
-  REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
-  STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
-  S3_BUCKET: text("the name of a bucket").optional(),
-  PUBLIC_DATA: z.string().optional(),
-  API_URL: webAddress("the API as clients reach it, such as https://api.example.gov").optional(),
-  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
-  CONTACT: contact.optional(),
-  SECURITY_CONTACT: contact.optional(),
-  TRUSTED_IPS: addresses.optional(),
-});
+const reportService = z
+  .object({
+    APP_HOST: host,
+    APP_PORT: port(8001),
+    APP_METRICS_HOST: host,
+    APP_METRICS_PORT: listenPort.optional(),
+    PGHOST: z.string().optional(),
+    REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
+    REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
+    STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
+    S3_BUCKET: text("the name of a bucket").optional(),
+    PUBLIC_DATA: z.string().optional(),
+    API_URL: webAddress("the API as clients reach it, such as https://api.example.gov").optional(),
+    ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
+    CONTACT: contact.optional(),
+    SECURITY_CONTACT: contact.optional(),
+    TRUSTED_IPS: addresses.optional(),
+  })
+  .refine((variables) => variables.API_URL === undefined || hasContact(variables), contactIsMissing);
 const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),

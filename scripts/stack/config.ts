@@ -2,46 +2,48 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
 import { readRedis } from "../../gateway/sync-config.ts";
-import { contact } from "../../report-service/config.ts";
+import { contact, contactIsMissing, hasContact } from "../../report-service/config.ts";
 import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 import { findFreePort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
 
-const environment = z.object({
-  GATEWAY_PORT: port(8000),
-  APP_PORT: port(8001),
-  STORAGE_PORT: port(8002),
-  DATABASE_PORT: port(8003),
-  POSTGREST_PORT: port(8004),
-  POSTGREST_ADMIN_PORT: port(8005),
-  GATEWAY_ADMIN_PORT: port(8006),
-  GATEWAY_SYNC_PORT: port(0),
-  APP_METRICS_PORT: listenPort.optional(),
-  GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
-  KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
-  DATABASE_URL: databaseAddress("user").optional(),
-  DATABASE_MEMORY: z.coerce
-    .number("should be megabytes, 256 or more")
-    .int("should be megabytes, 256 or more")
-    .min(256, "should be megabytes, 256 or more")
-    .default(1024),
-  POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
-  TRUSTED_IPS: z
-    .string()
-    .default("")
-    .transform((list) =>
-      list
-        .split(",")
-        .map((item) => item.trim())
-        .filter((item) => item !== ""),
-    ),
-  ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
-  CONTACT: contact.optional(),
-  SECURITY_CONTACT: contact.optional(),
-  STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
-});
+const environment = z
+  .object({
+    GATEWAY_PORT: port(8000),
+    APP_PORT: port(8001),
+    STORAGE_PORT: port(8002),
+    DATABASE_PORT: port(8003),
+    POSTGREST_PORT: port(8004),
+    POSTGREST_ADMIN_PORT: port(8005),
+    GATEWAY_ADMIN_PORT: port(8006),
+    GATEWAY_SYNC_PORT: port(0),
+    APP_METRICS_PORT: listenPort.optional(),
+    GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
+    KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
+    DATABASE_URL: databaseAddress("user").optional(),
+    DATABASE_MEMORY: z.coerce
+      .number("should be megabytes, 256 or more")
+      .int("should be megabytes, 256 or more")
+      .min(256, "should be megabytes, 256 or more")
+      .default(1024),
+    POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
+    TRUSTED_IPS: z
+      .string()
+      .default("")
+      .transform((list) =>
+        list
+          .split(",")
+          .map((item) => item.trim())
+          .filter((item) => item !== ""),
+      ),
+    ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
+    CONTACT: contact.optional(),
+    SECURITY_CONTACT: contact.optional(),
+    STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
+  })
+  .refine(hasContact, contactIsMissing);
 
 type Environment = z.infer<typeof environment>;
 export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
@@ -60,7 +62,8 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
   if (data === undefined) {
     // The value is shown where it cannot be a secret.
     const lines = error.issues.map(({ path: [name], message }) => {
-      const shown = name === "DATABASE_URL" ? "" : `=${set[String(name)]}`;
+      const value = set[String(name)];
+      const shown = name === "DATABASE_URL" || value === undefined ? "" : `=${value}`;
       return describeVariable(`${String(name)}${shown}`, message);
     });
     throw new Error(lines.join("\n"));

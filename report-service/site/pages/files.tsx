@@ -90,7 +90,7 @@ function describeCommands(base: string): Record<string, string> {
 function FilesTable({ files, caption }: { files: File[]; caption: string }): VNode {
   return (
     <Scroll label={caption} kind="wide">
-      <table>
+      <table class="stacked">
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -110,9 +110,13 @@ function FilesTable({ files, caption }: { files: File[]; caption: string }): VNo
               <th scope="row">
                 <a href={`/public-data/${name}`}>{name}</a>
               </th>
-              <td class="number">{number.format(rows)}</td>
-              <td class="number">{describeSize(bytes)}</td>
-              <td>
+              <td class="number" data-label="Rows">
+                {number.format(rows)}
+              </td>
+              <td class="number" data-label="Size">
+                {describeSize(bytes)}
+              </td>
+              <td data-label="SHA-256">
                 <code class="id">{sha256}</code>
               </td>
             </tr>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
-/** Where the screenshots go. Git does not see it. */
+/** Where the screenshots go, where the variable SCREENSHOTS asks for them. Git does not see it. */
 export const artefacts = path.resolve(import.meta.dirname, "../../artefacts");
 
 /**

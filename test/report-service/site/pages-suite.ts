@@ -168,7 +168,7 @@ export function testPages(getSite: () => Site): void {
       await leave();
     });
 
-    it("the files are reached and their tables scrolled", async () => {
+    it("each file is reached", async () => {
       const { page, leave } = await site.open("/files", { viewport: { width: 360, height: 640 } });
       const stops: string[] = [];
       for (let step = 0; step < 60 && !stops.includes("resubmission.parquet"); step += 1) {
@@ -189,10 +189,6 @@ export function testPages(getSite: () => Site): void {
           "resubmission.parquet",
         ]),
       );
-      const place = page.getByRole("group", { name: "Files of whole tables" });
-      await place.focus();
-      await page.keyboard.press("ArrowRight");
-      await expect.poll(() => place.evaluate((it) => it.scrollLeft)).toBeGreaterThan(0);
       await leave();
     });
 

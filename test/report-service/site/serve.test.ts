@@ -8,7 +8,7 @@ import { startReportService } from "../../../report-service/start-report-service
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { columns } from "../../support/columns.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
-import { target } from "../../support/target.ts";
+import { query, target } from "../../support/target.ts";
 import { send } from "../http.ts";
 
 // What the app serves, seen as HTTP.
@@ -107,6 +107,25 @@ describe("an asset", () => {
       "Y",
       "N",
     ]);
+    const keys: Record<string, string[]> = Object.fromEntries(
+      tables.map(({ name, key }: { name: string; key: string[] }) => [name, key]),
+    );
+    expect(Object.keys(keys).filter((name) => keys[name]?.length === 0)).toEqual([
+      "additional_eins",
+      "additional_ueis",
+      "corrective_action_plans",
+      "findings_text",
+      "notes_to_sefa",
+      "passthrough",
+      "secondary_auditors",
+    ]);
+    for (const [name, key] of Object.entries(keys)) {
+      if (key.length === 0) continue;
+      const [counted] = await query<{ rows: string; keys: string }>(
+        `select count(*) as rows, count(distinct (${key})) as keys from disclosed.${name}`,
+      );
+      expect({ name, rows: counted?.rows }).toEqual({ name, rows: counted?.keys });
+    }
     // A page of a moment ago names another: it is served what there is now, and told not to keep it.
     const other = await get("/assets/api-00000000.json");
     expect([other.status, other.headers["cache-control"], other.body]).toEqual([200, "no-cache", body]);
@@ -264,6 +283,13 @@ describe("the configuration", () => {
       contact: "mailto:keys@example.gov",
       securityContact: "https://example.gov/security",
     });
+  });
+
+  it("refuses pages of a production service without a contact", () => {
+    const site = { API_URL: "https://api.example.gov", ENVIRONMENT: "production" };
+    expect(() => readReportServiceConfig({ ...needed, ...site })).toThrow(
+      "CONTACT is missing: it should be who gives keys where ENVIRONMENT is production",
+    );
   });
 
   it.each([
