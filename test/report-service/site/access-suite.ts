@@ -78,6 +78,7 @@ export function testAccess(getSite: () => Site): void {
     await page.getByRole("button", { name: "Send the request" }).click();
     await expect.poll(() => page.locator(".rows-table tbody").textContent()).not.toContain("null");
     await opener.click();
+    await card.getByText(/^Federal awards expended \(\d/).waitFor();
     const [answer] = await Promise.all([
       page.context().waitForEvent("response", (each) => each.url().includes("/pdf/ota/")),
       card.getByRole("button", { name: "Get the PDF with your key" }).click(),

@@ -76,7 +76,9 @@ export function testTasks(getSite: () => Site): void {
     await page.keyboard.type(auditee?.part ?? "");
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: /^Open row 1: / }).click();
-    const link = page.getByRole("dialog").getByRole("link", { name: "PDF of the report" });
+    const card = page.getByRole("dialog");
+    await card.getByText(/^Federal awards expended \(\d/).waitFor();
+    const link = card.getByRole("link", { name: "PDF of the report" });
     let address = "";
     // What it redirects to is the storage's, and no page's.
     await page.route("**/dissemination/report/pdf/20*", async (route) => {
