@@ -53,17 +53,20 @@ the first line. Plans are in \`PLANS.md\`.
 ${losses === undefined ? "" : `\n## Against the results before\n\n${losses}\n`}
 ## Look-ups of a report by its ID
 
-${lookUps.connections} connections, ${thousands(lookUps.requests)} look-ups a turn.
+${lookUps.connections} connections, ${thousands(lookUps.requests)} look-ups a turn. CPU time is that of one look-up.
 
 ${formatTable(
-  ["", "a second", "range", "ratio", "p50 ms", "p99 ms"],
-  Object.entries(lookUps.arms).map(([arm, { perSecond, p50, p99 }]) => [
+  ["", "a second", "range", "ratio", "p50 ms", "p99 ms", "CPU µs: PostgreSQL", "PostgREST", "gateway"],
+  Object.entries(lookUps.arms).map(([arm, { perSecond, p50, p99, cpu }]) => [
     arm,
     thousands(perSecond.median),
     `${thousands(perSecond.min)}–${thousands(perSecond.max)}`,
     ratio(perSecond.median, Object.values(lookUps.arms)[0]?.perSecond.median),
     p50.toFixed(1),
     p99.toFixed(1),
+    cpu.postgres.toFixed(0),
+    cpu.postgrest.toFixed(0),
+    cpu.node.toFixed(0),
   ]),
 )}
 
