@@ -2,14 +2,15 @@ import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { ask } from "./ask.ts";
 import { at, type Summary, summarize } from "./measure.ts";
+import { type CpuTime, readCpuTime } from "./process-time.ts";
 import { startBarePostgrest } from "./start-bare-postgrest.ts";
 import type { BenchStack } from "./start-bench-stack.ts";
 
 export interface LookUpFigures {
   connections: number;
   requests: number;
-  /** By arm: look-ups a second of each turn, and milliseconds of a single one. */
-  arms: Record<string, { perSecond: Summary; p50: number; p99: number }>;
+  /** By arm: look-ups a second of each turn, milliseconds of a single one, and microseconds of CPU time that one takes. */
+  arms: Record<string, { perSecond: Summary; p50: number; p99: number; cpu: CpuTime }>;
 }
 
 /** By what asks, the sending of one look-up. */
@@ -63,26 +64,39 @@ export async function measureLookUps(stack: BenchStack, turns: number): Promise<
     "gateway, 304": (id) => lookUp(facts.base_url, id, { ...withKey, ...again }, 304),
     "pg prepared": (id, connection) => clients[connection]?.query({ ...sql, values: [id] }),
   };
-  const { rates, latencies } = await alternate(arms, ids, turns);
+  const { rates, latencies, costs } = await alternate(arms, ids, turns, () => ({
+    // Bare PostgREST is a child of this process, which is no part of the service.
+    ...readCpuTime(process.pid),
+    node: readCpuTime(stack.pid).node,
+  }));
   await Promise.all(clients.map((each) => each.end()));
   await bare.stop();
   const outcome: LookUpFigures["arms"] = {};
   for (const [arm, all] of rates) {
     const sorted = (latencies.get(arm) ?? []).toSorted((a, b) => a - b);
-    outcome[arm] = { perSecond: summarize(all), p50: at(sorted, 0.5), p99: at(sorted, 0.99) };
+    const cost = (program: keyof CpuTime) =>
+      summarize((costs.get(arm) ?? []).map((cpu) => cpu[program])).median;
+    outcome[arm] = {
+      perSecond: summarize(all),
+      p50: at(sorted, 0.5),
+      p99: at(sorted, 0.99),
+      cpu: { postgres: cost("postgres"), postgrest: cost("postgrest"), node: cost("node") },
+    };
   }
   process.stderr.write(`look-ups: ${JSON.stringify(outcome)}\n`);
   return { connections, requests, arms: outcome };
 }
 
 /** Runs each arm in turn, the first turn uncounted. */
-async function alternate(arms: Arms, ids: string[], turns: number) {
+async function alternate(arms: Arms, ids: string[], turns: number, readCpu: () => CpuTime) {
   const rates = new Map<string, number[]>();
   const latencies = new Map<string, number[]>();
+  const costs = new Map<string, CpuTime[]>();
   for (let turn = 0; turn <= turns; turn += 1) {
     for (const [arm, send] of Object.entries(arms)) {
       let next = 0;
       const times: number[] = [];
+      const before = readCpu();
       const start = performance.now();
       await Promise.all(
         Array.from({ length: connections }, async (_, connection) => {
@@ -95,10 +109,15 @@ async function alternate(arms: Arms, ids: string[], turns: number) {
           }
         }),
       );
+      const seconds = (performance.now() - start) / 1000;
+      const after = readCpu();
       if (turn === 0) continue;
-      rates.set(arm, [...(rates.get(arm) ?? []), requests / ((performance.now() - start) / 1000)]);
+      const each = (program: keyof CpuTime) => ((after[program] - before[program]) * 1000) / requests;
+      const cpu = { postgres: each("postgres"), postgrest: each("postgrest"), node: each("node") };
+      costs.set(arm, [...(costs.get(arm) ?? []), cpu]);
+      rates.set(arm, [...(rates.get(arm) ?? []), requests / seconds]);
       latencies.set(arm, [...(latencies.get(arm) ?? []), ...times]);
     }
   }
-  return { rates, latencies };
+  return { rates, latencies, costs };
 }

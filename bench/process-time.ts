@@ -36,7 +36,7 @@ export function readMegabytes(pid: number): { now: number; peak: number; own: nu
   return { now: read("VmRSS"), peak: read("VmHWM"), own: read("RssAnon"), shared: read("RssShmem") };
 }
 
-/** Of the threads in nanoseconds; of the children that have ended in the kernel's hundredths of a second. */
+/** Of the threads in nanoseconds; of threads and children that have ended in the kernel's hundredths of a second. */
 function sumThreads(pid: number): number {
   let threads: string[];
   try {
@@ -47,12 +47,15 @@ function sumThreads(pid: number): number {
   const nanoseconds = threads.map((thread) =>
     Number(readText(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]),
   );
-  // After the program's name, which may hold anything, the fields 3 and on; 16 and 17 are those of ended children.
+  // After the program's name, which may hold anything, the fields 3 and on; 14 and 15 are those of the process, 16 and 17
+  // those of ended children.
   const fields = readText(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, "")
     .split(" ");
-  const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * 10;
-  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6 + ended;
+  const [own = 0, ended = 0] = [11, 13].map(
+    (first) => (Number(fields[first] ?? 0) + Number(fields[first + 1] ?? 0)) * 10,
+  );
+  return Math.max(nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6, own) + ended;
 }
 
 function isBelow(pid: string, ancestor: number): boolean {

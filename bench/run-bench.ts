@@ -4,6 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { writeSample } from "../scripts/sample/write-sample.ts";
+import { compareResults, describeLosses, readCommittedResults } from "./compare-results.ts";
 import { measureIndexes } from "./measure-indexes.ts";
 import { measureLookUps } from "./measure-look-ups.ts";
 import { measurePages } from "./measure-pages.ts";
@@ -14,7 +15,7 @@ import { measureWalks } from "./measure-walks.ts";
 import { listProcesses, readMegabytes } from "./process-time.ts";
 import { readPlans } from "./read-plans.ts";
 import { type BenchStack, startBenchStack } from "./start-bench-stack.ts";
-import { writeResults } from "./write-results.ts";
+import { type Results, writeResults } from "./write-results.ts";
 
 const command = new Command("npm run bench --")
   .description("Measures the service side by side with a common design, on a stack of its own (Linux).")
@@ -25,7 +26,7 @@ const command = new Command("npm run bench --")
   .allowExcessArguments(false)
   .addHelpText(
     "after",
-    "\nWrites RESULTS.md, PLANS.md and results.json. 40,000 submissions take about 10 minutes, 400,000 an hour.",
+    "\nWrites RESULTS.md, PLANS.md and results.json, and names what is more than 15 % worse than in the results of the last commit. 40,000 submissions take about 10 minutes, 400,000 an hour.",
   )
   .parse();
 const options = command.opts<{ submissions: string; source?: string; turns: string; out: string }>();
@@ -68,25 +69,25 @@ try {
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
   );
   const [cpu] = cpus();
-  await writeResults(
-    options.out,
-    {
-      machine: `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`,
-      versions: { Node: process.version, PostgreSQL: rows[0].version, PostgREST: "12.0.2" },
-      measuredAt: new Date().toISOString().slice(0, 10),
-      publicReports: rows[0].reports,
-      turns,
-      refresh,
-      sizes,
-      indexes,
-      lookUps,
-      pages,
-      walks,
-      tokenPairsPerSecond,
-      megabytes: { atRest, atMost: listMemory(pid, "peak") },
-    },
-    plans,
-  );
+  const results: Results = {
+    machine: `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB`,
+    versions: { Node: process.version, PostgreSQL: rows[0].version, PostgREST: "12.0.2" },
+    measuredAt: new Date().toISOString().slice(0, 10),
+    publicReports: rows[0].reports,
+    turns,
+    refresh,
+    sizes,
+    indexes,
+    lookUps,
+    pages,
+    walks,
+    tokenPairsPerSecond,
+    megabytes: { atRest, atMost: listMemory(pid, "peak") },
+  };
+  const committed = await readCommittedResults(import.meta.dirname);
+  const losses = committed && describeLosses(compareResults(committed, results));
+  await writeResults(options.out, results, { plans, losses });
+  process.stderr.write(losses === undefined ? "" : `${losses}\n`);
   process.stderr.write(`Wrote RESULTS.md, PLANS.md and results.json to ${options.out}.\n`);
 } finally {
   await cleanUp();

@@ -24,14 +24,22 @@ export interface Results {
   megabytes: Record<"atRest" | "atMost", Record<string, number>>;
 }
 
-/** Writes `RESULTS.md` for people, `results.json` for programs, and the plans as `PLANS.md`. */
-export async function writeResults(directory: string, results: Results, plans: string): Promise<void> {
+/**
+ * Writes `RESULTS.md` for people, `results.json` for programs, and the plans as `PLANS.md`.
+ *
+ * @param beside.losses what RESULTS.md says of the results before, if there were any
+ */
+export async function writeResults(
+  directory: string,
+  results: Results,
+  { plans, losses }: { plans: string; losses?: string | undefined },
+): Promise<void> {
   await writeFile(path.join(directory, "results.json"), `${JSON.stringify(results, null, 2)}\n`);
-  await writeFile(path.join(directory, "RESULTS.md"), formatResults(results));
+  await writeFile(path.join(directory, "RESULTS.md"), formatResults(results, losses));
   await writeFile(path.join(directory, "PLANS.md"), plans);
 }
 
-function formatResults(results: Results): string {
+function formatResults(results: Results, losses?: string): string {
   const { refresh, lookUps, pages, walks, megabytes } = results;
   const versions = Object.entries(results.versions).map(([name, version]) => `${name} ${version}`);
   return `# Measurements
@@ -42,20 +50,23 @@ Medians of ${results.turns} turns in which the arms alternate, with the extremes
 “Common design” is \`common-design.sql\`: the same rows in the same PostgreSQL, behind the same PostgREST, an index
 wherever ours has one; PostgreSQL is given the machine's memory (DATABASE_MEMORY). Wall is what a client waits; PostgreSQL is the CPU time of its processes. A ratio is that to
 the first line. Plans are in \`PLANS.md\`.
-
+${losses === undefined ? "" : `\n## Against the results before\n\n${losses}\n`}
 ## Look-ups of a report by its ID
 
-${lookUps.connections} connections, ${thousands(lookUps.requests)} look-ups a turn.
+${lookUps.connections} connections, ${thousands(lookUps.requests)} look-ups a turn. CPU time is that of one look-up.
 
 ${formatTable(
-  ["", "a second", "range", "ratio", "p50 ms", "p99 ms"],
-  Object.entries(lookUps.arms).map(([arm, { perSecond, p50, p99 }]) => [
+  ["", "a second", "range", "ratio", "p50 ms", "p99 ms", "CPU µs: PostgreSQL", "PostgREST", "gateway"],
+  Object.entries(lookUps.arms).map(([arm, { perSecond, p50, p99, cpu }]) => [
     arm,
     thousands(perSecond.median),
     `${thousands(perSecond.min)}–${thousands(perSecond.max)}`,
     ratio(perSecond.median, Object.values(lookUps.arms)[0]?.perSecond.median),
     p50.toFixed(1),
     p99.toFixed(1),
+    cpu.postgres.toFixed(0),
+    cpu.postgrest.toFixed(0),
+    cpu.node.toFixed(0),
   ]),
 )}
 

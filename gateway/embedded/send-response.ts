@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { getHeader, type HeaderList, removeHeader, setHeader } from "./headers.ts";
@@ -44,9 +44,30 @@ export async function sendResponse(
     response.end(body);
     return;
   }
-  const source = typeof body === "string" ? [Buffer.from(body)] : body;
+  const source = typeof body === "string" ? Readable.from([Buffer.from(body)]) : body;
   if (compress) await pipeline(source, createGzip({ level: GZIP_LEVEL }), response);
-  else await pipeline(source, response);
+  else await pour(source, response);
+}
+
+/**
+ * As `pipeline(source, response)`, which makes an error, and its stack, to end each answer that goes well: a tenth of what
+ * this gateway does for a request.
+ */
+function pour(source: Readable, response: ServerResponse): Promise<void> {
+  return new Promise((resolve, reject) => {
+    source.once("error", reject);
+    source.once("close", () => {
+      if (!source.readableEnded) reject(new Error("The answer was cut off."));
+    });
+    response.once("error", reject);
+    response.once("finish", resolve);
+    response.once("close", () => {
+      if (response.writableFinished) return;
+      source.destroy();
+      reject(new Error("The client went away."));
+    });
+    source.pipe(response);
+  });
 }
 
 /** Also marks a reply that depends on `Accept-Encoding`. */

@@ -76,6 +76,8 @@ export const kongSettings: Readonly<Record<string, string>> = {
   KONG_ADMIN_GUI_LISTEN: "off",
   KONG_STATUS_LISTEN: "off",
   KONG_ANONYMOUS_REPORTS: "off",
+  // Without X-Kong-Upstream-Latency and its like, which nobody reads: the log has the times.
+  KONG_HEADERS: "server_tokens,X-Kong-Request-Id",
   KONG_REAL_IP_HEADER: "X-Forwarded-For",
   KONG_REAL_IP_RECURSIVE: "on",
   KONG_NGINX_WORKER_PROCESSES: "2",
