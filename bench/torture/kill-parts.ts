@@ -68,14 +68,25 @@ export async function killParts(target: Target, own: OwnStack, { report }: PartO
 
 /** @returns milliseconds until every reader was answered rightly again, for good */
 async function killAndWait({ name, find }: Victim, readers: Readers): Promise<number> {
-  const pid = find();
-  if (pid === undefined) throw new Error(`${name} does not run.`);
-  const killedAt = performance.now();
-  process.kill(pid, "SIGKILL");
-  return await readers.recovered(killedAt, steadyAnswers, givesUpMilliseconds);
+  const givesUpAt = performance.now() + givesUpMilliseconds;
+  while (!kill(find())) {
+    if (performance.now() > givesUpAt) throw new Error(`${name} does not run.`);
+    await sleep(20);
+  }
+  return await readers.recovered(performance.now(), steadyAnswers, givesUpMilliseconds);
 }
 
-/** What the stack's process has started, one of PostgreSQL's own processes, and the stack's process. */
+/** @returns whether there was a process to kill */
+function kill(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && process.kill(pid, "SIGKILL");
+  } catch {
+    // A session may have ended meanwhile.
+    return false;
+  }
+}
+
+/** What the stack's process has started, processes of PostgreSQL and Kong below these, and the stack's process. */
 function listVictims(own: OwnStack): Victim[] {
   const listParts = () =>
     listChildren(own.pid())
@@ -84,18 +95,23 @@ function listVictims(own: OwnStack): Victim[] {
       .filter(({ name }) => name !== "esbuild");
   const names = new Set(listParts().map(({ name }) => name));
   const findPart = (name: string) => () => listParts().find((part) => part.name === name)?.pid;
-  const findBackend = () => {
-    const server = findPart("postgres")();
-    return server && listChildren(server).find(({ command }) => /authenticator/.test(command))?.pid;
-  };
-  const longestMilliseconds = longestRecoveryMilliseconds;
+  const findInner = (command: string) => () =>
+    listBelow(own.pid()).find((each) => each.command.includes(command))?.pid;
+  const inner = [
+    { name: "a session of PostgreSQL", find: findInner("postgres: authenticator") },
+    { name: "a worker of Kong", find: findInner("nginx: worker process") },
+    { name: "the master of Kong's workers", find: findInner("nginx: master process") },
+  ].filter(({ find }) => find() !== undefined);
+  const parts = [...names].map((name) => ({ name, find: findPart(name) }));
   return [
-    { name: "a session of PostgreSQL", find: findBackend, longestMilliseconds },
-    ...[...names].map((name) => ({ name, find: findPart(name), longestMilliseconds })),
+    ...[...inner, ...parts].map((each) => ({ ...each, longestMilliseconds: longestRecoveryMilliseconds })),
     // Then everything starts anew.
     { name: "the stack's own process", find: own.pid, longestMilliseconds: givesUpMilliseconds },
   ];
 }
+
+const listBelow = (pid: number): ReturnType<typeof listChildren> =>
+  listChildren(pid).flatMap((child) => [child, ...listBelow(child.pid)]);
 
 /** Such as `postgrest`; of a Node program its script. */
 function nameProgram(command: string): string {

@@ -104,7 +104,12 @@ export async function startGateway(context: PartContext, databaseUrl: string): P
       secrets: { gatewayToken, redisPassword: config.redisPassword },
       environment: process.env,
     };
-    return await supervise(context, "Kong", (keep) => startKong(options, keep));
+    let migrates = true;
+    return await supervise(context, "Kong", (keep) => {
+      const started = startKong({ ...options, migrates }, keep);
+      migrates = false;
+      return started;
+    });
   }
   const entities = path.join(directory, "gateway.json");
   await dropForeignEntities(entities, config.POSTGREST_PORT);
