@@ -57,6 +57,7 @@ await client.query(
    on conflict do nothing`,
   [keyCount],
 );
+await client.query("vacuum analyze access.api_keys");
 const kongUrl = await prepareKongDatabase(databaseUrl, randomBytes(16).toString("hex"));
 const startNode = async (name: string, migrates = false) =>
   await startKong(
@@ -77,6 +78,7 @@ const first = await startNode("kong-1", true);
 await fillKong();
 const second = await startNode("kong-2");
 const nodes = [first, second];
+say(`the nodes are there, with ${keyCount} keys`);
 
 let startedAt = performance.now();
 const sync = await startSync();
@@ -166,6 +168,7 @@ async function fillKong(): Promise<void> {
        from made join consumer using (id), workspace`,
       [keyCount],
     );
+    await kong.query("vacuum analyze");
   } finally {
     await kong.end();
   }
