@@ -158,13 +158,13 @@ async function fillKong(): Promise<void> {
          workspace as (select id from workspaces where name = 'default'),
          consumer as (
            insert into consumers (id, ws_id, username, custom_id, tags)
-           select made.id, workspace.id, workspace.id || ':' || made.id, workspace.id || ':' || made.id, '{single-audit}'
+           select made.id, workspace.id, made.id::text, made.id::text, '{single-audit}'
            from made, workspace
            on conflict do nothing
            returning id
          )
        insert into keyauth_credentials (id, ws_id, consumer_id, key, tags)
-       select made.id, workspace.id, consumer.id, workspace.id || ':' || encode(hash, 'hex'), '{single-audit}'
+       select made.id, workspace.id, consumer.id, encode(hash, 'hex'), '{single-audit}'
        from made join consumer using (id), workspace`,
       [keyCount],
     );
