@@ -43,10 +43,7 @@ const databaseUrl = await startPostgres({
 });
 await deployDatabase(databaseUrl);
 const client = await connect(databaseUrl, "bench");
-await client.query(
-  "alter table access.tiers drop constraint if exists tiers_leave_connections_to_others; " +
-    "update access.tiers set requests_per_hour = 100000000, requests_per_day = null, requests_at_a_time = 8",
-);
+await client.query("update access.tiers set requests_per_hour = 100000000, requests_per_day = null");
 const sampleKey = (number: number) => `measured-${number}`;
 const sampleKeys =
   "select md5('measured-' || number)::uuid as id, sha256(('measured-' || number)::bytea) as hash";
