@@ -16,13 +16,21 @@ export function readCpuTime(ancestor: number): CpuTime {
 
 /** The stack's processes but the first one: PostgreSQL's, PostgREST's and the services'. */
 export function listProcesses(ancestor: number): { pid: number; program: keyof CpuTime }[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      const program = readText(`/proc/${pid}/comm`).trim();
-      if (program !== "postgres" && program !== "postgrest" && program !== "node") return [];
-      return Number(pid) !== ancestor && isBelow(pid, ancestor) ? [{ pid: Number(pid), program }] : [];
-    });
+  return listPids().flatMap((pid) => {
+    const program = readText(`/proc/${pid}/comm`).trim();
+    if (program !== "postgres" && program !== "postgrest" && program !== "node") return [];
+    return Number(pid) !== ancestor && isBelow(pid, ancestor) ? [{ pid: Number(pid), program }] : [];
+  });
+}
+
+/** The processes that a process has started, with their command lines. */
+export function listChildren(parent: number): { pid: number; command: string }[] {
+  return listPids()
+    .filter((pid) => readParent(pid) === String(parent))
+    .map((pid) => ({
+      pid: Number(pid),
+      command: readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim(),
+    }));
 }
 
 /**
@@ -61,10 +69,14 @@ function sumThreads(pid: number): number {
 function isBelow(pid: string, ancestor: number): boolean {
   for (let current = pid; Number(current) > 1; ) {
     if (Number(current) === ancestor) return true;
-    current = /PPid:\s+(\d+)/.exec(readText(`/proc/${current}/status`))?.[1] ?? "0";
+    current = readParent(current);
   }
   return false;
 }
+
+const listPids = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+
+const readParent = (pid: string) => /PPid:\s+(\d+)/.exec(readText(`/proc/${pid}/status`))?.[1] ?? "0";
 
 /** Empty where the process has ended. */
 function readText(file: string): string {

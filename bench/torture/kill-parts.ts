@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listChildren } from "../process-time.ts";
 import type { OwnStack } from "./own-stack.ts";
 import type { Finding, PartOptions, Target } from "./part.ts";
 import { type Readers, startReaders } from "./readers.ts";
@@ -17,6 +17,7 @@ const longestRecoveryMilliseconds = 10_000;
 const givesUpMilliseconds = 60_000;
 /** So often must each reader be answered rightly before the stack counts as recovered. */
 const steadyAnswers = 20;
+/** Between two kills. */
 const restMilliseconds = 1000;
 
 /**
@@ -24,15 +25,25 @@ const restMilliseconds = 1000;
  * once, as systemd or Docker would.
  */
 export async function killParts(target: Target, own: OwnStack, { report }: PartOptions): Promise<Finding> {
-  const readers = await startReaders(target);
+  const { baseUrl, appUrls, databaseUrl, keys, leaks } = target;
+  const readers = await startReaders({
+    baseUrl,
+    appUrl: appUrls[0],
+    databaseUrl,
+    nextKey: keys.next,
+    onToken: leaks.addSecret,
+  });
   const faults: string[] = [];
   const figures: string[] = [];
   try {
-    await waitUntilSteady(readers);
+    await readers.recovered(performance.now(), steadyAnswers, givesUpMilliseconds);
     for (const victim of listVictims(own)) {
       let longest = 0;
       for (let round = 0; round < rounds; round += 1) {
-        const milliseconds = await killAndWait(victim, readers);
+        const milliseconds = await killAndWait(victim, readers).catch((error: Error) => {
+          faults.push(error.message);
+          return Number.POSITIVE_INFINITY;
+        });
         longest = Math.max(longest, milliseconds);
         if (milliseconds > victim.longestMilliseconds) {
           faults.push(
@@ -55,58 +66,52 @@ export async function killParts(target: Target, own: OwnStack, { report }: PartO
   };
 }
 
-/** @returns milliseconds until the last answer that was none */
+/** @returns milliseconds until every reader was answered rightly again, for good */
 async function killAndWait({ name, find }: Victim, readers: Readers): Promise<number> {
-  const pid = find();
-  if (pid === undefined) throw new Error(`${name} does not run.`);
-  const killedAt = performance.now();
-  process.kill(pid, "SIGKILL");
-  // Long enough for each reader to meet it.
-  await sleep(restMilliseconds);
-  await waitUntilSteady(readers);
-  return Math.max(0, readers.lastAway() - killedAt);
+  const givesUpAt = performance.now() + givesUpMilliseconds;
+  while (!kill(find())) {
+    if (performance.now() > givesUpAt) throw new Error(`${name} does not run.`);
+    await sleep(20);
+  }
+  return await readers.recovered(performance.now(), steadyAnswers, givesUpMilliseconds);
 }
 
-async function waitUntilSteady(readers: Readers): Promise<void> {
-  const giveUpAt = performance.now() + givesUpMilliseconds;
-  while (readers.countSteady() < steadyAnswers && performance.now() < giveUpAt) await sleep(50);
+/** @returns whether there was a process to kill */
+function kill(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && process.kill(pid, "SIGKILL");
+  } catch {
+    // A session may have ended meanwhile.
+    return false;
+  }
 }
 
-/** What the stack's process has started, one of PostgreSQL's own processes, and the stack's process. */
+/** What the stack's process has started, processes of PostgreSQL and Kong below these, and the stack's process. */
 function listVictims(own: OwnStack): Victim[] {
-  const names = new Set(listChildren(own.pid()).map(({ name }) => name));
-  // Of tsx, which runs TypeScript: no part.
-  names.delete("esbuild");
-  const findChild = (name: string) => () => listChildren(own.pid()).find((child) => child.name === name)?.pid;
-  const findBackend = () => {
-    const server = listChildren(own.pid()).find(({ name }) => name === "postgres");
-    return server && listChildren(server.pid).find(({ command }) => /authenticator/.test(command))?.pid;
-  };
-  const longestMilliseconds = longestRecoveryMilliseconds;
+  const listParts = () =>
+    listChildren(own.pid())
+      .map((child) => ({ ...child, name: nameProgram(child.command) }))
+      // Of tsx, which runs TypeScript: no part.
+      .filter(({ name }) => name !== "esbuild");
+  const names = new Set(listParts().map(({ name }) => name));
+  const findPart = (name: string) => () => listParts().find((part) => part.name === name)?.pid;
+  const findInner = (command: string) => () =>
+    listBelow(own.pid()).find((each) => each.command.includes(command))?.pid;
+  const inner = [
+    { name: "a session of PostgreSQL", find: findInner("postgres: authenticator") },
+    { name: "a worker of Kong", find: findInner("nginx: worker process") },
+    { name: "the master of Kong's workers", find: findInner("nginx: master process") },
+  ].filter(({ find }) => find() !== undefined);
+  const parts = [...names].map((name) => ({ name, find: findPart(name) }));
   return [
-    { name: "a session of PostgreSQL", find: findBackend, longestMilliseconds },
-    ...[...names].map((name) => ({ name, find: findChild(name), longestMilliseconds })),
+    ...[...inner, ...parts].map((each) => ({ ...each, longestMilliseconds: longestRecoveryMilliseconds })),
     // Then everything starts anew.
     { name: "the stack's own process", find: own.pid, longestMilliseconds: givesUpMilliseconds },
   ];
 }
 
-/** The processes that a process has started. */
-function listChildren(parent: number): { pid: number; name: string; command: string }[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const status = readFileSync(`/proc/${pid}/status`, "utf8");
-        if (Number(/PPid:\s+(\d+)/.exec(status)?.[1]) !== parent) return [];
-        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-        return [{ pid: Number(pid), name: nameProgram(command), command }];
-      } catch {
-        // It has ended meanwhile.
-        return [];
-      }
-    });
-}
+const listBelow = (pid: number): ReturnType<typeof listChildren> =>
+  listChildren(pid).flatMap((child) => [child, ...listBelow(child.pid)]);
 
 /** Such as `postgrest`; of a Node program its script. */
 function nameProgram(command: string): string {

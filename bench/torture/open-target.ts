@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import type { Secrets } from "../../scripts/stack/secrets.ts";
 import { connect } from "../../service/connect.ts";
 import { followLogs } from "./follow-logs.ts";
@@ -51,7 +52,8 @@ export async function openTarget(
     const logged = own?.directory ?? stackDirectory;
     const logs = logged === undefined ? undefined : followLogs(logged, leaks);
     if (logs !== undefined) closes.push(logs.stop);
-    if (logged !== undefined) for (const secret of await readSecrets(logged)) leaks.addSecret(secret);
+    if (logged !== undefined)
+      for (const secret of await readSecrets(logged, environment)) leaks.addSecret(secret);
     const keys = await issueKeys(client, addresses.baseUrl, keyCounts);
     if (own === undefined) closes.push(keys.revoke);
     for (const key of keys.all) leaks.addSecret(key);
@@ -86,9 +88,11 @@ function readAddresses(environment: NodeJS.ProcessEnv): Addresses {
   return { baseUrl: read("BASE_URL"), appUrls: [read("APP_URL")], databaseUrl: read("DATABASE_URL") };
 }
 
-/** The passwords and keys of a one-machine stack. */
-async function readSecrets(directory: string): Promise<string[]> {
+/** The passwords and keys of a one-machine stack, and the token that PostgREST believes. */
+async function readSecrets(directory: string, { REDIS_PASSWORD }: NodeJS.ProcessEnv): Promise<string[]> {
   const text = await readFile(path.join(directory, "secrets.json"), "utf8");
   const { rolePasswords, sampleKeys, ...others }: Secrets = JSON.parse(text);
-  return Object.values({ ...others, ...rolePasswords, ...sampleKeys });
+  const secrets = Object.values({ ...others, ...rolePasswords, ...sampleKeys });
+  const redis = REDIS_PASSWORD === undefined ? [] : [REDIS_PASSWORD];
+  return [...secrets, ...redis, await signGatewayToken(others.jwtSecret)];
 }

@@ -1,18 +1,32 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../service/connect.ts";
-import type { Target } from "./part.ts";
 import { sendRequest, type WireAnswer, type WireRequest } from "./send-request.ts";
 
-/** Clients that know what the answer must be. */
+export interface ReadersOptions {
+  baseUrl: string;
+  appUrl: string;
+  /** As the database's superuser. */
+  databaseUrl: string;
+  /** Several readers have an individual key, and only so many requests of one run at a time. */
+  nextKey: (tier: "individual" | "tribal") => string;
+  /** Is told of each token that was issued. */
+  onToken?: (token: string) => void;
+}
+
+/** Clients that ask again and again, and know what the answer must be. */
 export interface Readers {
   /** Wrong answers so far. */
   wrong: string[];
-  /** How often each reader has been answered rightly since it was last not. */
-  countSteady: () => number;
-  /** When a reader was last not answered, or told that somebody is away; as of performance.now(). */
-  lastAway: () => number;
   counts: { right: number; away: number };
+  /**
+   * Waits until each reader was answered rightly, so many times in a row, by requests that began after a moment.
+   *
+   * @param since as of performance.now()
+   * @returns milliseconds from that moment to the first of the last of these rows
+   * @throws Error that names the readers who wait for too long, and what was wrong
+   */
+  recovered: (since: number, rowLength: number, longestMilliseconds: number) => Promise<number>;
   stop: () => Promise<void>;
 }
 
@@ -27,32 +41,44 @@ const patience = 5000;
  * Starts readers: of public rows, of a stub, of suppressed rows with a Tribal key, of a report that is none, with a key
  * that is none, of a bulk file, and of PDFs by tokens that are redeemed once. Each runs by itself.
  */
-export async function startReaders(target: Target): Promise<Readers> {
-  const asks = await prepareReaders(target);
+export async function startReaders(options: ReadersOptions): Promise<Readers> {
+  const asks = await prepareReaders(options);
   const wrong: string[] = [];
   const counts = { right: 0, away: 0 };
-  const steady = asks.map(() => 0);
-  let lastAway = performance.now();
+  let from = performance.now();
+  /** When the requests of each reader's row of right answers began. */
+  let rows: number[][] = asks.map(() => []);
   let isStopped = false;
   const reading = asks.map(async (ask, index) => {
     while (!isStopped) {
+      const startedAt = performance.now();
       const outcome = await ask();
       if (outcome === "right") {
         counts.right += 1;
-        steady[index] = (steady[index] ?? 0) + 1;
-      } else if (outcome === "away") {
-        counts.away += 1;
-        steady[index] = 0;
-        lastAway = performance.now();
-      } else wrong.push(outcome.wrong);
+        if (startedAt >= from) rows[index]?.push(startedAt);
+      } else {
+        rows[index] = [];
+        if (outcome === "away") counts.away += 1;
+        else wrong.push(outcome.wrong);
+      }
       await sleep(pauseMilliseconds);
     }
   });
   return {
     wrong,
     counts,
-    countSteady: () => Math.min(...steady),
-    lastAway: () => lastAway,
+    recovered: async (since, rowLength, longestMilliseconds) => {
+      from = since;
+      rows = asks.map(() => []);
+      while (!rows.every(({ length }) => length >= rowLength)) {
+        if (performance.now() - since > longestMilliseconds) {
+          const waiting = rows.flatMap(({ length }, index) => (length < rowLength ? [index] : []));
+          throw new Error(`Readers ${waiting} wait after ${longestMilliseconds} ms.\n${wrong.join("\n")}`);
+        }
+        await sleep(10);
+      }
+      return Math.max(...rows.map(([first = since]) => first)) - since;
+    },
     stop: async () => {
       isStopped = true;
       await Promise.all(reading);
@@ -66,30 +92,30 @@ const get = (path: string, key?: string): WireRequest => ({
   headers: key === undefined ? [] : [["x-api-key", key]],
 });
 
-async function prepareReaders(target: Target): Promise<Ask[]> {
-  const { baseUrl, appUrls, keys } = target;
-  const [appUrl] = appUrls;
-  const { published, suppressed } = await chooseReports(target);
+async function prepareReaders(options: ReadersOptions): Promise<Ask[]> {
+  const { baseUrl, appUrl, databaseUrl, nextKey } = options;
+  const { published, suppressed } = await chooseReports(databaseUrl);
   const row = (id: string) => `/general?report_id=eq.${id}`;
   const api: [path: string, findKey: () => string][] = [
-    [row(published), () => keys.next("individual")],
-    [`/federal_awards?report_id=eq.${published}&order=award_reference`, () => keys.next("individual")],
+    [row(published), () => nextKey("individual")],
+    ["/general?select=report_id,is_public&order=report_id&limit=200", () => nextKey("individual")],
+    ["/federal_awards?order=report_id,award_reference&limit=300", () => nextKey("individual")],
     // A stub.
-    [row(suppressed), () => keys.next("individual")],
-    [`/federal_awards?report_id=eq.${suppressed}`, () => keys.next("individual")],
-    [row(suppressed), () => keys.next("tribal")],
-    [row("2023-06-GSAFAC-9999999999"), () => keys.next("individual")],
+    [row(suppressed), () => nextKey("individual")],
+    [`/federal_awards?report_id=eq.${suppressed}`, () => nextKey("individual")],
+    [row(suppressed), () => nextKey("tribal")],
+    [row("2023-06-GSAFAC-9999999999"), () => nextKey("individual")],
     [row(published), () => "a key that is none"],
   ];
   const asks = await Promise.all(
     api.map(async ([path, findKey]) => expectSame(baseUrl, () => get(path, findKey()))),
   );
   asks.push(await expectSame(appUrl, () => get("/public-data/manifest.json")));
-  asks.push(await expectDownload(target, suppressed));
+  asks.push(await expectDownload(options, suppressed));
   return asks;
 }
 
-async function chooseReports({ databaseUrl }: Target): Promise<{ published: string; suppressed: string }> {
+async function chooseReports(databaseUrl: string): Promise<{ published: string; suppressed: string }> {
   const client = await connect(databaseUrl, "torture");
   try {
     const { rows } = await client.query(
@@ -112,7 +138,7 @@ async function expectSame(origin: string, makeWire: () => WireRequest): Promise<
   const expected = describe(await sendRequest(origin, makeWire(), { patience }));
   return async () => {
     const wire = makeWire();
-    const answer = await sendRequest(origin, wire, { patience }).catch(() => undefined);
+    const answer = await ask(origin, wire);
     if (answer === undefined || isAway(answer)) return "away";
     const found = describe(answer);
     if (found === expected) return "right";
@@ -120,51 +146,57 @@ async function expectSame(origin: string, makeWire: () => WireRequest): Promise<
   };
 }
 
-/** Asks for a token, redeems it and downloads the PDF, which is always the same. */
-async function expectDownload({ baseUrl, appUrls, keys, leaks }: Target, reportId: string): Promise<Ask> {
-  const ask = async (): Promise<{ sha256: string } | Outcome> => {
-    const issued = await sendRequest(
-      baseUrl,
-      {
-        method: "POST",
-        path: "/rpc/request_file_access",
-        headers: [
-          ["x-api-key", keys.next("tribal")],
-          ["content-type", "application/json"],
-          ["content-profile", "admin_api_v1_1_0"],
-        ],
-        body: JSON.stringify({ report_id: reportId }),
-      },
-      { patience },
-    ).catch(() => undefined);
-    if (issued === undefined || isAway(issued)) return "away";
-    if (issued.status !== 200) return { wrong: `A token was asked for: ${issued.status} ${issued.body}` };
-    const token = String(JSON.parse(issued.body).access_uuid);
-    leaks.addSecret(token);
-    const redeemed = await sendRequest(appUrls[0], get(`/dissemination/report/pdf/ota/${token}`), {
-      patience,
-    }).catch(() => undefined);
-    if (redeemed === undefined || isAway(redeemed)) return "away";
-    if (redeemed.status !== 302)
-      return { wrong: `A token was redeemed: ${redeemed.status} ${redeemed.body}` };
-    const location = new URL(String(redeemed.headers.location));
-    const file = await sendRequest(location.origin, get(location.pathname + location.search), {
-      patience,
-    }).catch(() => undefined);
-    if (file === undefined || isAway(file)) return "away";
-    if (file.status !== 200) return { wrong: `A PDF was fetched: ${file.status} ${file.body.slice(0, 200)}` };
-    return { sha256: createHash("sha256").update(file.body).digest("hex") };
-  };
-  const expected = await ask();
+/** Asks for a token, redeems it, twice, and downloads the PDF, which is always the same. */
+async function expectDownload(options: ReadersOptions, reportId: string): Promise<Ask> {
+  const expected = await download(options, reportId);
   if (typeof expected === "string" || !("sha256" in expected)) throw new Error("No PDF could be downloaded.");
   return async () => {
-    const found = await ask();
+    const found = await download(options, reportId);
     if (typeof found === "string" || !("sha256" in found)) return found;
     return found.sha256 === expected.sha256 ? "right" : { wrong: "Another PDF was downloaded." };
   };
 }
 
-/** What a gateway says of a service that is away, and PostgREST of a database that went while it answered. */
-function isAway({ status, body }: WireAnswer): boolean {
-  return [502, 503, 504].includes(status) || (status === 400 && body.includes('"database_away"'));
+async function download(
+  { baseUrl, appUrl, nextKey, onToken }: ReadersOptions,
+  reportId: string,
+): Promise<{ sha256: string } | Outcome> {
+  const issued = await ask(baseUrl, {
+    method: "POST",
+    path: "/rpc/request_file_access",
+    headers: [
+      ["x-api-key", nextKey("tribal")],
+      ["content-type", "application/json"],
+      ["content-profile", "admin_api_v1_1_0"],
+    ],
+    body: JSON.stringify({ report_id: reportId }),
+  });
+  if (issued === undefined || isAway(issued)) return "away";
+  if (issued.status !== 200) return { wrong: `A token was asked for: ${issued.status} ${issued.body}` };
+  const token = String(JSON.parse(issued.body).access_uuid);
+  onToken?.(token);
+  const redemption = get(`/dissemination/report/pdf/ota/${token}`);
+  const redeemed = await ask(appUrl, redemption);
+  const again = await ask(appUrl, redemption);
+  // Whatever came of the first, the token works once at most.
+  if (redeemed?.status === 302 && again !== undefined && again.status !== 404 && !isAway(again))
+    return { wrong: `A spent token was redeemed: ${again.status} ${again.body}` };
+  if (redeemed === undefined || isAway(redeemed)) return "away";
+  if (redeemed.status !== 302) return { wrong: `A token was redeemed: ${redeemed.status} ${redeemed.body}` };
+  const { origin, pathname, search } = new URL(String(redeemed.headers.location));
+  const file = await ask(origin, get(pathname + search));
+  if (file === undefined || isAway(file)) return "away";
+  if (file.status !== 200 || !file.body.startsWith("%PDF-"))
+    return { wrong: `A PDF was fetched: ${file.status} ${file.body.slice(0, 200)}` };
+  return { sha256: createHash("sha256").update(file.body).digest("hex") };
+}
+
+/** Undefined where nobody listens, the connection breaks, or no answer comes in time. */
+const ask = (origin: string, wire: WireRequest): Promise<WireAnswer | undefined> =>
+  sendRequest(origin, wire, { patience }).catch(() => undefined);
+
+/** README, Asking: these say that something is away, and all but the gateway's 502 say when to come back. */
+function isAway({ status, headers, body }: WireAnswer): boolean {
+  if (status === 503) return Number(headers["retry-after"]) > 0;
+  return status === 502 || (status === 400 && body.includes('"database_away"'));
 }

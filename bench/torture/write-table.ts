@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import type { Finding } from "./part.ts";
 
 export interface Row {
@@ -24,7 +24,7 @@ function judge({ faults }: Finding): string {
   return faults.length === 1 ? "1 fault" : `${faults.length} faults`;
 }
 
-/** Writes the table. A part that was not run now keeps its row of the last time. */
+/** Writes the target's table. A part that was not run now keeps its row of the last time, and so do other targets. */
 export async function writeTable(
   file: string,
   rows: readonly Row[],
@@ -32,28 +32,38 @@ export async function writeTable(
   target: string,
 ): Promise<void> {
   const known = await readFile(file, "utf8").catch(() => "");
-  const today = new Date().toISOString().slice(0, 10);
+  const sections = new Map(
+    known
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.split("\n", 1)[0], section.trim()]),
+  );
+  const earlier = sections.get(target)?.split("\n") ?? [];
   const lines = rows.map(({ name, title }) => {
     const start = `| \`${name}\`: ${title} |`;
-    const last = known.split("\n").find((line) => line.startsWith(`| \`${name}\``));
-    if (!findings.has(name)) return last ?? `${start} not run | | |`;
-    const finding = findings.get(name);
-    if (finding === undefined)
-      return `${start} left out: it kills processes or reads logs | ${target} | ${today} |`;
-    const text = [`${judge(finding)}: ${finding.figures}`, ...finding.faults.slice(0, mostFaultsShown)].join(
-      "; ",
-    );
-    return `${start} ${text.replace(/\s+/g, " ").replaceAll("|", "\\|")} | ${target} | ${today} |`;
+    if (findings.has(name)) return `${start} ${formatCell(findings.get(name))} | ${describeRun()} |`;
+    return earlier.find((line) => line.startsWith(`| \`${name}\``)) ?? `${start} not run | |`;
   });
+  const head = "| part | what came of it | run on |\n| --- | --- | --- |";
+  sections.set(target, [target, "", head, ...lines].join("\n"));
   const [cpu] = cpus();
   const text = `# Torture
 
 Written by \`npm run torture\`; \`npm run torture -- --help\` tells what else it can do. This machine:
-${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}.
+${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}. The load is that of the last 15 minutes, of all that ran:
+times at one above ${cpus().length} are longer than they need be.
 
-| part | what came of it | target | run on |
-| --- | --- | --- | --- |
-${lines.join("\n")}
-`;
+${[...sections.values()].map((section) => `## ${section}\n`).join("\n")}`;
   await writeFile(file, text);
 }
+
+function formatCell(finding: Finding | undefined): string {
+  if (finding === undefined) return "left out: it kills processes or reads logs";
+  const faults = finding.faults.slice(0, mostFaultsShown);
+  return [`${judge(finding)}: ${finding.figures}`, ...faults]
+    .join("; ")
+    .replace(/\s+/g, " ")
+    .replaceAll("|", "\\|");
+}
+
+const describeRun = () => `${new Date().toISOString().slice(0, 10)}, load ${loadavg()[2]?.toFixed(0)}`;

@@ -66,11 +66,10 @@ export function startChildProcess({
   }
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
-    // What it has started may go on, with its output open.
+    // What it has started may go on, with its output and its ports open.
     child.once("exit", (_code, signal) => {
-      if (signal === null) return;
       killGroup(child.pid);
-      void sweep?.();
+      if (signal !== null) void sweep?.();
     });
     child.once("close", (code, signal) => {
       const lines = hint === undefined ? output : [...output, hint];

@@ -16,6 +16,8 @@ export interface KongOptions {
   trustedIps: readonly string[];
   /** Kong's own database: see prepareKongDatabase. */
   databaseUrl: string;
+  /** Whether the database may still have the tables of another version of Kong, or none. */
+  migrates: boolean;
   /** Stand in Kong's environment alone, and in no database. */
   secrets: { gatewayToken: string; redisPassword?: string | undefined };
   environment: NodeJS.ProcessEnv;
@@ -104,7 +106,7 @@ export async function startKong(
   keep: (child: ChildProcess) => void,
 ): Promise<{ proxyUrl: string; adminUrl: string }> {
   await makePrefix(options.prefix);
-  await migrate(options);
+  if (options.migrates) await migrate(options);
   const child = startChildProcess({
     name: "Kong",
     command: "/bin/sh",

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
@@ -104,11 +104,15 @@ export async function startGateway(context: PartContext, databaseUrl: string): P
       secrets: { gatewayToken, redisPassword: config.redisPassword },
       environment: process.env,
     };
-    return await supervise(context, "Kong", (keep) => startKong(options, keep));
+    let migrates = true;
+    return await supervise(context, "Kong", (keep) => {
+      const started = startKong({ ...options, migrates }, keep);
+      migrates = false;
+      return started;
+    });
   }
-  // For new starts while the stack runs; at another time the services may have other ports.
   const entities = path.join(directory, "gateway.json");
-  await rm(entities, { force: true });
+  await dropForeignEntities(entities, config.POSTGREST_PORT);
   const adminToken = randomUUID();
   const adminUrl = `http://${host}:${adminPort}`;
   const ports = ["--port", String(port), "--admin-port", String(adminPort)];
@@ -121,6 +125,17 @@ export async function startGateway(context: PartContext, databaseUrl: string): P
     url: `${adminUrl}/status`,
   });
   return { proxyUrl: `http://${host}:${port}`, adminUrl, adminToken };
+}
+
+/**
+ * Removes what the gateway kept in an earlier run, if PostgREST was on another port then: whoever listens there now must not
+ * get the gateway's token. Otherwise the gateway serves at once after the stack was killed.
+ */
+async function dropForeignEntities(file: string, postgrestPort: number): Promise<void> {
+  const { services = [] }: { services?: { port: number }[] } = await readFile(file, "utf8")
+    .then(JSON.parse)
+    .catch(() => ({}));
+  if (services.some(({ port }) => port !== postgrestPort)) await rm(file, { force: true });
 }
 
 /** Starts the sync, and waits until the gateway serves what it was given. */

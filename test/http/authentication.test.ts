@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { childTables, columnNames } from "../support/columns.ts";
 import { findReport, query, type Request, request, send, target } from "../support/target.ts";
 
@@ -99,6 +99,47 @@ describe("a key that stops being valid", () => {
     expect((await request("/general?limit=1", { key })).status).toBe(401);
   });
 });
+
+/** The embedded gateway has none. */
+const hasKongDatabase = (await query("select from pg_database where datname = 'kong'")).length > 0;
+if (hasKongDatabase) {
+  describe("while Kong's own database is away", () => {
+    const allow = (isAllowed: boolean) => query(`alter database kong with allow_connections ${isAllowed}`);
+    afterEach(() => allow(true));
+
+    it("keys that Kong has seen go on, and are counted; a new one works once it is back", async () => {
+      const known = [await issueKey(), target.keys.tribal, target.keys.individual];
+      const ask = (key: string) => request("/general?limit=1", { key: { value: key } });
+      for (const key of known) expect((await ask(key)).status).toBe(200);
+      await allow(false);
+      const ended = await query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'kong'",
+      );
+      expect(ended).not.toHaveLength(0);
+      const before = Number((await ask(known[0] ?? "")).headers["x-ratelimit-remaining-hour"]);
+      const statuses = new Set<number>();
+      // Longer than Kong waits between two looks at its database.
+      for (let turn = 1; turn <= 20; turn += 1) {
+        for (const key of known) {
+          const { status, headers } = await ask(key);
+          statuses.add(status);
+          if (key === known[0]) expect(Number(headers["x-ratelimit-remaining-hour"])).toBe(before - turn);
+        }
+        await wait(200);
+      }
+      expect([...statuses]).toEqual([200]);
+      expect((await ask("unknown")).status).toBe(500);
+      const [row] = await query<{ api_key: string }>(
+        "select api_key from access.issue_key('individual', 'tester@example.gov', 'test')",
+      );
+      const fresh = row?.api_key ?? "";
+      expect((await ask(fresh)).status).toBe(500);
+      await allow(true);
+      await expect.poll(async () => (await ask(fresh)).status).toBe(200);
+      expect((await ask("unknown")).status).toBe(401);
+    });
+  });
+}
 
 describe("identity", () => {
   let suppressed: string;

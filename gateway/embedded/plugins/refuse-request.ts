@@ -84,6 +84,9 @@ function refuseQuery(query: string, bounds: RequestBounds): Answer | undefined {
         `Name ${mostColumns} columns and ${mostItems} values or fewer: ask in several requests.`,
       );
     }
+    if (name.endsWith(".limit") && value.includes("-")) {
+      return refuse("The limit of an embedded table is negative.", "Send 0 or more.");
+    }
     if (measureDepth(value) > deepest) {
       return refuse("The query is nested too deeply.", `Nest parentheses ${deepest} deep or less.`);
     }

@@ -125,6 +125,11 @@ describe("a request is refused with a hint", () => {
     ["half a surrogate pair", "/general?auditee_name=eq.%ED%A0%80", "Percent-encode UTF-8"],
     ["more than Unicode has", "/general?auditee_name=eq.%F4%90%80%80", "Percent-encode UTF-8"],
     ["a character that breaks off", "/general?auditee_name=eq.%E2%82", "Percent-encode UTF-8"],
+    [
+      "a negative limit of an embedded table",
+      "/findings?select=report_id,general(*)&general.limit=(-1)",
+      "Send 0 or more.",
+    ],
     ["a zero byte", "/general?auditee_name=eq.a%00b", "without %00"],
   ])("for %s", async (_, path, hint) => {
     const started = performance.now();
@@ -159,6 +164,11 @@ describe("a request is refused with a hint", () => {
     expect((await get("/general%00")).status).toBe(400);
     for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`]) {
       expect((await get(path)).status, path).toBe(404);
+    }
+    // The bytes reach PostgREST as X-Forwarded-Path, also where the path without them is another one.
+    for (const path of ["/\x80/..", "/\x80/../general"]) {
+      const head = `GET ${path}?limit=1 HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.individual}`;
+      expect(await sendBytes(`${head}\r\nConnection: close\r\n\r\n`), path).toMatch(/^HTTP\/1\.1 40[04] /);
     }
   });
 });

@@ -183,6 +183,7 @@ describe("npm start -- --gateway kong fails with what to do", () => {
         adminPort: 1,
         trustedIps: [],
         databaseUrl: "postgres://kong:none@127.0.0.1:1/kong",
+        migrates: true,
         secrets: { gatewayToken: "none" },
         environment: { ...process.env, KONG_FAKE: "ends" },
       },

@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { listChildren } from "../../../bench/process-time.ts";
+import { issueKeys } from "../../../bench/torture/key-ring.ts";
+import { type Readers, startReaders } from "../../../bench/torture/readers.ts";
+import { connect } from "../../../service/connect.ts";
 import { type RunningStack, runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
-import { isRunning, listChildren, listProcesses } from "./processes.ts";
-import { type Readers, startReaders } from "./readers.ts";
+import { isRunning, listProcesses } from "./processes.ts";
 
 // SIGKILL of each part of a stack that npm start runs, under readers that check every answer.
 
 const longestRecovery = 10_000;
+/** So often must each reader be answered rightly in a row, and so long may that take. */
+const rowLength = 3;
+const patience = 20_000;
 const parts: [name: string, command: RegExp][] = [
   ["PostgreSQL", /\/postgres /],
   ["PostgREST", /\/postgrest$/],
@@ -26,13 +32,18 @@ let readers: Readers;
 beforeAll(async () => {
   sample = await makeSmallSample();
   stack = await runStack({ args: ["--data", sample.directory] });
+  const { base_url, app_url, database_url } = stack.facts;
   await query("update access.tiers set requests_per_hour = 1000000, requests_per_day = null");
   // The limits reach the gateway.
   const readHeaders = async () => (await read(stack.facts.keys.individual)).headers;
   await vi.waitUntil(async () => (await readHeaders())["x-ratelimit-limit-hour"] === "1000000", {
     timeout: 15_000,
   });
-  readers = await startReaders(stack);
+  const client = await connect(database_url, "test");
+  const { next: nextKey } = await issueKeys(client, base_url, { individual: 2, tribal: 1 }).finally(() =>
+    client.end(),
+  );
+  readers = await startReaders({ baseUrl: base_url, appUrl: app_url, databaseUrl: database_url, nextKey });
 });
 afterAll(async () => {
   await readers?.stop();
@@ -63,7 +74,7 @@ function findPart(command: RegExp): number {
 it.each(parts)(
   "%s is started again, and for ten seconds at most somebody is told that something is away",
   async (name, command) => {
-    await readers.recovered(performance.now());
+    await readers.recovered(performance.now(), rowLength, patience);
     const pid = findPart(command);
     const isDatabase = name === "PostgreSQL";
     // Works on without noticing that its server is gone.
@@ -71,7 +82,7 @@ it.each(parts)(
     if (isDatabase) await sleep(300);
     const killedAt = performance.now();
     process.kill(pid, "SIGKILL");
-    const milliseconds = await readers.recovered(killedAt);
+    const milliseconds = await readers.recovered(killedAt, rowLength, patience);
     expect(milliseconds).toBeLessThan(longestRecovery);
     // A key that is made now has to pass the database, the sync and the gateway.
     const [{ api_key: key = "" } = {}] = await query(

@@ -5,11 +5,11 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listChildren } from "../../../bench/process-time.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
-
-import { isRunning, listChildren, listProcesses } from "./processes.ts";
+import { isRunning, listProcesses } from "./processes.ts";
 
 // A stack that npm start runs, from its first start to its last, beside the one of the other suites.
 
@@ -152,15 +152,32 @@ describe("a started stack", () => {
     stack = await runStack({ directory });
   });
 
-  it("leaves no process behind when it is killed itself, and starts again", async () => {
+  it("leaves no process behind when it is killed itself, and starts again without a wrong answer", async () => {
+    const { base_url, postgrest_url, keys } = stack.facts;
     const children = listChildren(stack.pid);
     stack.kill("SIGKILL");
     await stack.exited;
     for (const { pid, command } of children) {
       await expect.poll(() => isRunning(pid), { timeout: 5000, message: command }).toBe(false);
     }
-    stack = await runStack({ directory });
-    expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
+    let isUp = false;
+    const env = { GATEWAY_PORT: new URL(base_url).port, POSTGREST_PORT: new URL(postgrest_url).port };
+    const starting = runStack({ directory, env }).finally(() => {
+      isUp = true;
+    });
+    const seen = new Set<number>();
+    const read = () => send(base_url, "/general?limit=1", { key: { value: keys.individual } });
+    for (; !isUp; await sleep(5)) {
+      seen.add(
+        await read().then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      );
+    }
+    stack = await starting;
+    expect((await read()).status).toBe(200);
+    expect([...seen].filter((status) => ![0, 200, 502, 503].includes(status))).toEqual([]);
   });
 
   it("starts over with --fresh", async () => {
