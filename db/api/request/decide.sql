@@ -2,7 +2,7 @@
 --
 -- X-Consumer-Custom-ID is the one identity believed: Kong overwrites it on every authenticated route, and X-Real-IP.
 --
--- Each request pays for each statement here, for each function called, and for each expression: few of all (decision 16).
+-- Each request pays for each statement here, for each function called, and for each expression: few of all (decision 17).
 -- set_config() in an assignment costs half of it in a statement. What the statements ask for is found by a key that is
 -- unique, so that there is no better plan for one value than for another, and none is made anew at each request: they go by
 -- indexes, since a plan that was kept from when there were three keys would read all of 100,000.
