@@ -19,6 +19,8 @@ export interface Change {
   fields: string[];
   /** Absent for a removal. */
   entity?: Entity;
+  /** Whether it holds for everything, so that it may stand in for what is not there yet (gateway/unconfigured.yml). */
+  isGlobal?: boolean;
 }
 
 /** What differs between a node and what is wanted. */
@@ -80,7 +82,10 @@ export async function compareNode(
       // It goes with its consumer.
       if (consumer !== undefined && found.keys.get(consumer) === gone) return;
       if (kind === "consumers") found.keys.set(listed.id, gone);
-      else found.strays.push({ action: "remove", kind, id: listed.id, fields: [] });
+      else {
+        const isGlobal = kind === "plugins" && !listed.service && !listed.route && !listed.consumer;
+        found.strays.push({ action: "remove", kind, id: listed.id, fields: [], isGlobal });
+      }
       return;
     }
     if (template !== undefined) seenBase.add(`${kind}/${listed.id}`);

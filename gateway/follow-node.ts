@@ -37,7 +37,11 @@ const pollMilliseconds = 1_000;
 const compareMilliseconds = 5 * 60_000;
 const namedForeign = 20;
 /** A route may have moved to another service, so those go last. */
-const isEarly = ({ kind }: Change) => kind === "plugins" || kind === "key-auths";
+const isEarly = ({ kind, isGlobal }: Change) =>
+  isGlobal !== true && (kind === "plugins" || kind === "key-auths");
+/** A new route comes after what guards it and after the keys: until it is there nobody is told that a key is unknown. */
+const opens = ({ action, kind, entity }: Change) =>
+  action === "create" && (kind === "routes" || entity?.route !== undefined);
 
 /**
  * Keeps Kong's database as wanted, by the Admin API of one node: compares all of it at the start and every five
@@ -80,8 +84,11 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     noteForeign(foreign.map(({ kind, name }) => `${kind} ${name}`));
     logDifferences(options, found);
     writer.watch(`/services/${wanted.base.services[0]?.id}`);
-    await writer.writeBase([...strays.filter(isEarly), ...base, ...strays.filter((it) => !isEarly(it))]);
+    writer.forgetRefusals();
+    await writer.writeBase([...strays.filter(isEarly), ...base.filter((it) => !opens(it))]);
     writer.addKeys(keys);
+    await writer.writeAll();
+    await writer.writeBase([...base.filter(opens), ...strays.filter((it) => !isEarly(it))]);
     comparedAt = startedAt;
   }
 

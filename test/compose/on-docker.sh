@@ -25,9 +25,23 @@ finish() {
 }
 trap finish EXIT
 
-echo "The base file starts, and a second start changes nothing."
+# watch FILE CURL-ARGUMENT…: writes down each status, ten times a second, until unwatch; 000 is no answer.
+watch() {
+  local file=$1
+  shift
+  (while [ -d "$sample" ]; do curl -s -o /dev/null -m 5 -w '%{http_code}\n' "$@" || true; sleep 0.1; done > "$file") &
+  watcher=$!
+}
+unwatch() { kill "$watcher"; }
+
+echo "The base file starts, says 503 and not 404 until it has its routes, and a second start changes nothing."
 npm run -s compose:secrets
+watch "$sample/first" "$BASE_URL/general?limit=1" -H 'x-api-key: DEMO_KEY'
 up
+sleep 1
+unwatch
+uniq -c "$sample/first"
+grep -q 503 "$sample/first" && grep -q 200 "$sample/first" && ! grep -vE '^(000|503|200|429)$' "$sample/first"
 before=$(compose ps --quiet | sort)
 up
 [ "$before" = "$(compose ps --quiet | sort)" ]
@@ -44,10 +58,10 @@ compose cp "$sample/files/reports" "storage:/data/${S3_BUCKET:-single-audit}/"
 
 echo "The gateway keeps its routes over a restart."
 timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"
-(while [ -d "$sample" ]; do curl -s -o /dev/null -w '%{http_code}\n' "$BASE_URL/general?limit=1" || true; sleep 0.1; done > "$sample/statuses") &
+watch "$sample/statuses" "$BASE_URL/general?limit=1"
 compose restart gateway
 compose up --detach --wait
-kill $!
+unwatch
 # Without a key: 401, and 000 while nothing listens.
 grep -q 401 "$sample/statuses" && ! grep -vE '^(401|000)$' "$sample/statuses"
 
