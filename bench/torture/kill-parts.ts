@@ -4,32 +4,33 @@ import type { OwnStack } from "./own-stack.ts";
 import type { Finding, PartOptions, Target } from "./part.ts";
 import { type Readers, startReaders } from "./readers.ts";
 
-/** A program of the stack that is killed, and how it is found each time. */
-interface Victim {
+/** A part that is killed, again and again. */
+export interface Victim {
   name: string;
-  find: () => number | undefined;
+  kill: () => Promise<void>;
   /** How long readers may be told that something is away. */
   longestMilliseconds: number;
 }
 
 const rounds = 2;
-const longestRecoveryMilliseconds = 10_000;
+export const longestRecoveryMilliseconds = 10_000;
 const givesUpMilliseconds = 60_000;
 /** So often must each reader be answered rightly before the stack counts as recovered. */
 const steadyAnswers = 20;
 const restMilliseconds = 1000;
 
-/**
- * Kills each program of the stack in turn, while readers check each answer. A stack that ends for it is started again at
- * once, as systemd or Docker would.
- */
-export async function killParts(target: Target, own: OwnStack, { report }: PartOptions): Promise<Finding> {
+/** Kills each part in turn, while readers check each answer. Whatever started it starts it again. */
+export async function killParts(
+  target: Target,
+  victims: readonly Victim[],
+  { report }: PartOptions,
+): Promise<Finding> {
   const readers = await startReaders(target);
   const faults: string[] = [];
   const figures: string[] = [];
   try {
     await waitUntilSteady(readers);
-    for (const victim of listVictims(own)) {
+    for (const victim of victims) {
       let longest = 0;
       for (let round = 0; round < rounds; round += 1) {
         const milliseconds = await killAndWait(victim, readers);
@@ -56,11 +57,9 @@ export async function killParts(target: Target, own: OwnStack, { report }: PartO
 }
 
 /** @returns milliseconds until the last answer that was none */
-async function killAndWait({ name, find }: Victim, readers: Readers): Promise<number> {
-  const pid = find();
-  if (pid === undefined) throw new Error(`${name} does not run.`);
+async function killAndWait({ kill }: Victim, readers: Readers): Promise<number> {
   const killedAt = performance.now();
-  process.kill(pid, "SIGKILL");
+  await kill();
   // Long enough for each reader to meet it.
   await sleep(restMilliseconds);
   await waitUntilSteady(readers);
@@ -72,8 +71,11 @@ async function waitUntilSteady(readers: Readers): Promise<void> {
   while (readers.countSteady() < steadyAnswers && performance.now() < giveUpAt) await sleep(50);
 }
 
-/** What the stack's process has started, one of PostgreSQL's own processes, and the stack's process. */
-function listVictims(own: OwnStack): Victim[] {
+/**
+ * What the stack's process has started, one of PostgreSQL's own processes, and the stack's process, which is started again
+ * at once, as systemd would.
+ */
+export function listVictims(own: OwnStack): Victim[] {
   const names = new Set(listChildren(own.pid()).map(({ name }) => name));
   // Of tsx, which runs TypeScript: no part.
   names.delete("esbuild");
@@ -82,12 +84,24 @@ function listVictims(own: OwnStack): Victim[] {
     const server = listChildren(own.pid()).find(({ name }) => name === "postgres");
     return server && listChildren(server.pid).find(({ command }) => /authenticator/.test(command))?.pid;
   };
-  const longestMilliseconds = longestRecoveryMilliseconds;
+  const describe = (
+    name: string,
+    find: () => number | undefined,
+    longestMilliseconds = longestRecoveryMilliseconds,
+  ): Victim => ({
+    name,
+    longestMilliseconds,
+    kill: async () => {
+      const pid = find();
+      if (pid === undefined) throw new Error(`${name} does not run.`);
+      process.kill(pid, "SIGKILL");
+    },
+  });
   return [
-    { name: "a session of PostgreSQL", find: findBackend, longestMilliseconds },
-    ...[...names].map((name) => ({ name, find: findChild(name), longestMilliseconds })),
+    describe("a session of PostgreSQL", findBackend),
+    ...[...names].map((name) => describe(name, findChild(name))),
     // Then everything starts anew.
-    { name: "the stack's own process", find: own.pid, longestMilliseconds: givesUpMilliseconds },
+    describe("the stack's own process", own.pid, givesUpMilliseconds),
   ];
 }
 
