@@ -19,8 +19,8 @@ export interface Change {
   fields: string[];
   /** Absent for a removal. */
   entity?: Entity;
-  /** Whether it holds for everything, so that it may stand in for what is not there yet (gateway/unconfigured.yml). */
-  isGlobal?: boolean;
+  /** Whether it may stand in for what is not there yet (gateway/unconfigured.yml). */
+  isStandIn?: boolean;
 }
 
 /** What differs between a node and what is wanted. */
@@ -84,7 +84,9 @@ export async function compareNode(
       if (kind === "consumers") found.keys.set(listed.id, gone);
       else {
         const isGlobal = kind === "plugins" && !listed.service && !listed.route && !listed.consumer;
-        found.strays.push({ action: "remove", kind, id: listed.id, fields: [], isGlobal });
+        // An instance name is unique: what has it makes room first.
+        const isStandIn = isGlobal && !listed.instance_name;
+        found.strays.push({ action: "remove", kind, id: listed.id, fields: [], isStandIn });
       }
       return;
     }

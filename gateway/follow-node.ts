@@ -37,11 +37,14 @@ const pollMilliseconds = 1_000;
 const compareMilliseconds = 5 * 60_000;
 const namedForeign = 20;
 /** A route may have moved to another service, so those go last. */
-const isEarly = ({ kind, isGlobal }: Change) =>
-  isGlobal !== true && (kind === "plugins" || kind === "key-auths");
-/** A new route comes after what guards it and after the keys: until it is there nobody is told that a key is unknown. */
+const isEarly = ({ kind, isStandIn }: Change) =>
+  isStandIn !== true && (kind === "plugins" || kind === "key-auths");
+const isForAll = ({ kind, entity }: Change) =>
+  kind === "plugins" && entity?.service === undefined && entity?.route === undefined;
 const opens = ({ action, kind, entity }: Change) =>
   action === "create" && (kind === "routes" || entity?.route !== undefined);
+/** A new route comes after what guards it and after the keys: until it is there nobody is told that a key is unknown. */
+const isLate = (change: Change) => isForAll(change) || opens(change);
 
 /**
  * Keeps Kong's database as wanted, by the Admin API of one node: compares all of it at the start and every five
@@ -85,10 +88,11 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     logDifferences(options, found);
     writer.watch(`/services/${wanted.base.services[0]?.id}`);
     writer.forgetRefusals();
-    await writer.writeBase([...strays.filter(isEarly), ...base.filter((it) => !opens(it))]);
+    await writer.writeBase([...strays.filter(isEarly), ...base.filter((it) => !isLate(it))]);
     writer.addKeys(keys);
     await writer.writeAll();
-    await writer.writeBase([...base.filter(opens), ...strays.filter((it) => !isEarly(it))]);
+    const late = [...base.filter(isForAll), ...base.filter(opens)];
+    await writer.writeBase([...late, ...strays.filter((it) => !isEarly(it))]);
     comparedAt = startedAt;
   }
 
