@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { ownerTag } from "../../gateway/entity.ts";
+import { renderBase } from "../../gateway/render-entities.ts";
 import { kongSettings } from "../../scripts/stack/kong.ts";
 import schema from "./compose.schema.json" with { type: "json" };
 import {
@@ -264,6 +267,16 @@ test("Kong's database is made, filled and brought to its version before Kong sta
   ]);
   expect(migrations?.depends_on).toHaveProperty("kong-database");
   expect(gateway?.depends_on).toHaveProperty("kong-migrations");
+});
+
+test("what stands in for Kong's configuration gives way to it: by its tag, or by its ID where plugins are for all", async () => {
+  const file = path.join(project, base.configs?.kong_unconfigured?.file ?? "");
+  const { routes, plugins } = parse(await readFile(file, "utf8"));
+  for (const { tags } of [...routes, ...plugins]) expect(tags).toEqual([ownerTag]);
+  const template = await readFile(path.join(project, "gateway/kong.yml"), "utf8");
+  const urls = { postgrestUrl: "http://reads:3000", postgrestCallsUrl: "http://calls:3000" };
+  const wanted = renderBase({ template, ...urls }, undefined).plugins.filter(({ service }) => !service);
+  expect(wanted.find(({ name }) => name === "pre-function")?.id).toBe(plugins[0].id);
 });
 
 test("Kong has the settings that it has without Docker", () => {
