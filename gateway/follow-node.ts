@@ -43,8 +43,9 @@ const isForAll = ({ kind, entity }: Change) =>
   kind === "plugins" && entity?.service === undefined && entity?.route === undefined;
 const opens = ({ action, kind, entity }: Change) =>
   action === "create" && (kind === "routes" || entity?.route !== undefined);
-/** A new route comes after what guards it and after the keys: until it is there nobody is told that a key is unknown. */
-const isLate = (change: Change) => isForAll(change) || opens(change);
+/** What a node without its routes gets after all keys: before that, it would tell who has one that it is unknown. */
+const chooseLate = (base: Change[]) =>
+  base.some(opens) ? [...base.filter(isForAll), ...base.filter(opens)] : [];
 
 /**
  * Keeps Kong's database as wanted, by the Admin API of one node: compares all of it at the start and every five
@@ -87,11 +88,11 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     noteForeign(foreign.map(({ kind, name }) => `${kind} ${name}`));
     logDifferences(options, found);
     writer.watch(`/services/${wanted.base.services[0]?.id}`);
+    const late = chooseLate(base);
     writer.forgetRefusals();
-    await writer.writeBase([...strays.filter(isEarly), ...base.filter((it) => !isLate(it))]);
+    await writer.writeBase([...strays.filter(isEarly), ...base.filter((it) => !late.includes(it))]);
     writer.addKeys(keys);
-    await writer.writeAll();
-    const late = [...base.filter(isForAll), ...base.filter(opens)];
+    if (late.length > 0) await writer.writeAll();
     await writer.writeBase([...late, ...strays.filter((it) => !isEarly(it))]);
     comparedAt = startedAt;
   }

@@ -115,7 +115,11 @@ function sendOnce(
       client.resume();
       outgoing.destroy(error);
     };
-    const connecting = setTimeout(() => fail(timeout()), upstream.connectTimeout);
+    // A process that is busy hears of its connection after the timer's time: what has come is looked at first.
+    const connecting = setTimeout(
+      () => setImmediate(() => state.connected || fail(timeout())),
+      upstream.connectTimeout,
+    );
 
     outgoing.once("socket", (socket) => {
       const onConnect = () => {
