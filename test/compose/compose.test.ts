@@ -260,8 +260,10 @@ describe("PostgreSQL's settings", () => {
 test("Kong's database is made, filled and brought to its version before Kong starts", () => {
   const { gateway, "kong-migrations": migrations } = base.services;
   expect(migrations?.image).toBe(gateway?.image);
-  expect(migrations?.command?.[0]?.match(/kong migrations \w+/g)).toEqual([
+  expect(migrations?.command?.[0]?.match(/kong (migrations|config) \w+/g)).toEqual([
+    "kong migrations list",
     "kong migrations bootstrap",
+    "kong config db_import",
     "kong migrations up",
     "kong migrations finish",
   ]);
