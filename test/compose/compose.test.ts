@@ -92,6 +92,7 @@ describe("who can reach what", () => {
       "postgres",
       "postgrest",
       "storage",
+      "storage-reader",
     ]);
   });
 
@@ -100,6 +101,7 @@ describe("who can reach what", () => {
       services.filter(([, { networks }]) => networks.includes(network)).map(([name]) => name);
     expect(on("database")).not.toContain("gateway");
     expect(on("database")).not.toContain("storage");
+    expect(on("database")).not.toContain("storage-reader");
     expect(on("kong").sort()).toEqual(["gateway", "kong-migrations", "postgres"]);
     for (const name of ["gateway", "kong-migrations"]) {
       expect(base.services[name]?.environment).toMatchObject({
@@ -115,11 +117,18 @@ describe("who can reach what", () => {
 
   test("signed addresses lead to the report service, which passes them on to the storage", () => {
     expect(base.services["report-service"]?.environment).toMatchObject({
-      S3_ENDPOINT: "$" + "{S3_ENDPOINT:-http://storage:7070}",
+      S3_ENDPOINT: "$" + "{S3_ENDPOINT:-http://storage-reader:7070}",
       S3_PUBLIC_ENDPOINT: "$" + "{S3_PUBLIC_ENDPOINT:-http://localhost:$" + "{APP_PORT:-8001}}",
       S3_FORCE_PATH_STYLE: "true",
     });
   });
+});
+
+test("the report service cannot write to the bundled storage", () => {
+  const { "report-service": report, "storage-reader": reader } = base.services;
+  expect(report?.secrets?.filter((secret) => secret.startsWith("storage"))).toEqual(reader?.secrets);
+  expect(base.services.storage?.secrets).not.toEqual(reader?.secrets);
+  expect(reader?.volumes).toEqual(["storage:/data:ro"]);
 });
 
 test("each image is built by one service, so that none replaces another's", () => {

@@ -102,6 +102,9 @@ npx vitest run test/http
 wait "$slow"
 npm run -s db:diff
 
+echo "The report service's keys write nothing."
+compose exec -T report-service node --input-type=module < test/compose/write-with-readers-keys.mjs
+
 echo "No log has a query string."
 [ "$(compose logs | grep -c 'select=')" = 0 ]
 
