@@ -1,5 +1,6 @@
 /**
- * Clients that read large answers slowly, many at once. Exits with 1 unless each is answered 200 and reads all of it. A part of npm run test:compose: BASE_URL and INDIVIDUAL_KEY say whom to ask.
+ * Clients that read large answers slowly, many at once. Exits with 1 unless each is answered 200 and reads all of it. A
+ * part of npm run test:compose: BASE_URL and INDIVIDUAL_KEY say whom to ask.
  */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
