@@ -121,7 +121,9 @@ smoke "$BASE_2_URL" "$APP_2_URL"
 
 echo "An upgrade whose migration fails changes nothing; one with another image is not noticed."
 containers=$(compose ps --quiet | sort)
-watch "$sample/api" "$TRIBAL_KEY" "$BASE_URL/general?limit=1" "$BASE_2_URL/general?limit=1"
+WATCH_KEY=$(compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
+sleep 2
+watch "$sample/api" "$WATCH_KEY" "$BASE_URL/general?limit=1" "$BASE_2_URL/general?limit=1"
 watch "$sample/app" none "$APP_URL/" "$APP_2_URL/"
 printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
 if npm run -s compose:upgrade; then exit 1; fi
@@ -135,7 +137,7 @@ only "$sample/api" 200
 only "$sample/app" 200
 
 echo "One of two PostgREST nodes goes: nobody is told for longer than a second."
-watch "$sample/node" "$TRIBAL_KEY" "$BASE_URL/general?limit=1"
+watch "$sample/node" "$WATCH_KEY" "$BASE_URL/general?limit=1"
 sleep 1
 compose up --detach --no-deps --no-recreate --scale postgrest-read=1 postgrest-read
 sleep 5
