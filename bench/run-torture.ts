@@ -25,6 +25,7 @@ the Kong that is installed.
 Environment, to torture a deployment; the parts that kill processes or read logs are left out there:
   BASE_URL, APP_URL      the API and the app
   DATABASE_URL           its database, as superuser: keys of torture's own are issued there, and revoked at the end
+  TORTURE_PROJECT        the compose project that it is, on this machine: then its containers are killed, too
 
 The rows of parts that are not run stay in the table. Exit status: 0 nothing was wrong, 1 something was.`,
   )

@@ -19,6 +19,8 @@ export interface Change {
   fields: string[];
   /** Absent for a removal. */
   entity?: Entity;
+  /** Whether it may stand in for what is not there yet (gateway/unconfigured.yml). */
+  isStandIn?: boolean;
 }
 
 /** What differs between a node and what is wanted. */
@@ -80,7 +82,12 @@ export async function compareNode(
       // It goes with its consumer.
       if (consumer !== undefined && found.keys.get(consumer) === gone) return;
       if (kind === "consumers") found.keys.set(listed.id, gone);
-      else found.strays.push({ action: "remove", kind, id: listed.id, fields: [] });
+      else {
+        const isGlobal = kind === "plugins" && !listed.service && !listed.route && !listed.consumer;
+        // An instance name is unique: what has it makes room first.
+        const isStandIn = isGlobal && !listed.instance_name;
+        found.strays.push({ action: "remove", kind, id: listed.id, fields: [], isStandIn });
+      }
       return;
     }
     if (template !== undefined) seenBase.add(`${kind}/${listed.id}`);

@@ -37,7 +37,15 @@ const pollMilliseconds = 1_000;
 const compareMilliseconds = 5 * 60_000;
 const namedForeign = 20;
 /** A route may have moved to another service, so those go last. */
-const isEarly = ({ kind }: Change) => kind === "plugins" || kind === "key-auths";
+const isEarly = ({ kind, isStandIn }: Change) =>
+  isStandIn !== true && (kind === "plugins" || kind === "key-auths");
+const isForAll = ({ kind, entity }: Change) =>
+  kind === "plugins" && entity?.service === undefined && entity?.route === undefined;
+const opens = ({ action, kind, entity }: Change) =>
+  action === "create" && (kind === "routes" || entity?.route !== undefined);
+/** What a node without its routes gets after all keys: before that, it would tell who has one that it is unknown. */
+const chooseLate = (base: Change[]) =>
+  base.some(opens) ? [...base.filter(isForAll), ...base.filter(opens)] : [];
 
 /**
  * Keeps Kong's database as wanted, by the Admin API of one node: compares all of it at the start and every five
@@ -80,8 +88,12 @@ export function followNode(options: NodeFollowerOptions): NodeFollower {
     noteForeign(foreign.map(({ kind, name }) => `${kind} ${name}`));
     logDifferences(options, found);
     writer.watch(`/services/${wanted.base.services[0]?.id}`);
-    await writer.writeBase([...strays.filter(isEarly), ...base, ...strays.filter((it) => !isEarly(it))]);
+    const late = chooseLate(base);
+    writer.forgetRefusals();
+    await writer.writeBase([...strays.filter(isEarly), ...base.filter((it) => !late.includes(it))]);
     writer.addKeys(keys);
+    if (late.length > 0) await writer.writeAll();
+    await writer.writeBase([...late, ...strays.filter((it) => !isEarly(it))]);
     comparedAt = startedAt;
   }
 

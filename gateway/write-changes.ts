@@ -21,6 +21,8 @@ export interface Writer {
   addKeys: (keys: ReadonlyMap<string, number>) => void;
   writeUrgent: () => Promise<void>;
   writeAll: () => Promise<void>;
+  /** A comparison finds anew what the node refuses. */
+  forgetRefusals: () => void;
   /** Services, routes, plugins and removals, one after the other: they build on each other. */
   writeBase: (changes: Change[]) => Promise<void>;
   /** Looks after this entity until something is written. */
@@ -94,8 +96,8 @@ export function createWriter({ admin, readWanted, onApplied, onRefused }: Writer
     },
     writeUrgent: () => drain([urgent], writeOf),
     writeAll: () => drain([urgent, found], writeOf),
+    forgetRefusals: () => refusals.clear(),
     writeBase: async (changes) => {
-      refusals.clear();
       for (const change of changes) {
         // Another sync may have heard of a new key before this one, and made it.
         if (change.action === "remove" && isOfKey(readWanted(), change)) continue;

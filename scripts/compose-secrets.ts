@@ -35,12 +35,15 @@ try {
     "jwt_secret",
     "kong_database_password",
     "storage_secret_key",
+    "storage_reader_secret_key",
   ]) {
     await writeOnce(name, makeSecret());
   }
   const jwtSecret = await readFile(path.join(directory, "jwt_secret"), "utf8");
   await writeOnce("gateway_token", await signGatewayToken(jwtSecret));
-  await writeOnce("storage_access_key", randomBytes(10).toString("hex").toUpperCase());
+  for (const name of ["storage_access_key", "storage_reader_access_key"]) {
+    await writeOnce(name, randomBytes(10).toString("hex").toUpperCase());
+  }
   const password = makeSecret();
   await writeTogether({
     authenticator_password: password,

@@ -8,7 +8,8 @@ export interface KeyRing {
   next: (tier: "individual" | "tribal") => string;
   /** Every key that was issued. */
   all: readonly string[];
-  revoke: () => Promise<void>;
+  /** By a connection of its own: the one that issued them may be gone by then. */
+  revoke: (client: Client) => Promise<void>;
 }
 
 const owner = "torture@example.gov";
@@ -48,9 +49,9 @@ export async function issueKeys(
       turns[tier] = (turns[tier] + 1) % keys[tier].length;
       return keys[tier][turns[tier]] ?? "";
     },
-    revoke: async () => {
-      for (const id of ids) await client.query("select access.revoke_key($1)", [id]);
-      await client.query("select access.revoke_agreement($1)", [agreement]);
+    revoke: async (later) => {
+      for (const id of ids) await later.query("select access.revoke_key($1)", [id]);
+      await later.query("select access.revoke_agreement($1)", [agreement]);
     },
   };
 }

@@ -4,27 +4,29 @@ import type { OwnStack } from "./own-stack.ts";
 import type { Finding, PartOptions, Target } from "./part.ts";
 import { type Readers, startReaders } from "./readers.ts";
 
-/** A program of the stack that is killed, and how it is found each time. */
-interface Victim {
+/** A part that is killed, again and again. */
+export interface Victim {
   name: string;
-  find: () => number | undefined;
+  /** @returns whether it ran */
+  kill: () => Promise<boolean>;
   /** How long readers may be told that something is away. */
   longestMilliseconds: number;
 }
 
 const rounds = 2;
-const longestRecoveryMilliseconds = 10_000;
+export const longestRecoveryMilliseconds = 10_000;
 const givesUpMilliseconds = 60_000;
 /** So often must each reader be answered rightly before the stack counts as recovered. */
 const steadyAnswers = 20;
 /** Between two kills. */
 const restMilliseconds = 1000;
 
-/**
- * Kills each program of the stack in turn, while readers check each answer. A stack that ends for it is started again at
- * once, as systemd or Docker would.
- */
-export async function killParts(target: Target, own: OwnStack, { report }: PartOptions): Promise<Finding> {
+/** Kills each part in turn, while readers check each answer. Whatever started it starts it again. */
+export async function killParts(
+  target: Target,
+  victims: readonly Victim[],
+  { report }: PartOptions,
+): Promise<Finding> {
   const { baseUrl, appUrls, databaseUrl, keys, leaks } = target;
   const readers = await startReaders({
     baseUrl,
@@ -37,7 +39,7 @@ export async function killParts(target: Target, own: OwnStack, { report }: PartO
   const figures: string[] = [];
   try {
     await readers.recovered(performance.now(), steadyAnswers, givesUpMilliseconds);
-    for (const victim of listVictims(own)) {
+    for (const victim of victims) {
       let longest = 0;
       for (let round = 0; round < rounds; round += 1) {
         const milliseconds = await killAndWait(victim, readers).catch((error: Error) => {
@@ -67,9 +69,9 @@ export async function killParts(target: Target, own: OwnStack, { report }: PartO
 }
 
 /** @returns milliseconds until every reader was answered rightly again, for good */
-async function killAndWait({ name, find }: Victim, readers: Readers): Promise<number> {
+async function killAndWait({ name, kill }: Victim, readers: Readers): Promise<number> {
   const givesUpAt = performance.now() + givesUpMilliseconds;
-  while (!kill(find())) {
+  while (!(await kill())) {
     if (performance.now() > givesUpAt) throw new Error(`${name} does not run.`);
     await sleep(20);
   }
@@ -77,7 +79,7 @@ async function killAndWait({ name, find }: Victim, readers: Readers): Promise<nu
 }
 
 /** @returns whether there was a process to kill */
-function kill(pid: number | undefined): boolean {
+function killProcess(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, "SIGKILL");
   } catch {
@@ -86,8 +88,11 @@ function kill(pid: number | undefined): boolean {
   }
 }
 
-/** What the stack's process has started, processes of PostgreSQL and Kong below these, and the stack's process. */
-function listVictims(own: OwnStack): Victim[] {
+/**
+ * What the stack's process has started, processes of PostgreSQL and Kong below these, and the stack's process, which is
+ * started again at once, as systemd would.
+ */
+export function listVictims(own: OwnStack): Victim[] {
   const listParts = () =>
     listChildren(own.pid())
       .map((child) => ({ ...child, name: nameProgram(child.command) }))
@@ -103,10 +108,15 @@ function listVictims(own: OwnStack): Victim[] {
     { name: "the master of Kong's workers", find: findInner("nginx: master process") },
   ].filter(({ find }) => find() !== undefined);
   const parts = [...names].map((name) => ({ name, find: findPart(name) }));
+  const describe = (
+    name: string,
+    find: () => number | undefined,
+    longestMilliseconds = longestRecoveryMilliseconds,
+  ): Victim => ({ name, longestMilliseconds, kill: async () => killProcess(find()) });
   return [
-    ...[...inner, ...parts].map((each) => ({ ...each, longestMilliseconds: longestRecoveryMilliseconds })),
+    ...[...inner, ...parts].map(({ name, find }) => describe(name, find)),
     // Then everything starts anew.
-    { name: "the stack's own process", find: own.pid, longestMilliseconds: givesUpMilliseconds },
+    describe("the stack's own process", own.pid, givesUpMilliseconds),
   ];
 }
 

@@ -4,7 +4,7 @@ import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import type { Secrets } from "../../scripts/stack/secrets.ts";
 import { connect } from "../../service/connect.ts";
 import { followLogs } from "./follow-logs.ts";
-import { issueKeys } from "./key-ring.ts";
+import { issueKeys, type KeyRing } from "./key-ring.ts";
 import { createLeakWatch } from "./leak-watch.ts";
 import { type OwnStack, startOwnStack } from "./own-stack.ts";
 import type { Target } from "./part.ts";
@@ -55,17 +55,29 @@ export async function openTarget(
     if (logged !== undefined)
       for (const secret of await readSecrets(logged, environment)) leaks.addSecret(secret);
     const keys = await issueKeys(client, addresses.baseUrl, keyCounts);
-    if (own === undefined) closes.push(keys.revoke);
+    if (own === undefined) closes.push(() => revokeKeys(keys, addresses.databaseUrl));
     for (const key of keys.all) leaks.addSecret(key);
     const gateway = environment.GATEWAY === "kong" ? "Kong" : "embedded gateway";
     return {
-      target: { ...addresses, keys, leaks, own, logs },
-      description: own === undefined ? new URL(addresses.baseUrl).host : `one-machine stack, ${gateway}`,
+      target: { ...addresses, keys, leaks, own, logs, project: environment.TORTURE_PROJECT },
+      description:
+        own === undefined
+          ? (environment.TORTURE_PROJECT ?? new URL(addresses.baseUrl).host)
+          : `one-machine stack, ${gateway}`,
       close,
     };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+async function revokeKeys(keys: KeyRing, databaseUrl: string): Promise<void> {
+  const client = await connect(databaseUrl, "torture");
+  try {
+    await keys.revoke(client);
+  } finally {
+    await client.end();
   }
 }
 

@@ -14,6 +14,8 @@ export interface Target {
   leaks: LeakWatch;
   /** Undefined where the deployment is somebody else's: then no process is killed and no log is read. */
   own: OwnStack | undefined;
+  /** A compose project on this machine whose containers may be killed. */
+  project?: string | undefined;
   logs: LogFollower | undefined;
 }
 

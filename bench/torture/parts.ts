@@ -1,9 +1,10 @@
 import { connect } from "../../service/connect.ts";
 import { askGenerated } from "./ask-generated.ts";
 import { askWorstShapes } from "./ask-worst-shapes.ts";
+import { listContainers } from "./containers.ts";
 import { apiRequest, appRequest } from "./generate-requests.ts";
 import { killDeployments } from "./kill-deployments.ts";
-import { killParts } from "./kill-parts.ts";
+import { killParts, listVictims } from "./kill-parts.ts";
 import { killRefreshes } from "./kill-refreshes.ts";
 import { onScratchDatabase } from "./on-scratch-database.ts";
 import type { Finding, PartOptions, Target } from "./part.ts";
@@ -69,7 +70,12 @@ export const parts: readonly Part[] = [
   {
     name: "kills",
     title: "SIGKILL of every part in turn, under readers who check each answer; answered again within 10 s",
-    run: async (target, options) => target.own && (await killParts(target, target.own, options)),
+    run: async (target, options) => {
+      const { own, project } = target;
+      if (own !== undefined) return await killParts(target, listVictims(own), options);
+      if (project === undefined) return undefined;
+      return await killParts(target, await listContainers(project), options);
+    },
   },
   {
     name: "deployments",

@@ -5,6 +5,8 @@ import type { Upstream } from "./match-route.ts";
 
 /** Shorter than what upstreams keep, so that a request rarely meets a connection that is being closed. */
 const IDLE_CONNECTION_MS = 10_000;
+/** As Kong's nginx has it: scripts/stack/kong.ts. */
+const repeatMilliseconds = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS", "PUT", "DELETE", "TRACE"]);
 
 export interface Outgoing {
@@ -52,8 +54,8 @@ export function createConnectionPool(): Agent {
 
 /**
  * Sends a request with the client's body as it streams in, and returns the response once its head is there.
- * Tried again as often as the service says while nothing was lost by trying: the connection was refused, or
- * the method may be repeated, and there is no body. Ends when the client goes away.
+ * Tried again as often as the service says, within a second of the first try, while nothing was lost by trying: the
+ * connection was refused, or the method may be repeated, and there is no body. Ends when the client goes away.
  * @throws ForwardError 502, 503 (no such host) or 504.
  */
 export async function forwardRequest(
@@ -63,6 +65,7 @@ export async function forwardRequest(
   agent: Agent,
 ): Promise<IncomingMessage> {
   const hasBody = outgoing.body !== undefined || hasBodyOf(client);
+  const repeatUntil = performance.now() + repeatMilliseconds;
   for (let failures = 0; ; ) {
     const attempt = sendOnce(client, clientResponse, outgoing, agent, hasBody);
     try {
@@ -70,7 +73,8 @@ export async function forwardRequest(
     } catch (error) {
       const { connected, reused } = attempt.state;
       const mayRepeat = !hasBody && (!connected || REPEATABLE.has(outgoing.method));
-      const isFinal = error instanceof ForwardError && error.status === 503;
+      const isFinal =
+        performance.now() > repeatUntil || (error instanceof ForwardError && error.status === 503);
       if (clientResponse.destroyed || !mayRepeat || isFinal) throw error;
       // As in nginx, a kept connection that turns out to be closed is not counted as a try.
       if (
@@ -111,7 +115,11 @@ function sendOnce(
       client.resume();
       outgoing.destroy(error);
     };
-    const connecting = setTimeout(() => fail(timeout()), upstream.connectTimeout);
+    // A process that is busy hears of its connection after the timer's time: what has come is looked at first.
+    const connecting = setTimeout(
+      () => setImmediate(() => state.connected || fail(timeout())),
+      upstream.connectTimeout,
+    );
 
     outgoing.once("socket", (socket) => {
       const onConnect = () => {

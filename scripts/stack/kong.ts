@@ -65,9 +65,17 @@ export const kongSettings: Readonly<Record<string, string>> = {
   // PostgREST repeats the URL, percent-encoded, in Content-Location; nginx's 4 KB for an answer's headers are too few.
   KONG_NGINX_PROXY_PROXY_BUFFER_SIZE: "160k",
   KONG_NGINX_PROXY_PROXY_BUFFERS: "8 160k",
-  // What a slow client has not taken yet waits in a file: PostgREST gives up who does not read for half a minute. One
-  // answer does not fill the place of all others.
-  KONG_NGINX_PROXY_PROXY_MAX_TEMP_FILE_SIZE: "64m",
+  // What a slow client has not read yet waits in a file: PostgREST gives up who does not read for half a minute. The
+  // heaviest answer has room in one, lest a 200 be cut off (docs/operations.md, Memory).
+  KONG_NGINX_PROXY_PROXY_MAX_TEMP_FILE_SIZE: "256m",
+  // Counted by nginx and refused by gateway/kong.yml, so that one client cannot fill the disk.
+  KONG_NGINX_HTTP_LIMIT_CONN_ZONE: "$remote_addr$http_x_api_key zone=clients:10m",
+  KONG_NGINX_PROXY_LIMIT_CONN: "clients 24",
+  KONG_NGINX_PROXY_LIMIT_CONN_DRY_RUN: "on",
+  // A read goes to another PostgREST, if there is one, when it was refused, broken off or told 503 within a second: a
+  // node that has gone, or does not serve yet. A query that ran for longer is the client's to repeat.
+  KONG_NGINX_PROXY_PROXY_NEXT_UPSTREAM: "error timeout http_503",
+  KONG_NGINX_PROXY_PROXY_NEXT_UPSTREAM_TIMEOUT: "1s",
   // The path without the query string, which may hold a key, and only a path that cannot hold one (gateway/kong.yml sets
   // the variable). Referer may repeat one, so it is left out too.
   KONG_NGINX_PROXY_SET: "$logged_path -",

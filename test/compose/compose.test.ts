@@ -1,10 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { ownerTag } from "../../gateway/entity.ts";
+import { renderBase } from "../../gateway/render-entities.ts";
 import { kongSettings } from "../../scripts/stack/kong.ts";
 import schema from "./compose.schema.json" with { type: "json" };
 import {
@@ -89,6 +92,7 @@ describe("who can reach what", () => {
       "postgres",
       "postgrest",
       "storage",
+      "storage-reader",
     ]);
   });
 
@@ -97,6 +101,7 @@ describe("who can reach what", () => {
       services.filter(([, { networks }]) => networks.includes(network)).map(([name]) => name);
     expect(on("database")).not.toContain("gateway");
     expect(on("database")).not.toContain("storage");
+    expect(on("database")).not.toContain("storage-reader");
     expect(on("kong").sort()).toEqual(["gateway", "kong-migrations", "postgres"]);
     for (const name of ["gateway", "kong-migrations"]) {
       expect(base.services[name]?.environment).toMatchObject({
@@ -112,11 +117,18 @@ describe("who can reach what", () => {
 
   test("signed addresses lead to the report service, which passes them on to the storage", () => {
     expect(base.services["report-service"]?.environment).toMatchObject({
-      S3_ENDPOINT: "$" + "{S3_ENDPOINT:-http://storage:7070}",
+      S3_ENDPOINT: "$" + "{S3_ENDPOINT:-http://storage-reader:7070}",
       S3_PUBLIC_ENDPOINT: "$" + "{S3_PUBLIC_ENDPOINT:-http://localhost:$" + "{APP_PORT:-8001}}",
       S3_FORCE_PATH_STYLE: "true",
     });
   });
+});
+
+test("the report service cannot write to the bundled storage", () => {
+  const { "report-service": report, "storage-reader": reader } = base.services;
+  expect(report?.secrets?.filter((secret) => secret.startsWith("storage"))).toEqual(reader?.secrets);
+  expect(base.services.storage?.secrets).not.toEqual(reader?.secrets);
+  expect(reader?.volumes).toEqual(["storage:/data:ro"]);
 });
 
 test("each image is built by one service, so that none replaces another's", () => {
@@ -257,13 +269,25 @@ describe("PostgreSQL's settings", () => {
 test("Kong's database is made, filled and brought to its version before Kong starts", () => {
   const { gateway, "kong-migrations": migrations } = base.services;
   expect(migrations?.image).toBe(gateway?.image);
-  expect(migrations?.command?.[0]?.match(/kong migrations \w+/g)).toEqual([
+  expect(migrations?.command?.[0]?.match(/kong (migrations|config) \w+/g)).toEqual([
+    "kong migrations list",
     "kong migrations bootstrap",
+    "kong config db_import",
     "kong migrations up",
     "kong migrations finish",
   ]);
   expect(migrations?.depends_on).toHaveProperty("kong-database");
   expect(gateway?.depends_on).toHaveProperty("kong-migrations");
+});
+
+test("what stands in for Kong's configuration gives way to it: by its tag, or by its ID where plugins are for all", async () => {
+  const file = path.join(project, base.configs?.kong_unconfigured?.file ?? "");
+  const { routes, plugins } = parse(await readFile(file, "utf8"));
+  for (const { tags } of [...routes, ...plugins]) expect(tags).toEqual([ownerTag]);
+  const template = await readFile(path.join(project, "gateway/kong.yml"), "utf8");
+  const urls = { postgrestUrl: "http://reads:3000", postgrestCallsUrl: "http://calls:3000" };
+  const wanted = renderBase({ template, ...urls }, undefined).plugins.filter(({ service }) => !service);
+  expect(wanted.find(({ name }) => name === "pre-function")?.id).toBe(plugins[0].id);
 });
 
 test("Kong has the settings that it has without Docker", () => {

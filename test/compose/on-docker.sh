@@ -13,7 +13,10 @@ export COMPOSE_PROJECT_NAME=single-audit-test
 export TRUSTED_IPS=172.16.0.0/12,192.168.0.0/16 FORWARD_ADDRESSES=1
 BASE_URL="http://127.0.0.1:${GATEWAY_PORT:-8000}"
 APP_URL="http://127.0.0.1:${APP_PORT:-8001}"
+export API_URL=$BASE_URL
 sample=$(mktemp -d)
+migration=db/migrations/29990101000000000_fail.sql
+changed=scripts/changed-by-test-compose
 compose() { docker compose --progress quiet "$@"; }
 up() { compose up --build --detach --wait --wait-timeout 300; }
 address() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_database\").IPAddress}}" "$(compose ps --quiet "$1")"; }
@@ -21,13 +24,48 @@ finish() {
   status=$?
   [ "$status" = 0 ] || compose logs --tail 100
   COMPOSE_FILE=docker-compose.yml:docker-compose.scale.yml compose down --volumes --remove-orphans
-  rm -rf "$sample"
+  docker volume rm --force "${COMPOSE_PROJECT_NAME}_postgres" "${COMPOSE_PROJECT_NAME}_postgres-replica" > /dev/null
+  rm -rf "$sample" "$migration" "$changed"
 }
 trap finish EXIT
 
-echo "The base file starts, and a second start changes nothing."
+# watch FILE KEY URL…: writes down each status, ten times a second, until unwatch: that of the first address that answers,
+# as behind a load balancer. 000 is no answer.
+watch() {
+  local file=$1 key=$2
+  shift 2
+  (
+    while [ -d "$sample" ]; do
+      for url in "$@"; do
+        status=$(curl -s -o /dev/null -m 5 -w '%{http_code}' "$url" -H "x-api-key: $key") || true
+        [ "$status" = 000 ] || break
+      done
+      echo "$status"
+      sleep 0.1
+    done > "$file"
+  ) &
+  watchers="${watchers:-} $!"
+}
+unwatch() {
+  # shellcheck disable=SC2086
+  kill $watchers
+  watchers=
+}
+# only FILE STATUSES: fails where the file has others, or none.
+only() {
+  sort "$1" | uniq -c
+  [ -s "$1" ] && ! grep -vE "^($2)$" "$1"
+}
+
+echo "The base file starts, says 503 and not 404 until it has its routes, and a second start changes nothing."
 npm run -s compose:secrets
+watch "$sample/first" DEMO_KEY "$BASE_URL/general?limit=1"
 up
+sleep 1
+unwatch
+only "$sample/first" '000|503|200|429'
+grep -q 503 "$sample/first"
+grep -q 200 "$sample/first"
 before=$(compose ps --quiet | sort)
 up
 [ "$before" = "$(compose ps --quiet | sort)" ]
@@ -44,12 +82,13 @@ compose cp "$sample/files/reports" "storage:/data/${S3_BUCKET:-single-audit}/"
 
 echo "The gateway keeps its routes over a restart."
 timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"
-(while [ -d "$sample" ]; do curl -s -o /dev/null -w '%{http_code}\n' "$BASE_URL/general?limit=1" || true; sleep 0.1; done > "$sample/statuses") &
+watch "$sample/restart" none "$BASE_URL/general?limit=1"
 compose restart gateway
 compose up --detach --wait
-kill $!
-# Without a key: 401, and 000 while nothing listens.
-grep -q 401 "$sample/statuses" && ! grep -vE '^(401|000)$' "$sample/statuses"
+unwatch
+# 000 while nothing listens.
+only "$sample/restart" '401|000'
+grep -q 401 "$sample/restart"
 
 echo "Smoke and the HTTP tests pass."
 export BASE_URL APP_URL INDIVIDUAL_KEY TRIBAL_KEY
@@ -60,9 +99,62 @@ npm run -s smoke -- --base-url "$BASE_URL" --app-url "$APP_URL" --key "$INDIVIDU
 npx vitest run test/http
 npm run -s db:diff
 
+echo "21 clients read large answers slowly, and miss nothing of them."
+node --import tsx test/compose/read-slowly.ts
+
+echo "The report service's keys write nothing."
+compose exec -T report-service node --input-type=module < test/compose/write-with-readers-keys.mjs
+
+echo "No log has a query string."
+[ "$(compose logs | grep -c 'select=')" = 0 ]
+
 echo "The scale file starts on the same data, and both gateways serve."
 export COMPOSE_FILE=docker-compose.yml:docker-compose.scale.yml
+BASE_2_URL="http://127.0.0.1:${GATEWAY_2_PORT:-8010}"
+APP_2_URL="http://127.0.0.1:${APP_2_PORT:-8011}"
+smoke() {
+  npm run -s smoke -- --base-url "$1" --app-url "$2" --key "$INDIVIDUAL_KEY" --tribal-key "$TRIBAL_KEY"
+}
 up
-for port in "${GATEWAY_PORT:-8000}" "${GATEWAY_2_PORT:-8010}"; do
-  npm run -s smoke -- --base-url "http://127.0.0.1:$port" --app-url "$APP_URL" --key "$INDIVIDUAL_KEY" --tribal-key "$TRIBAL_KEY"
-done
+smoke "$BASE_URL" "$APP_URL"
+smoke "$BASE_2_URL" "$APP_2_URL"
+
+echo "An upgrade whose migration fails changes nothing; one with another image is not noticed."
+containers=$(compose ps --quiet | sort)
+WATCH_KEY=$(compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
+sleep 2
+watch "$sample/api" "$WATCH_KEY" "$BASE_URL/general?limit=1" "$BASE_2_URL/general?limit=1"
+watch "$sample/app" none "$APP_URL/" "$APP_2_URL/"
+printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
+if npm run -s compose:upgrade; then exit 1; fi
+[ "$containers" = "$(compose ps --quiet | sort)" ]
+rm "$migration"
+echo "A new image." > "$changed"
+npm run -s compose:upgrade
+unwatch
+[ "$containers" != "$(compose ps --quiet | sort)" ]
+only "$sample/api" 200
+only "$sample/app" 200
+
+echo "One of two PostgREST nodes goes: nobody is told for longer than a second."
+watch "$sample/node" "$WATCH_KEY" "$BASE_URL/general?limit=1"
+sleep 1
+compose up --detach --no-deps --no-recreate --scale postgrest-read=1 postgrest-read
+sleep 5
+unwatch
+only "$sample/node" '200|502|504'
+[ "$(grep -c 50 "$sample/node")" -le 2 ]
+
+echo "A replica is promoted, and the old server does not come back."
+compose exec -T postgres psql -qU postgres single_audit -c "create table public.mark ()"
+sleep 1
+compose stop postgres
+compose exec -T postgres-replica pg_ctl promote
+compose stop postgres-replica
+export POSTGRES_VOLUME=${COMPOSE_PROJECT_NAME}_postgres-replica
+export POSTGRES_REPLICA_VOLUME=${COMPOSE_PROJECT_NAME}_postgres-replica-2
+up
+compose exec -T postgres psql -qU postgres single_audit -c "drop table public.mark"
+[ -z "$(docker ps --quiet --filter "volume=${COMPOSE_PROJECT_NAME}_postgres")" ]
+timeout 30 sh -c "until [ \"\$(docker compose exec -T postgres psql -qAtU postgres -c 'select count(*) from pg_stat_replication')\" = 1 ]; do sleep 1; done"
+smoke "$BASE_URL" "$APP_URL"

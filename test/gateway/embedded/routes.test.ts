@@ -91,6 +91,24 @@ describe("errors of the upstream", () => {
     expect((await send(gateway, "/")).status).toBe(200);
     expect(requests).toBe(3);
   });
+
+  test.for<[method: string, after: number, asked: number]>([
+    ["GET", 0, 3],
+    ["GET", 1_100, 1],
+    ["POST", 0, 1],
+  ])("a %s that is broken off after %i ms is sent %i times", async ([method, after, asked]) => {
+    let count = 0;
+    const upstream = await startUpstream((incoming) => {
+      count += 1;
+      setTimeout(() => incoming.destroy(), after);
+    });
+    const { services, ...document } = documentFor(upstream);
+    const gateway = await startGateway({
+      document: { ...document, services: services.map((service) => ({ ...service, retries: 2 })) },
+    });
+    const { status } = await send(gateway, "/", { method });
+    expect([status, count]).toEqual([502, asked]);
+  });
 });
 
 test("closing lets a request in flight finish and takes no other", async () => {

@@ -71,7 +71,43 @@ const entitiesOf = async (node: (typeof nodes)[0]) =>
     ),
   );
 
+/** An Admin API in front of a node's own, and what it is asked to write. */
+async function recordWrites(node: (typeof nodes)[0]): Promise<{ written: string[]; adminUrl: string }> {
+  const written: string[] = [];
+  const recorder = createServer(async (request, response) => {
+    if (request.method !== "GET") written.push(`${request.method} ${request.url}`);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const answer = await fetch(`${node.adminUrl}${request.url}`, {
+      method: request.method ?? "GET",
+      headers: { "kong-admin-token": adminToken, "content-type": "application/json" },
+      ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+    });
+    response.writeHead(answer.status).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
+  opened.push(() => {
+    recorder.closeAllConnections();
+    recorder.close();
+  });
+  return { written, adminUrl: `http://127.0.0.1:${(recorder.address() as AddressInfo).port}` };
+}
+
 describe("Kong's database", () => {
+  test("gets its routes after all keys, and what stood in for them is taken away last", async () => {
+    await database.issueKey();
+    const [node] = nodes;
+    const standIn = "66666666-6666-4666-8666-666666666666";
+    await node.admin("PUT", `/plugins/${standIn}`, { name: "request-termination", tags: ["single-audit"] });
+    const { written, adminUrl } = await recordWrites(node);
+    await (await start([adminUrl])).firstDelivery;
+    const at = (what: RegExp) => written.findIndex((line) => what.test(line));
+    const lastAt = (what: RegExp) => written.findLastIndex((line) => what.test(line));
+    expect(at(/^PUT \/routes/)).toBeGreaterThan(lastAt(/\/key-auth\//));
+    expect(at(/\/key-auth\//)).toBeGreaterThan(at(/^PUT \/plugins/));
+    expect(written.at(-1)).toBe(`DELETE /plugins/${standIn}`);
+  });
+
   test("has the same entities on every node, all marked as the sync's", async () => {
     await database.issueKey();
     await (await start()).firstDelivery;
@@ -88,25 +124,9 @@ describe("Kong's database", () => {
     const first = await start();
     await first.firstDelivery;
     await first.close();
-    const written: string[] = [];
     const [node] = nodes;
-    const recorder = createServer(async (request, response) => {
-      if (request.method !== "GET") written.push(`${request.method} ${request.url}`);
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const answer = await fetch(`${node.adminUrl}${request.url}`, {
-        method: request.method ?? "GET",
-        headers: { "kong-admin-token": adminToken, "content-type": "application/json" },
-        ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
-      });
-      response.writeHead(answer.status).end(await answer.text());
-    });
-    await new Promise<void>((resolve) => recorder.listen(0, "127.0.0.1", resolve));
-    opened.push(() => {
-      recorder.closeAllConnections();
-      recorder.close();
-    });
-    const sync = await start([`http://127.0.0.1:${(recorder.address() as AddressInfo).port}`]);
+    const { written, adminUrl } = await recordWrites(node);
+    const sync = await start([adminUrl]);
     await sync.firstDelivery;
     expect(written).toEqual([]);
     // And a new key costs what it has, and nothing else.
