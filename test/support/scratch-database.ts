@@ -4,11 +4,12 @@ import { afterAll, beforeAll } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { type ScratchServer, startScratchServer } from "../../scripts/servers/scratch-database.ts";
 import { connect } from "../../service/connect.ts";
-import { ofWorker, target } from "./target.ts";
+import { target } from "./target.ts";
+import { findWorkerNumber, ofWorker } from "./workers.ts";
 
 /** A server to make databases on, as its superuser: this worker's own, or else the one under test. */
 export const findServerUrl = () => findOwnServer() ?? target.databaseUrl;
-const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", process.env.VITEST_POOL_ID)];
+const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", findWorkerNumber())];
 
 /** A new, empty database, as its superuser. */
 export interface ScratchDatabase {

@@ -1,7 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { startScratchServer } from "../../scripts/servers/scratch-database.ts";
-import { ofWorker } from "./target.ts";
-import { countWorkers } from "./workers.ts";
+import { countWorkers, ofWorker } from "./workers.ts";
 
 /** Starts a PostgreSQL server for each worker: roles belong to a server, so two deployments on one would meet. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -1,14 +1,26 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { TestProject } from "vitest/node";
-import { runStack } from "./run-stack.ts";
-import { ofWorker } from "./target.ts";
-import { countWorkers } from "./workers.ts";
+import { type RunningStack, runStack } from "./run-stack.ts";
+import { countWorkers, ofWorker } from "./workers.ts";
 
 /**
  * Starts a stack for each worker, unless BASE_URL names a deployment to test, or another project of this run has started
  * them.
  */
-export default async function setup(project: TestProject): Promise<(() => Promise<unknown>) | undefined> {
-  if (process.env.API_URL || process.env[ofWorker("API_URL", 1)]) return undefined;
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const workerNumbers = await mkdtemp(path.join(tmpdir(), "single-audit-workers-"));
+  project.provide("workerNumbers", workerNumbers);
+  const stacks = await startStacks(project);
+  return async () => {
+    await Promise.all(stacks.map(({ dispose }) => dispose()));
+    await rm(workerNumbers, { recursive: true, force: true });
+  };
+}
+
+async function startStacks(project: TestProject): Promise<RunningStack[]> {
+  if (process.env.API_URL || process.env[ofWorker("API_URL", 1)]) return [];
   const stacks = await Promise.all(Array.from({ length: countWorkers(project) }, () => runStack()));
   for (const [index, { facts }] of stacks.entries()) {
     const variables = {
@@ -22,5 +34,5 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     };
     for (const [name, value] of Object.entries(variables)) process.env[ofWorker(name, index + 1)] = value;
   }
-  return () => Promise.all(stacks.map(({ dispose }) => dispose()));
+  return stacks;
 }

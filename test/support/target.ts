@@ -1,12 +1,10 @@
 import { randomInt } from "node:crypto";
 import { Client } from "pg";
 import { Agent, type Dispatcher } from "undici";
-
-/** The name of a variable for one worker alone. */
-export const ofWorker = (name: string, worker: string | number | undefined): string => `${name}_${worker}`;
+import { findWorkerNumber, ofWorker } from "./workers.ts";
 
 /** A variable of this worker's own stack, or else of the deployment that is given. */
-const find = (name: string) => process.env[ofWorker(name, process.env.VITEST_POOL_ID)] || process.env[name];
+const find = (name: string) => process.env[ofWorker(name, findWorkerNumber())] || process.env[name];
 
 function read(name: string): string {
   const value = find(name);
