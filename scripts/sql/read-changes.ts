@@ -222,5 +222,5 @@ from (
   union all select 'type', oid, typowner, typnamespace from pg_type
 ) as objects
 where owner <> (select oid from pg_roles where rolname = current_user)
-  and namespace in (select oid from pg_namespace where nspname ~ $1)
+  and namespace = any (array(select oid from pg_namespace where nspname ~ $1))
 limit 1`;
