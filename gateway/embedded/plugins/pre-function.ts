@@ -42,11 +42,11 @@ const KNOWN: Record<string, Emulate> = {
   "42d47d624872fcd3": ([mostEmbedded = 0, deepestEmbedding = 0, longestAliases = 0]) => ({
     access: ({ query }) => refuseSelect(query, { mostEmbedded, deepestEmbedding, longestAliases }),
   }),
-  "0d03a505174c4449": () => ({
+  e75826e7e4b60631: () => ({
     access({ request, query }) {
       const reportId = parseQuery(query).get("report_id")?.[0];
       if (typeof reportId === "string" && reportId.startsWith("eq.")) {
-        setHeader(request, "X-Filter-Report-Id", reportId.slice(0, 100));
+        setHeader(request, "X-Filter-Report-Id", reportId.slice(0, 100).replace(/[^\0-\x7f]/g, "?"));
       } else removeHeader(request, "X-Filter-Report-Id");
       return undefined;
     },

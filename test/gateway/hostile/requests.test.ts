@@ -221,6 +221,7 @@ describe("an unknown report", () => {
     ["said twice", {}, "&report_id=eq.none"],
     ["with a header of the gateway's", { "x-filter-report-id": "neq.x" }],
     ["as long as it can be", {}, "x".repeat(20_000)],
+    ["of characters that are more than a byte", {}, "%C3%A9".repeat(60)],
   ])("is not there, %s", async (_, headers, rest = "") => {
     const answer = await get(`/general?report_id=eq.none${rest}`, headers);
     expect([answer.status, answer.json.code]).toEqual([404, "report_not_found"]);
