@@ -12,6 +12,23 @@ declare
   question record;
   is_there boolean;
 begin
+  -- Who deploys asks tables of the publisher, and so runs what their indexes, policies and columns call: nothing of the
+  -- publisher's own, nor anything by a policy that holds for the owner too.
+  findings := array(
+    select format('%s: who deploys would run it, and it is not theirs.', pg_proc.oid::regprocedure)
+    from pg_catalog.pg_proc
+    join pg_catalog.pg_namespace on pg_namespace.nspname = disclosed
+    where pg_proc.oid >= 16384 and pg_has_role(pg_namespace.nspowner, pg_proc.proowner, 'member')
+  ) || array(
+    select format('%s: its row-level security is forced on its owner.', pg_class.oid::regclass)
+    from pg_catalog.pg_class
+    where pg_class.relnamespace in (to_regnamespace(disclosed), to_regnamespace(suppressed)) and pg_class.relforcerowsecurity
+  );
+  if findings <> '{}' then
+    raise sqlstate 'LEAKS' using
+      message = 'The publisher''s tables cannot be asked.', detail = array_to_string(findings, E'\n');
+  end if;
+
   execute format(
     'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission)', suppressed
   ) into reports;
@@ -42,7 +59,8 @@ begin
 
   -- What names no submission is computed of public rows: a materialized view, whose definition reads tables of this
   -- generation with a report_id, calls nothing but immutable functions of PostgreSQL (so that it may be run here, by
-  -- whoever deploys), and gives the same rows now. But data_set says which data set it is.
+  -- whoever deploys), and gives the same rows now. So is one that has a report_id of its own. But data_set says which data
+  -- set it is.
   for question in
     select
       pg_class.oid,
@@ -51,10 +69,10 @@ begin
     from pg_catalog.pg_class
     where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
       and pg_class.relname <> 'data_set'
-      and not exists (
+      and (pg_class.relkind = 'm' or not exists (
         select from pg_catalog.pg_attribute
         where pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = 'report_id' and not pg_attribute.attisdropped
-      )
+      ))
   loop
     if question.definition is null then
       findings := findings || format(
@@ -62,10 +80,10 @@ begin
       );
       continue;
     end if;
-    if exists (
+    -- Of what is PostgreSQL's own, pg_depend does not list all: catalogues say how many rows a table has.
+    if question.definition ~ '\mpg_' or exists (
       select
       from pg_catalog.pg_rewrite
-      -- What is PostgreSQL's own is not listed there.
       join pg_catalog.pg_depend
         on pg_depend.classid = 'pg_rewrite'::regclass and pg_depend.objid = pg_rewrite.oid
       where pg_rewrite.ev_class = question.oid and pg_depend.refobjid <> question.oid

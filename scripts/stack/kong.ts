@@ -41,6 +41,8 @@ export const kongSettings: Readonly<Record<string, string>> = {
   KONG_DB_CACHE_TTL: "0",
   // A key that was not found is looked up again after half a second, also where word of it got lost.
   KONG_DB_CACHE_NEG_TTL: "0.5",
+  // Of each worker. Keys that nobody has are looked up there: many at once wait, and take no connection from PostgREST.
+  KONG_PG_MAX_CONCURRENT_QUERIES: "10",
   // No more than gateway/kong.yml uses, and what operations.md says of metrics.
   KONG_PLUGINS:
     "correlation-id,cors,key-auth,post-function,pre-function,prometheus,rate-limiting,request-size-limiting,request-termination,request-transformer",

@@ -44,6 +44,12 @@ describe("a query without a valid key", () => {
     }
   });
 
+  it("is refused with 401 however many come at once, each with a key of its own", async () => {
+    const keys = Array.from({ length: 200 }, (_, index) => `unknown-${index}`);
+    const answers = await Promise.all(keys.map((value) => request("/general?limit=1", { key: { value } })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+  });
+
   it("is refused when the key sent is the stored hash of a key", async () => {
     const [row] = await query<{ hash: string }>(
       "select encode(sha256(convert_to($1, 'UTF8')), 'hex') as hash",

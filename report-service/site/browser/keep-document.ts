@@ -15,8 +15,13 @@ const nameOf = ({ pathname, search }: URL | Location) => pathname + search;
  * Shows the other pages in this document in place of new ones, as long as it holds something that a new one would not have.
  * A document's memory is the one place that all pages of a tab can share and no other tab sees. Browsers without the
  * Navigation API load the pages anew.
+ *
+ * Who has left these pages and comes back finds nothing of it, even where the browser has kept the whole page meanwhile.
  */
 export function keepDocument(isNeeded: () => boolean): void {
+  addEventListener("pageshow", ({ persisted }) => {
+    if (persisted && isNeeded()) location.reload();
+  });
   if (!("navigation" in window)) return;
   let shown = nameOf(location);
   pages.set(shown, readPage(document));

@@ -138,6 +138,14 @@ export function testAccess(getSite: () => Site): void {
     await other.getByText("Your own").click();
     expect(await other.getByLabel("Your key").inputValue()).toBe("");
     await other.close();
+    // As a browser says that it shows again what it had put aside when somebody left for another site.
+    await Promise.all([
+      page.waitForEvent("load", { timeout: 5_000 }),
+      page.evaluate("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"),
+    ]);
+    await page.getByText("Your own").click();
+    expect(await page.getByLabel("Your key").inputValue()).toBe("");
+    await page.getByLabel("Your key").fill(site.facts.keys.tribal);
     await page.reload();
     await page.getByText("Your own").click();
     expect(await page.getByLabel("Your key").inputValue()).toBe("");

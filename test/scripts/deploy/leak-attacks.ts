@@ -223,4 +223,30 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
      alter materialized view disclosed.counts owner to publisher; ${grant("select on disclosed.counts")}`,
     /disclosed\.counts: its definition reads or calls more than tables of disclosed/,
   ],
+  [
+    "totals of what PostgreSQL itself counts",
+    `create materialized view disclosed.counts as
+     select relname::text, reltuples from pg_catalog.pg_class where relname = 'federal_awards';
+     alter materialized view disclosed.counts owner to publisher; ${grant("select on disclosed.counts")}`,
+    /disclosed\.counts: its definition reads or calls more than tables of disclosed/,
+  ],
+  [
+    "totals of suppressed submissions beside a report ID that is nobody's",
+    `create materialized view disclosed.counts as select '' as report_id, count(*) as submissions from suppressed.general;
+     alter materialized view disclosed.counts owner to publisher; ${grant("select on disclosed.counts")}`,
+    /disclosed\.counts: its definition reads or calls more than tables of disclosed/,
+  ],
+  [
+    "an index by which a deployment would run a function of the publisher's",
+    `set local role publisher;
+     create function disclosed.turn() returns boolean language plpgsql immutable
+     as $$ begin if current_user <> 'publisher' then raise 'run as %', current_user; end if; return true; end $$;
+     create index turned on disclosed.general (report_id) where disclosed.turn(); reset role`,
+    /disclosed\.turn\(\): who deploys would run it/,
+  ],
+  [
+    "a policy by which a deployment would run what the publisher says",
+    "alter table disclosed.general force row level security",
+    /disclosed\.general: its row-level security is forced on its owner/,
+  ],
 ];
