@@ -7,6 +7,11 @@ interface Applied {
   sha256: string | null;
 }
 
+const emptyDatabase = [
+  "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
+  "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.",
+];
+
 /** The migrations that this database has had, in the order of their names. */
 export async function readApplied(client: Client): Promise<Applied[]> {
   const { rows: tables } = await client.query("select to_regclass('deployment.migrations') as found");
@@ -40,6 +45,8 @@ export async function findPendingMigrations(
         "This database has had migrations that were edited since:",
         ...edited.map(({ path }) => `  db/${path}`),
         "It would not have the edit. Put the files back as they were, and write the change as a migration of its own.",
+        "Where they were not yours to edit, begin with an empty database:",
+        ...emptyDatabase,
       ].join("\n"),
     );
   }
@@ -61,8 +68,7 @@ function refuseMissing(applied: Applied[], migrations: Migration[], rollsBackApi
       ...(!isAhead
         ? [
             "Nothing was changed. Deploy the commit that has them, or begin with an empty database:",
-            "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
-            "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.",
+            ...emptyDatabase,
           ]
         : [
             "Nothing was changed. This checkout is older than the database: deploy the commit that has them. To put the",

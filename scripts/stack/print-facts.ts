@@ -6,7 +6,7 @@ export function describeFacts({ base_url, app_url, keys, sample }: StackFacts): 
     "The service is ready.",
     "",
     `  API             ${base_url}`,
-    `  app             ${app_url}   (open it in a browser: overview, reference, explorer)`,
+    `  app             ${app_url}   (open it in a browser: overview, reference, explorer, files)`,
     `  demonstration   ${keys.demo}   (30 requests an hour, 50 a day, for each address)`,
     `  individual key  ${keys.individual}`,
     `  Tribal key      ${keys.tribal}`,

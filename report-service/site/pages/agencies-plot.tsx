@@ -33,7 +33,7 @@ export function AgenciesPlot(props: PlotProps): VNode {
           </li>
         ))}
       </ol>
-      <TwinTable {...props} />
+      <TwinTable {...props} titles={agencies} />
     </figure>
   );
 }

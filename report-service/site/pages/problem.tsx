@@ -32,6 +32,9 @@ export function ProblemPage(
           <li>
             <a href="/explorer">Explorer</a>: find reports, see them, download them
           </li>
+          <li>
+            <a href="/files">Files</a>: whole tables, without a key
+          </li>
         </ul>
       </div>
     </Layout>

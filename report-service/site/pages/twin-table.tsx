@@ -17,10 +17,12 @@ export interface PlotProps {
   /** What is told of a name when it is pointed at. */
   describe: (name: string) => string;
   format: (sum: number) => string;
+  /** What a name stands for, where it is a number. */
+  titles?: Record<string, string>;
 }
 
 /** The numbers of a plot, for who reads or copies them. */
-export function TwinTable({ id, caption, heading, measure, sums, link, format }: PlotProps): VNode {
+export function TwinTable({ id, caption, heading, measure, sums, link, format, titles }: PlotProps): VNode {
   const names = [...sums.keys()].filter((name) => name !== "").sort();
   return (
     <details class="twin">
@@ -42,7 +44,9 @@ export function TwinTable({ id, caption, heading, measure, sums, link, format }:
             {names.map((name) => (
               <tr key={name}>
                 <th scope="row">
-                  <a href={link(name)}>{name}</a>
+                  <a href={link(name)}>
+                    {name} {titles?.[name]}
+                  </a>
                 </th>
                 <td class="number">{format(sums.get(name) ?? 0)}</td>
               </tr>
