@@ -195,8 +195,8 @@ async function download(
 const ask = (origin: string, wire: WireRequest): Promise<WireAnswer | undefined> =>
   sendRequest(origin, wire, { patience }).catch(() => undefined);
 
-/** README, Asking: these say that something is away, and all but the gateway's 502 say when to come back. */
+/** README, Asking: these say that something is away, and 503 when to come back. */
 function isAway({ status, headers, body }: WireAnswer): boolean {
   if (status === 503) return Number(headers["retry-after"]) > 0;
-  return status === 502 || (status === 400 && body.includes('"database_away"'));
+  return status === 502 || status === 504 || (status === 400 && body.includes('"database_away"'));
 }
