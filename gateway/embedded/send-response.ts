@@ -55,6 +55,11 @@ export async function sendResponse(
  */
 function pour(source: Readable, response: ServerResponse): Promise<void> {
   return new Promise((resolve, reject) => {
+    const leave = () => {
+      source.destroy();
+      reject(new Error("The client went away."));
+    };
+    if (response.destroyed) return leave();
     source.once("error", reject);
     source.once("close", () => {
       if (!source.readableEnded) reject(new Error("The answer was cut off."));
@@ -62,9 +67,7 @@ function pour(source: Readable, response: ServerResponse): Promise<void> {
     response.once("error", reject);
     response.once("finish", resolve);
     response.once("close", () => {
-      if (response.writableFinished) return;
-      source.destroy();
-      reject(new Error("The client went away."));
+      if (!response.writableFinished) leave();
     });
     source.pipe(response);
   });
