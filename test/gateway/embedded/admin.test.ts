@@ -120,22 +120,27 @@ describe("a document", () => {
     await expect(startGateway({ document })).rejects.toThrow(message);
   });
 
-  test("with 50,000 consumers loads in a few seconds of CPU time", async () => {
+  test("with ten times the consumers takes about ten times as long to load", async () => {
     const upstream = await startUpstream((_, response) => response.end("ok"));
-    const document = {
-      ...documentFor(upstream, [{ name: "key-auth", config: { key_names: ["x-api-key"] } }]),
-      consumers: Array.from({ length: 50_000 }, (_, n) => ({
-        username: `consumer-${n}`,
-        custom_id: `id-${n}`,
-        keyauth_credentials: [{ key: createHash("sha256").update(`key-${n}`).digest("hex") }],
-      })),
+    const hash = (number: number) => createHash("sha256").update(`key-${number}`).digest("hex");
+    const load = async (count: number) => {
+      const document = {
+        ...documentFor(upstream, [{ name: "key-auth", config: { key_names: ["x-api-key"] } }]),
+        consumers: Array.from({ length: count }, (_, n) => ({
+          username: `consumer-${n}`,
+          custom_id: `id-${n}`,
+          keyauth_credentials: [{ key: hash(n) }],
+        })),
+      };
+      const start = performance.now();
+      const gateway = await startGateway({ document });
+      return { gateway, milliseconds: performance.now() - start };
     };
-    const before = process.cpuUsage();
-    const gateway = await startGateway({ document });
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(8000);
-    const key = createHash("sha256").update("key-49999").digest("hex");
-    expect((await send(gateway, "/", { headers: { "x-api-key": key } })).status).toBe(200);
+    const few = await load(5_000);
+    const { gateway, milliseconds } = await load(50_000);
+    // A hundred times where each consumer is compared with each. Other files are tested meanwhile.
+    expect(milliseconds / few.milliseconds).toBeLessThan(40);
+    expect((await send(gateway, "/", { headers: { "x-api-key": hash(49_999) } })).status).toBe(200);
   });
 });
 
