@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
+import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 
 /** A wire between two parts that can be cut: bytes pass through unread and unchanged. */
 export interface Relay {
@@ -64,7 +65,8 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     }
   }
 
-  const port = await listen(0);
+  // It is let go and taken again, and no outgoing connection may have it meanwhile.
+  const port = await listen(await findFreePort());
   return {
     port,
     pass: async () => {
