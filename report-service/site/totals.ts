@@ -1,3 +1,4 @@
+import { stringify } from "csv-stringify/sync";
 import { z } from "zod";
 
 const sums = {
@@ -73,24 +74,19 @@ export function formatSum(measure: Measure, sum: number): string {
 /** A sum in as little room as there is in a plot. */
 export const shortenSum = (sum: number): string => (sum < 10_000 ? whole.format(sum) : short.format(sum));
 
-/** A table of totals as CSV (RFC 4180), as PostgREST writes it: null is empty. */
-export function writeTotals(told: Totals, table: TotalsTable): string {
-  const names = table === "totals_by_state" ? "auditee_state" : "federal_agency_prefix";
+const written = new WeakMap<Total[], Buffer>();
+
+/** A table of totals as CSV (RFC 4180), as PostgREST writes it: null is empty, the empty string "". Written once. */
+export function writeTotals(told: Totals, table: TotalsTable): Buffer {
+  const rows = told[table];
+  const found = written.get(rows);
+  if (found !== undefined) return found;
   const columns = [
     "audit_year",
-    names,
-    "submissions",
-    "awards",
-    "amount_expended",
-    "findings",
-    "material_weaknesses",
+    table === "totals_by_state" ? "auditee_state" : "federal_agency_prefix",
+    ...["submissions", "awards", "amount_expended", "findings", "material_weaknesses"],
   ];
-  const rows: Record<string, string | number | null>[] = told[table];
-  const quote = (value: string | number | null | undefined) =>
-    value === "" || /[",\r\n]/.test(String(value ?? ""))
-      ? `"${String(value).replaceAll('"', '""')}"`
-      : String(value ?? "");
-  return [columns, ...rows.map((row) => columns.map((name) => row[name]))]
-    .map((cells) => `${cells.map(quote).join(",")}\n`)
-    .join("");
+  const text = Buffer.from(stringify(rows, { columns, header: true, quoted_match: /^$|\r/ }));
+  written.set(rows, text);
+  return text;
 }
