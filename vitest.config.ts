@@ -48,7 +48,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
     reporters: ["default", "./test/support/slowest-files.ts"],
-    globalSetup: ["test/support/compile-programs.ts"],
+    globalSetup: ["test/support/keep-files-in-memory.ts", "test/support/compile-programs.ts"],
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
-import { runSqlFile } from "../sql/run-sql-file.ts";
+import { readSession, runSqlFile, type Session } from "../sql/run-sql-file.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { describeInvalidIndexes, findPendingMigrations, readApplied } from "./check-migrations.ts";
 import { type Migration, readMigrations } from "./read-migrations.ts";
@@ -61,6 +61,7 @@ create table if not exists deployment.migrations (
 async function runPending(client: Client, directory: string, pending: Migration[]): Promise<void> {
   // Large: most deployments have none to run.
   const { runner } = await import("node-pg-migrate");
+  const session = await readSession(client);
   await runner({
     dbClient: client,
     dir: directory,
@@ -81,7 +82,7 @@ async function runPending(client: Client, directory: string, pending: Migration[
               up: async (builder) => {
                 const migration = pending.find(({ path }) => file.endsWith(path));
                 if (migration === undefined) throw new Error(`${file} has come just now. Try again.`);
-                if (migration.noTransaction === undefined) await runMigration(client, migration);
+                if (migration.noTransaction === undefined) await runMigration(client, migration, session);
                 else {
                   builder.noTransaction();
                   await runWithoutTransaction(client, migration);
@@ -94,11 +95,15 @@ async function runPending(client: Client, directory: string, pending: Migration[
   });
 }
 
-async function runMigration(client: Client, { path, sql, sha256 }: Migration): Promise<void> {
+async function runMigration(
+  client: Client,
+  { path, sql, sha256 }: Migration,
+  session: Session,
+): Promise<void> {
   // The runner's own BEGIN, which comes only now, does nothing; it commits.
   await client.query("begin");
   await client.query("select set_config('deployment.migration_sha256', $1, true)", [sha256]);
-  await runSqlFile(client, { name: `db/${path}`, sql });
+  await runSqlFile(client, { name: `db/${path}`, sql }, session);
 }
 
 async function runWithoutTransaction(client: Client, { path, sql, sha256 }: Migration): Promise<void> {

@@ -1,4 +1,5 @@
-import type { ClientBase } from "pg";
+import { createHash } from "node:crypto";
+import type { ClientBase, QueryResultRow } from "pg";
 
 /** Where statements may change the catalogue. */
 export interface Scope {
@@ -63,12 +64,15 @@ export async function findForbiddenChange(
   parts: Part[],
 ): Promise<string | undefined> {
   const hasTables = parts.some(({ scope }) => scope.tables);
-  const own = parts.map(({ scope }) => scope.schemas).join("|");
   const all = parts.map(({ scope: { schemas, others } }) => (others ? `${schemas}|${others}` : schemas));
-  const { rows: written } = await client.query<{ what: string }>(writtenSql(before.catalogues, hasTables), [
-    parts.map(({ from }) => from),
-    all,
+  await client.query("select set_config('deployment.parts', $1, true)", [
+    JSON.stringify({
+      ids: parts.map(({ from }) => from),
+      schemas: all,
+      own: parts.map(({ scope }) => scope.schemas).join("|"),
+    }),
   ]);
+  const written = await askPrepared<{ what: string }>(client, writtenSql(before.catalogues, hasTables));
   if (written[0] !== undefined) return `It makes or changes ${written[0].what}.`;
   const { locks, roles } = await readTraces(client);
   const isOwn = new RegExp(`${all.join("|")}|^pg_toast$`);
@@ -77,11 +81,17 @@ export async function findForbiddenChange(
   );
   if (locked.length > 0) return `It writes to ${locked.map(({ table }) => table).join(", ")}, or locks it.`;
   if (roles !== before.traces.roles) return "It changes a role.";
-  const { rows: foreign } = await client.query<{ what: string }>(foreignSql, [own]);
+  const foreign = await askPrepared<{ what: string }>(client, foreignSql);
   if (foreign[0] !== undefined) return `It gives ${foreign[0].what} to another owner.`;
   const untouched = await countUntouched(client, [...before.untouched.keys()]);
   const gone = [...before.untouched].find(([name, count]) => (untouched.get(name) ?? 0) < count);
   return gone === undefined ? undefined : `It removes what is not its own: a row of ${gone[0]} is gone.`;
+}
+
+/** Asks what a session asks again and again. Without parameters it is planned once, and planning takes the longest. */
+async function askPrepared<Row extends QueryResultRow>(client: ClientBase, text: string): Promise<Row[]> {
+  const name = createHash("sha256").update(text).digest("base64url");
+  return (await client.query<Row>({ name, text })).rows;
 }
 
 // Statistics, and what follows from the other catalogues.
@@ -100,16 +110,15 @@ interface Catalogue {
 
 /** The catalogues that the role may read: all of them for a superuser, all but those with passwords for others. */
 async function listCatalogues(client: ClientBase): Promise<Catalogue[]> {
-  const { rows } = await client.query<Catalogue>(
+  return await askPrepared<Catalogue>(
+    client,
     `select relname as name,
        exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'oid') as has_oid
      from pg_class
-     where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and relname <> all ($1)
-       and has_table_privilege(oid, 'select')
+     where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r'
+       and relname <> all (array['${ignored.join("', '")}']) and has_table_privilege(oid, 'select')
      order by relname`,
-    [ignored],
   );
-  return rows;
 }
 
 // Other databases come and go.
@@ -120,7 +129,7 @@ async function countUntouched(client: ClientBase, catalogues: string[]): Promise
   const each = catalogues.map(
     (name) => `select '${name}' as name, count(*)::integer as rows ${from(name)}age(t.xmin) > 0`,
   );
-  const { rows } = await client.query<{ name: string; rows: number }>(each.join(" union all "));
+  const rows = await askPrepared<{ name: string; rows: number }>(client, each.join(" union all "));
   return new Map(rows.map((row) => [row.name, row.rows]));
 }
 
@@ -157,13 +166,19 @@ with written (catalogue, class, object, part, id) as (
     .join(" union all ")}
   -- What becomes part of an extension, or goes with one.
   union all select 'pg_depend', 'pg_depend'::regclass, 0, 0, t.xmin ${from("pg_depend")}age(t.xmin) <= 0 and t.deptype in ('e', 'x')
+), parts as materialized (
+  select
+    array(select jsonb_array_elements_text(given -> 'ids')::bigint) as ids,
+    array(select jsonb_array_elements_text(given -> 'schemas')) as schemas
+  from (select current_setting('deployment.parts')::jsonb as given) as setting
 ), ours as (
-  select written.*, width_bucket(full_id, $1::bigint[]) as number
+  select written.*, width_bucket(full_id, parts.ids) as number, parts.schemas
   from written
+  cross join parts
   cross join lateral (select pg_current_xact_id()::text::bigint - age(id) + age(pg_current_xact_id()::xid) as full_id) as ids
-  where full_id >= ($1::bigint[])[1] and pg_xact_status(full_id::text::xid8) = 'in progress'
+  where full_id >= parts.ids[1] and pg_xact_status(full_id::text::xid8) = 'in progress'
 ), named as (
-  select distinct ours.catalogue, ours.number, o.*, coalesce(
+  select distinct ours.catalogue, ours.number, ours.schemas[ours.number] as allowed, o.*, coalesce(
       o.schema, case when o.type = 'schema' then o.name end, substring(o.identity from '(?: on |^for )"?([^".]+)')
     ) as place
   from ours left join lateral (
@@ -178,8 +193,8 @@ from named
 where not coalesce(
   ${
     hasTables
-      ? "place = 'pg_toast' or place ~ ($2::text[])[number]"
-      : `place ~ ($2::text[])[number] and (
+      ? "place = 'pg_toast' or place ~ allowed"
+      : `place ~ allowed and (
     type in ('schema', 'view', 'view column', 'composite type', 'composite type column', 'type', 'domain constraint', 'function', 'aggregate')
     or catalogue = 'pg_rewrite' and identity like '"_RETURN" on %')`
   }, false)
@@ -192,7 +207,8 @@ interface Traces {
 }
 
 async function readTraces(client: ClientBase): Promise<Traces> {
-  const { rows: locks } = await client.query<{ schema: string; table: string }>(
+  const locks = await askPrepared<{ schema: string; table: string }>(
+    client,
     `select distinct nspname as schema, format('%I.%I', nspname, relname) as table
      from pg_locks join pg_class on pg_class.oid = pg_locks.relation
      join pg_namespace on pg_namespace.oid = relnamespace
@@ -201,7 +217,8 @@ async function readTraces(client: ClientBase): Promise<Traces> {
        -- No rollback takes a sequence's lock back, nor its numbers.
        and (pg_class.oid >= 16384 and relkind not in ('S', 'i') or relname = 'pg_authid')`,
   );
-  const { rows } = await client.query<{ roles: string }>(
+  const rows = await askPrepared<{ roles: string }>(
+    client,
     "select md5(string_agg(to_jsonb(pg_roles)::text, '' order by oid)) as roles from pg_roles",
   );
   return { locks, roles: rows[0]?.roles ?? "" };
@@ -222,5 +239,5 @@ from (
   union all select 'type', oid, typowner, typnamespace from pg_type
 ) as objects
 where owner <> (select oid from pg_roles where rolname = current_user)
-  and namespace = any (array(select oid from pg_namespace where nspname ~ $1))
+  and namespace = any (array(select oid from pg_namespace where nspname ~ (current_setting('deployment.parts')::jsonb ->> 'own')))
 limit 1`;

@@ -45,11 +45,11 @@ export async function runStatements(client: ClientBase, statements: Statement[])
  * Runs a file of SQL inside the caller's transaction. PostgreSQL refuses in it what would end the transaction, or
  * cannot be part of one. Role and settings are the same afterwards.
  *
+ * @param before the session as it is
  * @throws SqlFileError that names file, line and column
  */
-export async function runSqlFile(client: ClientBase, file: SqlFile): Promise<void> {
+export async function runSqlFile(client: ClientBase, file: SqlFile, before: Session): Promise<void> {
   const statements = splitStatements(file);
-  const before = await readSession(client);
   await client.query("savepoint sql_file");
   await runStatements(client, statements);
   const problem = compareSessions(before, await readSession(client));

@@ -35,10 +35,24 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
   // PostgreSQL's unprivileged user runs one of them.
   await chmod(outdir, 0o755);
   process.env[variable] = outdir;
+  await compilePrograms(
+    project,
+    ["scripts/*.ts", "examples/client.ts", "test/gateway/sync/fake-kong.ts"],
+    outdir,
+  );
+  return () => rm(outdir, { recursive: true, force: true });
+}
+
+/** Compiles programs of a copy of the project. */
+export async function compilePrograms(
+  directory: string,
+  entryPoints: string[],
+  outdir: string,
+): Promise<void> {
   await build({
-    absWorkingDir: project,
-    entryPoints: ["scripts/*.ts", "examples/client.ts", "test/gateway/sync/fake-kong.ts"],
-    outbase: project,
+    absWorkingDir: directory,
+    entryPoints,
+    outbase: directory,
     outdir,
     bundle: true,
     splitting: true,
@@ -55,7 +69,6 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     plugins: [keepPlaces],
     logLevel: "warning",
   });
-  return () => rm(outdir, { recursive: true, force: true });
 }
 
 /** What Node is given to run one of the project's programs, such as `scripts/keys.ts`. */
