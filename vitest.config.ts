@@ -26,18 +26,6 @@ const timed = [
   "test/scripts/refresh/gateway.test.ts",
 ];
 
-/** Files that make databases of their own on the PostgreSQL server of their worker. */
-const onServer = [
-  "test/bench/killed-deployments.test.ts",
-  "test/db/{answer-weight,data-set,data-set-faults}.test.ts",
-  "test/gateway/sync/{db-deploy,kong-database,many-keys,reconcile,state,sync}.test.ts",
-  "test/operations/restore.test.ts",
-  "test/scripts/{deploy,refresh}/**/*.test.ts",
-];
-
-/** Two cores have work for three, since tests wait as well. */
-const aside = { sequence: { groupOrder: 0 }, maxWorkers: 3 };
-
 export default defineConfig({
   test: {
     // A worker runs one file after the other, in one thread, with what it has imported.
@@ -74,20 +62,14 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...aside,
-          name: "server",
-          include: onServer,
-          exclude: [...onStack, ...timed],
-          globalSetup: ["test/support/start-servers.ts"],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          ...aside,
           name: "alone",
           include: ["test/**/*.test.ts"],
-          exclude: [...onStack, ...timed, ...onServer],
+          exclude: [...onStack, ...timed],
+          // Those that make databases of their own do so on the server of their worker.
+          globalSetup: ["test/support/start-servers.ts"],
+          sequence: { groupOrder: 0 },
+          // Two cores have work for three, since tests wait as well.
+          maxWorkers: 3,
         },
       },
     ],

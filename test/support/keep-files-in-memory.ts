@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises"
 import path from "node:path";
 
 const memory = "/dev/shm";
-/** More than the files of a run take at most. */
-const neededBytes = 6e9;
+/** Three times what the files of a run take at most. */
+const neededBytes = 3e9;
 
 /**
  * Has the tests keep their temporary files in memory, where there is room for them and nobody has chosen another place
