@@ -2,10 +2,10 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /** Below those that systems give to outgoing connections, of which one could take the port before it is used. */
-const range = [10_000, 32_768] as const;
+const usual = [10_000, 32_768] as const;
 
 /** A port of the loopback interface on which nothing listens. */
-export async function findFreePort(): Promise<number> {
+export async function findFreePort(range: readonly [number, number] = usual): Promise<number> {
   for (;;) {
     const port = randomInt(...range);
     const server = createServer();

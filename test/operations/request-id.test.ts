@@ -78,12 +78,15 @@ beforeAll(async () => {
     await signGatewayToken(stored.jwtSecret),
     ...[keys.individual, keys.tribal].map((key) => createHash("sha256").update(key).digest("hex")),
   );
-  // PostgreSQL's lines come through a pipe.
-  await vi.waitUntil(async () => (await readLog()).split("a token was redeemed").length > 1);
-  lines = (await readLog())
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  // Lines come through pipes: the last of the gateway's is that of the last request, which has an ID of its own.
+  await vi.waitUntil(async () => {
+    lines = (await readLog())
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const last = of("gateway").at(-1);
+    return lines.some(({ msg }) => msg === "a token was redeemed") && last?.request_id !== requestId;
+  });
 });
 afterAll(async () => {
   await client?.end();

@@ -65,8 +65,8 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     }
   }
 
-  // It is let go and taken again, and no outgoing connection may have it meanwhile.
-  const port = await listen(await findFreePort());
+  // It is let go and taken again, and nobody may have it meanwhile: others take theirs above.
+  const port = await listen(await findFreePort([2_000, 5_000]));
   return {
     port,
     pass: async () => {
