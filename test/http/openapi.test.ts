@@ -142,7 +142,11 @@ export function read(row: General["responses"]["200"]["content"]["application/js
     const modules = ["--module", "esnext", "--moduleResolution", "bundler"];
     // Not the settings of this project.
     const where = { cwd: directory };
-    return await run(process.execPath, [compiler, ...options, ...modules, ...Object.keys(queries)], where).then(
+    return await run(
+      process.execPath,
+      [compiler, ...options, ...modules, ...Object.keys(queries)],
+      where,
+    ).then(
       () => [],
       ({ stdout }: { stdout: string }) => stdout.trim().split(/\n(?! )/),
     );
