@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { chmod, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises";
 import path from "node:path";
 
@@ -11,14 +11,15 @@ const neededBytes = 3e9;
  * (TMPDIR). Their servers make and remove files by the hundred thousand, and ext4 looks, for each one that is made, through
  * those that were removed in the last seconds: a twentieth of a run.
  */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.TMPDIR || !(await isFit())) return undefined;
+export default async function setup(): Promise<void> {
+  if (process.env.TMPDIR || !(await isFit())) return;
   await removeLeftovers();
   const directory = await mkdtemp(path.join(memory, `single-audit-tests-${process.pid}-`));
   // PostgreSQL's unprivileged user passes through.
   await chmod(directory, 0o711);
   process.env.TMPDIR = directory;
-  return () => rm(directory, { recursive: true, force: true });
+  // When each project has stopped its servers.
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
 }
 
 /** Whether it has the room, and programs may be run from there. */

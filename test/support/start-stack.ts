@@ -6,8 +6,7 @@ import { type RunningStack, runStack } from "./run-stack.ts";
 import { countWorkers, ofWorker } from "./workers.ts";
 
 /**
- * Starts a stack for each worker, unless BASE_URL names a deployment to test, or another project of this run has started
- * them.
+ * Starts a stack for each worker that has none by another project of this run, unless BASE_URL names a deployment to test.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const workerNumbers = await mkdtemp(path.join(tmpdir(), "single-audit-workers-"));
@@ -19,9 +18,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
+// Vitest sets projects up in whatever order their files are found.
 async function startStacks(project: TestProject): Promise<RunningStack[]> {
-  if (process.env.API_URL || process.env[ofWorker("API_URL", 1)]) return [];
-  const stacks = await Promise.all(Array.from({ length: countWorkers(project) }, () => runStack()));
+  if (process.env.API_URL) return [];
+  const workers = Array.from({ length: countWorkers(project) }, (_, index) => index + 1);
+  const without = workers.filter((worker) => !process.env[ofWorker("API_URL", worker)]);
+  const stacks = await Promise.all(without.map(() => runStack()));
   for (const [index, { facts }] of stacks.entries()) {
     const variables = {
       API_URL: facts.base_url,
@@ -32,7 +34,8 @@ async function startStacks(project: TestProject): Promise<RunningStack[]> {
       INDIVIDUAL_KEY: facts.keys.individual,
       TRIBAL_KEY: facts.keys.tribal,
     };
-    for (const [name, value] of Object.entries(variables)) process.env[ofWorker(name, index + 1)] = value;
+    for (const [name, value] of Object.entries(variables))
+      process.env[ofWorker(name, without[index])] = value;
   }
   return stacks;
 }
