@@ -102,7 +102,7 @@ export async function copyFile(client: Client, file: FileWithHeader, options: Co
 }
 
 function* write(bytes: Buffer, records: CsvRecord[], number: number): Generator<Buffer> {
-  let output = Buffer.allocUnsafe(outputBytes);
+  let output = Buffer.allocUnsafe(Math.min(outputBytes, bytes.length + records.length * 24));
   let used = 0;
   for (const { start, end, line } of records) {
     const needed = end - start + 24;

@@ -49,7 +49,7 @@ async function listDirectory(directory: string): Promise<StoredFile[]> {
       return {
         path: file,
         size: found.size,
-        open: async () => createReadStream(file, { highWaterMark: 1 << 18 }),
+        open: async () => createReadStream(file, { highWaterMark: Math.min(1 << 18, found.size + 1) }),
         identify: () => hashFile(file),
       };
     }),

@@ -21,7 +21,7 @@ export interface ChildProcessOptions {
   args: string[];
   /** The whole of the program's environment. */
   env: Record<string, string>;
-  stopSignal: "SIGINT" | "SIGTERM";
+  stopSignal: "SIGINT" | "SIGTERM" | "SIGQUIT";
   /** A last line of what is said when the program has ended. */
   hint?: string;
   /** Gets each line of the program's output. */

@@ -59,7 +59,8 @@ export async function startPostgres({
       ...(isThrownAway ? ["fsync", "full_page_writes", "synchronous_commit"].flatMap(switchOff) : []),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
-    stopSignal: "SIGINT",
+    // At once, or after what it has in memory is written.
+    stopSignal: isThrownAway ? "SIGQUIT" : "SIGINT",
     log,
     sweep: () => killOrphans(native, data),
   });

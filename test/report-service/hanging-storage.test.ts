@@ -73,7 +73,7 @@ async function redeem(kind: string, token: string): Promise<Reply & { millisecon
   return { ...reply, milliseconds: performance.now() - start };
 }
 
-describe.each(["disk", "S3"])("a storage (%s) that hangs for 100 tokens", (kind) => {
+describe.concurrent.each(["disk", "S3"])("a storage (%s) that hangs for 100 tokens", (kind) => {
   test("keeps no other token waiting, and spends none of the 100", async () => {
     const [hung, others] = [await issue(hungReport, 100), await issue(reportId, 20)];
     const waiting = Promise.all(hung.map((token) => redeem(kind, token)));

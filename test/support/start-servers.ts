@@ -10,6 +10,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   for (const [index, server] of servers.entries())
     process.env[ofWorker("SCRATCH_URL", index + 1)] = await server.create();
   return async () => {
-    for (const server of servers) await server.close();
+    await Promise.all(servers.map((server) => server.close()));
   };
 }
