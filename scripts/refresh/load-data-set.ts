@@ -11,7 +11,7 @@ import { findChanges, recordChanges } from "./find-changes.ts";
 import type { SourceFile } from "./find-files.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
-import { computeChecksum, readDefinition, runDefinition } from "./read-definition.ts";
+import { computeChecksum, readDefinition, runDefinition, runDefinitions } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 
 /** What to publish: the files, and what the history shall call them. */
@@ -132,6 +132,14 @@ async function setSession(client: Client, definitions: string | undefined): Prom
   }
 }
 
+/** What makes the next generation, in order, and what its time is called in publication.data_sets. */
+const builders: Record<string, string> = {
+  "build.sql": "build",
+  "indexes.sql": "index",
+  "fingerprints.sql": "fingerprints",
+  "totals.sql": "totals",
+};
+
 async function buildNextGeneration(
   client: Client,
   files: SourceFile[],
@@ -148,10 +156,9 @@ async function buildNextGeneration(
     const rejected = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
-    await stopwatch.time("build", runDefinition(client, "build.sql", definitions));
-    await stopwatch.time("index", runDefinition(client, "indexes.sql", definitions));
-    await stopwatch.time("fingerprints", runDefinition(client, "fingerprints.sql", definitions));
-    await stopwatch.time("totals", runDefinition(client, "totals.sql", definitions));
+    await runDefinitions(client, Object.keys(builders), definitions, (name, work) =>
+      stopwatch.time(builders[name] ?? name, work),
+    );
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next", advice);
     if (isGated) await checkGates(client, counts);

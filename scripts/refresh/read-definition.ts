@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { runGuardedFiles } from "../sql/run-guarded-files.ts";
+import { type GuardedFiles, runGuardedFiles } from "../sql/run-guarded-files.ts";
 import type { StoredFile } from "./stored-file.ts";
 
 /** The `db/data_set` of this repository. */
@@ -52,20 +52,31 @@ function readColumns(place: string, body: string): SourceColumn[] {
   });
 }
 
+/** Runs a file of `db/data_set`, as `runDefinitions()` does. */
+export async function runDefinition(client: Client, name: string, directory?: string): Promise<void> {
+  await runDefinitions(client, [name], directory);
+}
+
 /**
- * Runs a file of `db/data_set` inside the caller's transaction.
+ * Runs files of `db/data_set` inside the caller's transaction, one after the other, and asks the database once what all of
+ * them have changed.
  *
+ * @param time takes the time that a file runs
  * @throws SqlFileError that names file, line and column: of what PostgreSQL refused, or of a change outside of the
  * schemas of the data set
  */
-export async function runDefinition(
+export async function runDefinitions(
   client: Client,
-  name: string,
+  names: string[],
   directory = definitionsDirectory,
+  time: <Result>(name: string, work: Promise<Result>) => Promise<Result> = (_name, work) => work,
 ): Promise<void> {
-  const sql = await readDefinition(name, directory);
-  const scope = { schemas, tables: true, ...(name === "views.sql" && { others: boundSchemas }) };
-  await runGuardedFiles(client, [{ files: [{ name: `db/data_set/${name}`, sql }], scope, rule }]);
+  const groups = names.map(async (name): Promise<GuardedFiles> => {
+    const sql = await readDefinition(name, directory);
+    const scope = { schemas, tables: true, ...(name === "views.sql" && { others: boundSchemas }) };
+    return { files: [{ name: `db/data_set/${name}`, sql }], scope, rule, time: (work) => time(name, work) };
+  });
+  await runGuardedFiles(client, await Promise.all(groups));
 }
 
 const schemas = "^(staging|dissemination(_replaced)?|(disclosed|suppressed)(_next|_previous|_dropped)?)$";

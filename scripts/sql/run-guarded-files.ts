@@ -9,6 +9,8 @@ export interface GuardedFiles {
   files: SqlFile[];
   scope: Scope;
   rule: string;
+  /** Takes the time that they run. */
+  time?: <Result>(work: Promise<Result>) => Promise<Result>;
 }
 
 /**
@@ -33,10 +35,11 @@ export async function runGuardedFiles(client: ClientBase, groups: GuardedFiles[]
       if (statements.length === 0) continue;
       await client.query("savepoint guarded_group");
       parts.push({ from: await readSavepointId(client), scope: group.scope });
-      await runStatements(
+      const work = runStatements(
         client,
         statements.map(({ statement }) => statement),
       );
+      await (group.time?.(work) ?? work);
       const problem = compareSessions(session, await readSession(client));
       if (problem !== undefined) return problem;
     }
