@@ -59,8 +59,8 @@ begin
 
   -- What names no submission is computed of public rows: a materialized view, whose definition reads tables of this
   -- generation with a report_id, calls nothing but immutable functions of PostgreSQL (so that it may be run here, by
-  -- whoever deploys), and gives the same rows now. So is one that has a report_id of its own. But data_set says which data
-  -- set it is.
+  -- whoever deploys), and gives the same rows now. So is one that has a report_id of its own. But data_set, with the three
+  -- columns that it has, says which data set it is.
   for question in
     select
       pg_class.oid,
@@ -68,7 +68,11 @@ begin
       case when pg_class.relkind = 'm' then rtrim(pg_get_viewdef(pg_class.oid), ';') end as definition
     from pg_catalog.pg_class
     where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
-      and pg_class.relname <> 'data_set'
+      and not (pg_class.relname = 'data_set' and (
+        select array_agg(pg_attribute.attname::text order by pg_attribute.attname)
+        from pg_catalog.pg_attribute
+        where pg_attribute.attrelid = pg_class.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
+      ) = '{built_at,id,published_at}')
       and (pg_class.relkind = 'm' or not exists (
         select from pg_catalog.pg_attribute
         where pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = 'report_id' and not pg_attribute.attisdropped

@@ -204,6 +204,12 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
     /disclosed\.names: it has no report_id/,
   ],
   [
+    "names of suppressed auditees beside what data set it is",
+    `alter table disclosed.data_set add column names text[];
+     update disclosed.data_set set names = array(select auditee_name from suppressed.general)`,
+    /disclosed\.data_set: it has no report_id/,
+  ],
+  [
     "totals that count suppressed submissions",
     `create materialized view disclosed.counts as
      select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1;
