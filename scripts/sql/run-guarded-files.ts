@@ -40,7 +40,7 @@ export async function runGuardedFiles(client: ClientBase, groups: GuardedFiles[]
         statements.map(({ statement }) => statement),
       );
       await (group.time?.(work) ?? work);
-      const problem = compareSessions(session, await readSession(client));
+      const problem = compareSessions(session, await readSession(client, session));
       if (problem !== undefined) return problem;
     }
     return await findForbiddenChange(client, before, parts);
