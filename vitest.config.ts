@@ -10,6 +10,7 @@ const onStack = [
   "test/db/{catalogue,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
   "test/gateway/sync/render.test.ts",
+  "test/gateway/upstream-errors.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
   "test/report-service/{entry-points,outage,redeem,relay-storage,s3-store}.test.ts",

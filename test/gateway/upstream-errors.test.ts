@@ -1,34 +1,27 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningStack, runStack } from "../support/run-stack.ts";
-import { makeSmallSample } from "../support/small-sample.ts";
-import { send } from "../support/target.ts";
+import { request, target } from "../support/target.ts";
 
-// What the gateway adds to PostgREST's errors. A stack of its own, whose tiers are given no time at all.
+// What the gateway adds to PostgREST's errors. The tiers of the stack are given no time at all meanwhile.
 
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
-let stack: RunningStack;
 let client: Client;
+let tiers: { name: string; statement_timeout: string }[];
 
 beforeAll(async () => {
-  sample = await makeSmallSample();
-  stack = await runStack({ args: ["--data", sample.directory] });
-  client = new Client({ connectionString: stack.facts.database_url });
+  client = new Client({ connectionString: target.databaseUrl });
   await client.connect();
+  ({ rows: tiers } = await client.query("select name, statement_timeout::text from access.tiers"));
   await client.query("update access.tiers set statement_timeout = '1 ms'");
 });
 afterAll(async () => {
+  for (const { name, statement_timeout: time } of tiers)
+    await client.query("update access.tiers set statement_timeout = $2 where name = $1", [name, time]);
   await client.end();
-  await stack.dispose();
-  await sample.remove();
 });
 
 const slow = "/federal_awards?select=*,general(*)&order=cluster_name";
 const ask = (path: string, method = "GET", headers: Record<string, string> = {}) =>
-  send(stack.facts.base_url, path, {
-    method,
-    headers: { "x-api-key": stack.facts.keys.individual, ...headers },
-  });
+  request(path, { method, key: "individual", headers });
 
 describe("a query that runs longer than its tier allows", () => {
   it.each(["application/json", "text/csv", "application/vnd.pgrst.object+json"])(
