@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { ClientBase, QueryResultRow } from "pg";
 
 /** Where statements may change the catalogue. */
@@ -88,10 +88,17 @@ export async function findForbiddenChange(
   return gone === undefined ? undefined : `It removes what is not its own: a row of ${gone[0]} is gone.`;
 }
 
-/** Asks what a session asks again and again. Without parameters it is planned once, and planning takes the longest. */
+/**
+ * Asks what a session asks again and again. Without parameters it is planned once, and planning takes the longest. A file
+ * may have removed what was prepared, and prepared something else by its name: only what came with this text counts, and
+ * not by SQL.
+ */
 async function askPrepared<Row extends QueryResultRow>(client: ClientBase, text: string): Promise<Row[]> {
-  const name = createHash("sha256").update(text).digest("base64url");
-  return (await client.query<Row>({ name, text })).rows;
+  const { rows } = await client.query<{ name: string }>(
+    "select name from pg_catalog.pg_prepared_statements where statement = $1 and not from_sql limit 1",
+    [text],
+  );
+  return (await client.query<Row>({ name: rows[0]?.name ?? randomUUID(), text })).rows;
 }
 
 // Statistics, and what follows from the other catalogues.

@@ -28,6 +28,7 @@ export async function runGuardedFiles(client: ClientBase, groups: GuardedFiles[]
   const all = groups.flatMap((group) =>
     group.files.flatMap(splitStatements).map((statement) => ({ statement, group })),
   );
+  if (all.length === 0) return;
   const run = async (count: number): Promise<string | undefined> => {
     const parts: Part[] = [];
     for (const group of groups) {

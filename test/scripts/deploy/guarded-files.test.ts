@@ -212,6 +212,24 @@ describe("an API file", () => {
     expect(message).toContain("\n  The rule.");
   });
 
+  // They are prepared once a session, and a file sees them there.
+  it.each([
+    `do $$ declare question record; begin
+      for question in select name, statement from pg_prepared_statements where not from_sql loop
+        execute format('deallocate %I', question.name);
+        execute format('prepare %I as ', question.name) || case
+          when question.statement ~ 'with written|as objects' then 'select 1 where false' else question.statement
+        end;
+      end loop;
+    end $$;`,
+    "deallocate all;",
+  ])("is asked about with the deployment's own questions, whatever it does to them: %s", async (statement) => {
+    expect(await tryFile(statement)).toBe("allowed");
+    expect(await tryFile(`${statement}\ncreate schema helper;`)).toMatch(
+      new RegExp(`^file\\.sql:${statement.split("\n").length + 1}:1: It makes or changes the schema helper\\.`),
+    );
+  });
+
   it("is refused by the deployment and by its plan alike, with its line, and nothing has changed", async () => {
     copy = await copyRepository();
     const at = await append("alter role api_public bypassrls;");
