@@ -61,7 +61,7 @@ create table if not exists deployment.migrations (
 async function runPending(client: Client, directory: string, pending: Migration[]): Promise<void> {
   // Large: most deployments have none to run.
   const { runner } = await import("node-pg-migrate");
-  const session = await readSession(client);
+  let session = await readSession(client);
   await runner({
     dbClient: client,
     dir: directory,
@@ -86,6 +86,8 @@ async function runPending(client: Client, directory: string, pending: Migration[
                 else {
                   builder.noTransaction();
                   await runWithoutTransaction(client, migration);
+                  // What it sets stays, and is not the next one's doing.
+                  session = await readSession(client);
                 }
               },
             },

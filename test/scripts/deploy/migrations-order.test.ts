@@ -116,8 +116,9 @@ describe("a migration without a transaction", () => {
     "",
   ].join("\n");
 
-  it("runs, and is run once", async () => {
-    await copy.write(file, sql);
+  it("runs, and is run once; what it sets is not laid at the next one's door", async () => {
+    await copy.write(file, `${sql}set maintenance_work_mem = '65MB';\n`);
+    await copy.write("migrations/20980301000000000_after.sql", "-- Lock level: none.\nselect 1;\n");
     const plan = await deploy("--plan");
     expect(plan.code).toBe(3);
     expect((await deploy()).code).toBe(0);
