@@ -60,7 +60,7 @@ begin
   -- What names no submission is computed of public rows: a materialized view, whose definition reads tables of this
   -- generation with a report_id, calls nothing but immutable functions of PostgreSQL (so that it may be run here, by
   -- whoever deploys), and gives the same rows now. So is one that has a report_id of its own. But data_set, with the three
-  -- columns that it has, says which data set it is.
+  -- columns that it has, of their types, says which data set it is.
   for question in
     select
       pg_class.oid,
@@ -69,10 +69,10 @@ begin
     from pg_catalog.pg_class
     where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
       and not (pg_class.relname = 'data_set' and (
-        select array_agg(pg_attribute.attname::text order by pg_attribute.attname)
+        select string_agg(format('%s %s', pg_attribute.attname, pg_attribute.atttypid::regtype), ', ' order by pg_attribute.attname)
         from pg_catalog.pg_attribute
         where pg_attribute.attrelid = pg_class.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
-      ) = '{built_at,id,published_at}')
+      ) = 'built_at timestamp with time zone, id uuid, published_at timestamp with time zone')
       and (pg_class.relkind = 'm' or not exists (
         select from pg_catalog.pg_attribute
         where pg_attribute.attrelid = pg_class.oid and pg_attribute.attname = 'report_id' and not pg_attribute.attisdropped

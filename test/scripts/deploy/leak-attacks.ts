@@ -210,6 +210,13 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
     /disclosed\.data_set: it has no report_id/,
   ],
   [
+    "names of suppressed auditees in what says what data set it is",
+    `drop table disclosed.data_set cascade;
+     create table disclosed.data_set as
+     select string_agg(auditee_name, ', ') as id, now() as built_at, null::timestamptz as published_at from suppressed.general`,
+    /disclosed\.data_set: it has no report_id/,
+  ],
+  [
     "totals that count suppressed submissions",
     `create materialized view disclosed.counts as
      select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1;
