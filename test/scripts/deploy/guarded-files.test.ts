@@ -223,10 +223,12 @@ describe("an API file", () => {
       end loop;
     end $$;`,
     "deallocate all;",
-  ])("is asked about with the deployment's own questions, whatever it does to them: %s", async (statement) => {
+  ])("cannot answer the deployment's questions itself: %s", async (statement) => {
     expect(await tryFile(statement)).toBe("allowed");
     expect(await tryFile(`${statement}\ncreate schema helper;`)).toMatch(
-      new RegExp(`^file\\.sql:${statement.split("\n").length + 1}:1: It makes or changes the schema helper\\.`),
+      new RegExp(
+        `^file\\.sql:${statement.split("\n").length + 1}:1: It makes or changes the schema helper\\.`,
+      ),
     );
   });
 
