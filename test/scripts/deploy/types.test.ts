@@ -69,12 +69,16 @@ describe("a program that uses them", () => {
       path.join(directory, "tsconfig.json"),
       JSON.stringify({ extends: "../../tsconfig.json", include: Object.keys(programs) }),
     );
-    const { stdout } = await $({ cwd: project, nothrow: true, quiet: true })`npx tsc -p ${directory}`;
-    return stdout.trim().split(/\n(?! )/);
+    const { exitCode, stdout } = await $({
+      cwd: project,
+      nothrow: true,
+      quiet: true,
+    })`npx tsc -p ${directory}`;
+    return { exitCode, problems: stdout.trim().split(/\n(?! )/) };
   };
 
   it("compiles with the published columns, and does not with a wrong one", async () => {
-    const problems = await compile({
+    const { exitCode, problems } = await compile({
       "right.ts": [
         'const { data } = await api.from("general").select("report_id, audit_year").limit(1);',
         "export const year: string | null | undefined = data?.[0]?.audit_year;",
@@ -88,6 +92,7 @@ describe("a program that uses them", () => {
         "export const year: string | null | undefined = data?.[0]?.audit_yeer;",
       ],
     });
+    expect(exitCode).not.toBe(0);
     expect(problems).toEqual([
       expect.stringMatching(/\/wrong\.ts\(.*column 'audit_yeer' does not exist on 'general'/s),
     ]);
