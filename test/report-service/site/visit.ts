@@ -39,7 +39,7 @@ export async function visit(
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
   const page = await (await findContext(browser, options)).newPage();
-  page.setDefaultTimeout(25_000);
+  page.setDefaultTimeout(10_000);
   const asked = new Set<string>();
   const complaints: string[] = [];
   const [, api = ""] = origins;
