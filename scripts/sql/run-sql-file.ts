@@ -83,7 +83,7 @@ select coalesce(jsonb_object_agg(name, current_setting(name)), '{}') || jsonb_bu
 from ${names}`;
 // What a server's operator may change meanwhile is left out.
 const firstSql = sessionSql("pg_catalog.pg_settings where context in ('user', 'superuser')");
-// Asked one by one they cost a quarter. Another role may not see all of them.
+// Asked one by one they cost half as much. Another role may not see all of them.
 const againSql = sessionSql("unnest($1::text[]) as name where current_user = $2");
 
 /**
