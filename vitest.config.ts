@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import StacksLast from "./test/support/stacks-last.ts";
 
 // Vitest gives BASE_URL a meaning of its own in the suites, and a path as its value by the time a project reads this file
 // again, so the deployment's address goes by another name.
@@ -27,6 +28,9 @@ const timed = [
   "test/scripts/refresh/gateway.test.ts",
 ];
 
+// Two cores have work for three, since tests wait as well. A deployment that is given is one for all.
+const maxWorkers = process.env.API_URL ? 1 : 3;
+
 export default defineConfig({
   test: {
     // A worker runs one file after the other, in one thread, with what it has imported.
@@ -38,28 +42,8 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     reporters: ["default", "./test/support/slowest-files.ts"],
     globalSetup: ["test/support/keep-files-in-memory.ts", "test/support/compile-programs.ts"],
+    sequence: { sequencer: StacksLast },
     projects: [
-      {
-        extends: true,
-        test: {
-          name: "stack",
-          include: onStack,
-          globalSetup: ["test/support/start-stack.ts"],
-          sequence: { groupOrder: 1 },
-          // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
-          maxWorkers: process.env.API_URL ? 1 : 2,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "timed",
-          include: timed,
-          globalSetup: ["test/support/start-stack.ts"],
-          sequence: { groupOrder: 2 },
-          maxWorkers: 1,
-        },
-      },
       {
         extends: true,
         test: {
@@ -68,9 +52,29 @@ export default defineConfig({
           exclude: [...onStack, ...timed],
           // Those that make databases of their own do so on the server of their worker.
           globalSetup: ["test/support/start-servers.ts"],
-          sequence: { groupOrder: 0 },
-          // Two cores have work for three, since tests wait as well.
-          maxWorkers: 3,
+          maxWorkers,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "stack",
+          include: onStack,
+          // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
+          globalSetup: ["test/support/start-stack.ts"],
+          setupFiles: ["test/support/wait-for-stack.ts"],
+          maxWorkers,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "timed",
+          include: timed,
+          globalSetup: ["test/support/start-stack.ts"],
+          setupFiles: ["test/support/wait-for-stack.ts"],
+          sequence: { groupOrder: 1 },
+          maxWorkers: 1,
         },
       },
     ],

@@ -3,10 +3,9 @@ import { toWinAnsi } from "./win-ansi.ts";
 /** A row of a table by column name, as read from a file or the API. Any column may be missing. */
 export type Cells = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** `x` and `width` in points, from the left margin. */
+/** `width` in characters: all of a Courier font are as wide. */
 export type Column = {
   title: string;
-  x: number;
   width: number;
   align?: "right";
   value: (row: Cells) => string;
@@ -36,45 +35,39 @@ export function drawTable(
     startPage(pdf);
     y = MARGIN;
   };
-  makeRoom(4 * ROW);
-  pdf.font("Helvetica-Bold").fontSize(11).text(title, MARGIN, y, { lineBreak: false });
-  y += 18;
-  pdf.fontSize(8);
-  if (rows.length > 0) drawRow(pdf, y, columns, (column) => column.title);
-  y += rows.length > 0 ? ROW : 0;
-  pdf.font("Helvetica");
-  for (const row of rows.slice(0, limit)) {
+  const write = (text: string) => {
     makeRoom(ROW);
-    pdf.font("Helvetica").fontSize(8);
-    drawRow(pdf, y, columns, (column) => toWinAnsi(column.value(row)));
+    pdf.font("Courier").fontSize(8).text(toWinAnsi(text), MARGIN, y, { lineBreak: false });
     y += ROW;
-  }
-  const rest =
-    rows.length > limit ? `and ${rows.length - limit} more` : rows.length === 0 ? "None on record." : "";
-  if (rest === "") return y;
-  makeRoom(ROW);
-  pdf.font("Helvetica").fontSize(8).text(rest, MARGIN, y, { lineBreak: false });
-  return y + ROW;
+  };
+  makeRoom(4 * ROW);
+  pdf.font("Courier-Bold").fontSize(11).text(title, MARGIN, y, { lineBreak: false });
+  y += 18;
+  if (rows.length > 0) write(layOut(columns, ({ title }) => title));
+  for (const row of rows.slice(0, limit)) write(layOut(columns, ({ value }) => value(row)));
+  if (rows.length > limit) write(`and ${rows.length - limit} more`);
+  if (rows.length === 0) write("None on record.");
+  return y;
 }
 
-function drawRow(
-  pdf: PDFKit.PDFDocument,
-  y: number,
-  columns: readonly Column[],
-  write: (column: Column) => string,
-): void {
-  for (const column of columns) {
-    const text = write(column);
-    const indent = column.align === "right" ? column.width - pdf.widthOfString(text) : 0;
-    pdf.text(text, MARGIN + column.x + indent, y, { lineBreak: false });
-  }
+/** A line with the columns below those of other lines. */
+function layOut(columns: readonly Column[], write: (column: Column) => string): string {
+  const cells = columns.map((column) => {
+    const text = clip(write(column), column.width);
+    return column.align === "right" ? text.padStart(column.width) : text.padEnd(column.width);
+  });
+  return cells.join(" ").trimEnd();
 }
 
 /** Begins a page, which says at its foot what it is. */
 export function startPage(pdf: PDFKit.PDFDocument): void {
   pdf.addPage();
   pdf
-    .font("Helvetica")
+    .font("Courier")
     .fontSize(7)
     .text(FOOTER, MARGIN, BOTTOM + 4, { lineBreak: false });
+}
+
+export function clip(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

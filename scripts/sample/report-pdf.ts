@@ -1,7 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import PDFDocument from "pdfkit";
 import { formatDollars } from "./narratives.ts";
-import { type Cells, type Column, drawTable, MARGIN, ROW, startPage, WIDTH } from "./pdf-table.ts";
+import { type Cells, type Column, clip, drawTable, MARGIN, ROW, startPage, WIDTH } from "./pdf-table.ts";
 import { toWinAnsi } from "./win-ansi.ts";
 
 export type { Cells };
@@ -11,30 +11,23 @@ export type Report = { general: Cells; awards: readonly Cells[]; findings?: read
 const AWARDS_SHOWN = 60;
 const FINDINGS_SHOWN = 40;
 const AWARD_COLUMNS: readonly Column[] = [
-  { title: "Award", x: 0, width: 62, value: (row) => show(row.award_reference) },
+  { title: "Award", width: 11, value: (row) => show(row.award_reference) },
   {
     title: "Number",
-    x: 64,
-    width: 38,
+    width: 9,
     value: (row) => [row.federal_agency_prefix, row.federal_award_extension].map(show).join("."),
   },
-  { title: "Federal program", x: 104, width: 250, value: (row) => clip(show(row.federal_program_name), 44) },
-  { title: "Major", x: 356, width: 26, value: (row) => show(row.is_major) },
-  { title: "Direct", x: 384, width: 28, value: (row) => show(row.is_direct) },
-  {
-    title: "Expended",
-    x: 414,
-    width: WIDTH - 414,
-    align: "right",
-    value: (row) => showDollars(row.amount_expended),
-  },
+  { title: "Federal program", width: 48, value: (row) => show(row.federal_program_name) },
+  { title: "Major", width: 5, value: (row) => show(row.is_major) },
+  { title: "Direct", width: 6, value: (row) => show(row.is_direct) },
+  { title: "Expended", width: 20, align: "right", value: (row) => showDollars(row.amount_expended) },
 ];
 
 const FINDING_COLUMNS: readonly Column[] = [
-  { title: "Finding", x: 0, width: 62, value: (row) => show(row.reference_number) },
-  { title: "Award", x: 64, width: 72, value: (row) => show(row.award_reference) },
-  { title: "Requirement", x: 140, width: 90, value: (row) => clip(show(row.type_requirement), 15) },
-  { title: "What it is", x: 234, width: WIDTH - 234, value: describeFinding },
+  { title: "Finding", width: 11, value: (row) => show(row.reference_number) },
+  { title: "Award", width: 11, value: (row) => show(row.award_reference) },
+  { title: "Requirement", width: 15, value: (row) => show(row.type_requirement) },
+  { title: "What it is", width: 64, value: describeFinding },
 ];
 
 /**
@@ -48,13 +41,14 @@ export async function writeReportPdf(report: Report, writable: NodeJS.WritableSt
     size: "LETTER",
     margin: MARGIN,
     autoFirstPage: false,
+    font: "Courier",
     info: {
       Title: `Single Audit report ${show(general.report_id)}`,
       CreationDate: new Date(`${date.slice(0, 10)}T00:00:00Z`),
     },
   });
   startPage(pdf);
-  pdf.font("Helvetica-Bold").fontSize(17).text("Single Audit report", MARGIN, MARGIN);
+  pdf.font("Courier-Bold").fontSize(17).text("Single Audit report", MARGIN, MARGIN);
   pdf.fontSize(12).text(toWinAnsi(show(general.auditee_name) || "Auditee not named"), { width: WIDTH });
   let y = drawFacts(pdf, pdf.y + 8, listFacts(general));
   y = drawTable(
@@ -96,10 +90,10 @@ function drawFacts(
   top: number,
   facts: readonly (readonly [string, string])[],
 ): number {
-  pdf.fontSize(9);
+  pdf.font("Courier").fontSize(9);
   facts.forEach(([name, value], i) => {
-    pdf.font("Helvetica-Bold").text(name, MARGIN, top + i * ROW, { lineBreak: false });
-    pdf.font("Helvetica").text(toWinAnsi(clip(value, 80)), MARGIN + 90, top + i * ROW, { lineBreak: false });
+    const line = toWinAnsi(clip(name.padEnd(16) + value, 93));
+    pdf.text(line, MARGIN, top + i * ROW, { lineBreak: false });
   });
   return top + facts.length * ROW;
 }
@@ -127,8 +121,4 @@ function show(value: Cells[string]): string {
 function showDollars(value: Cells[string]): string {
   const amount = Number(show(value) || Number.NaN);
   return Number.isFinite(amount) ? formatDollars(amount) : "";
-}
-
-function clip(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
