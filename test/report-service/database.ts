@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Client } from "pg";
+import { Pool } from "pg";
 import { target } from "../support/target.ts";
 
 /** The tokens of a test, seen as the database's superuser. */
@@ -25,13 +25,12 @@ export function serviceDatabaseUrl(port?: number): string {
 }
 
 export async function openTokens(): Promise<Tokens> {
-  const client = new Client({ connectionString: databaseUrl().href });
-  await client.connect();
+  const pool = new Pool({ connectionString: databaseUrl().href, max: 4 });
   const issued: string[] = [];
   return {
     issue: async (reportId) => {
       const token = randomUUID();
-      await client.query(
+      await pool.query(
         `insert into access.access_tokens (token_sha256, api_key_id, report_id, expires_at)
          select sha256(uuid_send($1)), id, $2, now() + interval '1 minute'
          from access.api_keys where key_prefix = 'DEMO_KEY'`,
@@ -41,13 +40,13 @@ export async function openTokens(): Promise<Tokens> {
       return token;
     },
     expire: async (token) => {
-      await client.query(
+      await pool.query(
         "update access.access_tokens set expires_at = now() where token_sha256 = sha256(uuid_send($1))",
         [token],
       );
     },
     isSpent: async (token) => {
-      const { rows } = await client.query<{ spent: boolean }>(
+      const { rows } = await pool.query<{ spent: boolean }>(
         "select redeemed_at is not null as spent from access.access_tokens where token_sha256 = sha256(uuid_send($1))",
         [token],
       );
@@ -55,12 +54,12 @@ export async function openTokens(): Promise<Tokens> {
       return rows[0].spent;
     },
     close: async () => {
-      await client.query(
+      await pool.query(
         `delete from access.access_tokens using unnest($1::uuid[]) as token
          where token_sha256 = sha256(uuid_send(token))`,
         [issued],
       );
-      await client.end();
+      await pool.end();
     },
   };
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { connect } from "../../../service/connect.ts";
+import type { Surroundings } from "../../../service/surroundings.ts";
 import { programArguments } from "../../support/compile-programs.ts";
 import { collect, runHere } from "../../support/run-here.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
@@ -31,7 +31,11 @@ it("says for whom it waits and how to end that, and no longer than --wait", asyn
   const { code, stdout, stderr } = await runHere(runDeploy, ["--wait", "1s", "--json"], {
     env: { DATABASE_URL: database.url },
   });
-  expect([code, Math.round((Date.now() - start) / 1000)]).toEqual([1, 1]);
+  const milliseconds = Date.now() - start;
+  expect(code).toBe(1);
+  expect(milliseconds).toBeGreaterThanOrEqual(1000);
+  // A busy machine takes its time to say so.
+  expect(milliseconds).toBeLessThan(5000);
   const who = `process ${pid} \\(db-deploy, as postgres, from 127\\.0\\.0\\.1, since \\S+ \\S+ UTC\\)`;
   const ending = `To end it: select pg_terminate_backend\\(${pid}\\)`;
   expect(stderr).toMatch(
@@ -44,14 +48,23 @@ it("says for whom it waits and how to end that, and no longer than --wait", asyn
   await holder.end();
 });
 
+/** A deployment that waits, with what it has said. */
+function startDeploy(...args: string[]) {
+  const { stream, text } = collect();
+  const around: Surroundings = {
+    argv: ["node", "db:deploy", ...args],
+    env: { DATABASE_URL: database.url },
+    stdin: process.stdin,
+    stdout: stream,
+    stderr: stream,
+  };
+  return { text, done: runDeploy(around).then(() => around.exitCode ?? 0) };
+}
+
 it("goes on once the other one is ended as it was told", async () => {
   const holder = await connect(database.url, "db-deploy");
   const pid = await readPid(holder, holdLock);
-  const { stream, text } = collect();
-  const done = runDeploy({
-    ...{ argv: ["node", "db:deploy"], env: { DATABASE_URL: database.url }, stdin: process.stdin },
-    ...{ stdout: stream, stderr: stream },
-  });
+  const { done, text } = startDeploy();
   await expect.poll(text).toContain(`select pg_terminate_backend(${pid})`);
   expect(text()).toContain("Waiting for it to end, as long as it takes");
   await database.client.query("select pg_terminate_backend($1)", [pid]);
@@ -74,10 +87,8 @@ it("is let go within seconds by a deployment that is killed in the middle of a l
       )
     ).rowCount;
   await expect.poll(isAsleep).toBe(1);
+  const { done, text } = startDeploy("--wait", "10s");
+  await expect.poll(text).toContain("Another deployment is running");
   child.kill("SIGKILL");
-  await sleep(100);
-  const { code, stderr } = await runHere(runDeploy, ["--wait", "10s"], {
-    env: { DATABASE_URL: database.url },
-  });
-  expect([code, stderr]).toEqual([0, expect.stringContaining("Another deployment is running")]);
+  expect([await done, text()]).toEqual([0, expect.stringContaining("Nothing to do.")]);
 });
