@@ -119,6 +119,15 @@ begin
     end if;
   end loop;
 
+  if exists (
+    select from pg_catalog.pg_class where pg_class.oid = to_regclass(format('%I.data_set', disclosed)) and pg_class.relkind = 'r'
+  ) then
+    execute format('select count(*) <> 1 from %I.data_set', disclosed) into is_there;
+    if is_there then
+      findings := findings || format('%I.data_set: one row says which data set this is, and it has not one.', disclosed);
+    end if;
+  end if;
+
   -- Nor may it be seen that a suppressed submission came after or before a public one.
   execute format(
     'select exists ('

@@ -217,6 +217,12 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
     /disclosed\.data_set: it has no report_id/,
   ],
   [
+    "names of suppressed auditees, as rows of what says what data set it is",
+    `insert into disclosed.data_set
+     select md5(auditee_name)::uuid, now(), now() from suppressed.general where auditee_name is not null`,
+    /disclosed\.data_set: one row says which data set this is/,
+  ],
+  [
     "totals that count suppressed submissions",
     `create materialized view disclosed.counts as
      select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1;
