@@ -39,9 +39,8 @@ try {
   await keepSession(client);
   await lockDeployment(client, print);
   const { rows } = await client.query("select source from publication.data_sets where state = 'live'");
-  print(`Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.`);
-  print(`For the requests below: API_KEY=$(node -p 'require("${path.resolve(factsFile)}").keys.individual')`);
   await watchApi(client, path.resolve(directory), stop.signal, {
+    watching: () => print(describeWatch()),
     api: (saved) => print(describeSaved(saved, facts)),
     dataSet: (file) => print(describeDefinition(file, rows[0]?.source)),
   });
@@ -49,6 +48,13 @@ try {
 } catch (error) {
   process.stderr.write(`db:watch: ${describeError(error)}\n`);
   process.exitCode = 1;
+}
+
+function describeWatch(): string {
+  return [
+    `Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.`,
+    `For the requests below: API_KEY=$(node -p 'require("${path.resolve(factsFile)}").keys.individual')`,
+  ].join("\n");
 }
 
 async function readFacts(file: string): Promise<StackFacts> {

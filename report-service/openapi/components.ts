@@ -82,6 +82,10 @@ export const responses = {
   outside: error("An offset, or a range, past the end."),
   tooMany: error("Over the limit.", "Retry-After"),
   failed: error("The query ran longer than the key's tier allows (code 57014), or something went wrong."),
+  unreached: {
+    description: "The gateway does not reach the API behind it. Send the request again.",
+    headers: listHeaders("X-Request-Id"),
+  },
   unavailable: error("The service is switched off, or a part of it is away.", "Retry-After"),
 };
 export const listResponses = (names: Record<number, keyof typeof responses>) =>

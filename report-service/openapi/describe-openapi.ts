@@ -96,7 +96,14 @@ function describeRoot(): object {
           headers: listHeaders("X-RateLimit-Remaining-Hour", "X-Request-Id"),
           content: { "application/openapi+json": { schema: { type: "object" } } },
         },
-        ...listResponses({ 401: "unauthorized", 406: "notAcceptable", 429: "tooMany", 503: "unavailable" }),
+        ...listResponses({
+          401: "unauthorized",
+          406: "notAcceptable",
+          429: "tooMany",
+          502: "unreached",
+          503: "unavailable",
+          504: "unreached",
+        }),
       },
     },
   };

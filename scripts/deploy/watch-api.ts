@@ -23,6 +23,8 @@ export interface Saved {
 
 /** Is told of what was saved. */
 export interface WatchReports {
+  /** Each save from now on is seen. */
+  watching: () => void;
   /** Files of `api`, which were applied if they could be. */
   api: (saved: Saved) => void;
   /** A file of `data_set`, which comes into effect with the next data set. */
@@ -62,6 +64,7 @@ export async function watchApi(
   };
   watchFolders();
   watchDataSet(path.join(directory, "data_set"), signal, reports.dataSet);
+  reports.watching();
   signal.addEventListener("abort", () => wake());
   while (!signal.aborted) {
     if (saved.size === 0) {
