@@ -30,6 +30,13 @@ export interface ComparedResults {
 /** A figure that is worse by more than this share has lost. */
 const tolerance = 0.15;
 
+/** What two runs have in common, so that it can be compared. */
+type Basis = "figures" | "ratios" | "look-ups";
+const caveats: Partial<Record<Basis, string>> = {
+  ratios: "another machine: ratios alone",
+  "look-ups": "another amount of rows: ratios of look-ups alone",
+};
+
 /** The results of the last commit, if there are any. */
 export async function readCommittedResults(directory: string): Promise<Partial<Results> | undefined> {
   const { stdout } = await promisify(execFile)("git", ["show", "HEAD:./results.json"], {
@@ -40,15 +47,15 @@ export async function readCommittedResults(directory: string): Promise<Partial<R
 }
 
 /**
- * Names what has lost more than 15 % against earlier results. Those of another machine or of another amount of rows are
- * compared by their ratios alone: what an arm takes of the first arm beside it.
+ * Names what has lost more than 15 % against earlier results. Those of another machine are compared by their ratios alone:
+ * what an arm takes of the first arm beside it. Of another amount of rows only look-ups are, since what else is compared
+ * grows with the rows, each arm in its own way.
  */
 export function compareResults(before: Partial<Results>, now: Results): ComparedResults {
-  const isAlike =
-    before.machine === now.machine &&
-    Math.abs((before.publicReports ?? 0) / now.publicReports - 1) < tolerance;
-  const earlier = new Map(listFigures(before, isAlike).map((figure) => [figure.name, figure.value]));
-  const common = listFigures(now, isAlike).filter(
+  const hasSameRows = Math.abs((before.publicReports ?? 0) / now.publicReports - 1) < tolerance;
+  const basis = !hasSameRows ? "look-ups" : before.machine === now.machine ? "figures" : "ratios";
+  const earlier = new Map(listFigures(before, basis).map((figure) => [figure.name, figure.value]));
+  const common = listFigures(now, basis).filter(
     ({ name, value }) => value > 0 && (earlier.get(name) ?? 0) > 0,
   );
   const losses = common
@@ -62,7 +69,7 @@ export function compareResults(before: Partial<Results>, now: Results): Compared
     measuredAt: before.measuredAt ?? "",
     compared: common.length,
     losses,
-    ...(!isAlike && { caveat: "another machine or amount of rows: ratios alone are compared" }),
+    ...(caveats[basis] !== undefined && { caveat: caveats[basis] }),
   };
 }
 
@@ -79,7 +86,7 @@ export function describeLosses({ measuredAt, compared, losses, caveat }: Compare
   ].join("\n");
 }
 
-function listFigures(results: Partial<Results>, isAlike: boolean): Figure[] {
+function listFigures(results: Partial<Results>, basis: Basis): Figure[] {
   const { lookUps, pages, walks, refresh, tokenPairsPerSecond = {}, megabytes } = results;
   const rates = Object.entries(lookUps?.arms ?? {}).map(
     ([arm, { perSecond }]) => [arm, perSecond.median] as const,
@@ -110,9 +117,11 @@ function listFigures(results: Partial<Results>, isAlike: boolean): Figure[] {
       isCost: true,
     })),
   ];
+  const lookUpRatios = relate(rates, (arm, first) => `look-ups, ${arm} to ${first}`, false);
+  if (basis === "look-ups") return lookUpRatios;
   return [
-    ...(isAlike ? absolute : []),
-    ...relate(rates, (arm, first) => `look-ups, ${arm} to ${first}`, false),
+    ...(basis === "figures" ? absolute : []),
+    ...lookUpRatios,
     ...costs.flatMap(({ name, arms }) => relate(arms, (arm, first) => `${name}, ${arm} to ${first}`, true)),
     {
       name: "the whole refresh to COPY alone",

@@ -30,4 +30,9 @@ it("npm run bench names what has lost more than 15 %, and nothing else", async (
   expect(compareResults(before, now).losses.map(({ name }) => name)).toEqual([
     "audit_year=eq.2022, common design to ours",
   ]);
+
+  // More rows are not slower either.
+  now.publicReports *= 2;
+  const { losses, caveat } = compareResults(before, now);
+  expect([losses, caveat]).toEqual([[], "another amount of rows: ratios of look-ups alone"]);
 });
