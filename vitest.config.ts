@@ -28,8 +28,10 @@ const timed = [
   "test/scripts/refresh/gateway.test.ts",
 ];
 
-// Two cores have work for three, since tests wait as well. A deployment that is given is one for all.
-const maxWorkers = process.env.API_URL ? 1 : 3;
+// Two cores have work for three, since tests wait as well.
+const maxWorkers = 3;
+/** Whether a deployment is given, which is one for all. */
+const isGiven = Boolean(process.env.API_URL);
 
 export default defineConfig({
   test: {
@@ -63,7 +65,8 @@ export default defineConfig({
           // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
           globalSetup: ["test/support/start-stack.ts"],
           setupFiles: ["test/support/wait-for-stack.ts"],
-          maxWorkers,
+          sequence: { groupOrder: isGiven ? 1 : 0 },
+          maxWorkers: isGiven ? 1 : maxWorkers,
         },
       },
       {
@@ -73,7 +76,7 @@ export default defineConfig({
           include: timed,
           globalSetup: ["test/support/start-stack.ts"],
           setupFiles: ["test/support/wait-for-stack.ts"],
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           maxWorkers: 1,
         },
       },

@@ -48,8 +48,8 @@ export async function readCommittedResults(directory: string): Promise<Partial<R
 
 /**
  * Names what has lost more than 15 % against earlier results. Those of another machine are compared by their ratios alone:
- * what an arm takes of the first arm beside it. Of another amount of rows only look-ups are, since what else is compared
- * grows with the rows, each arm in its own way.
+ * what an arm takes of the first arm beside it. Where the amount of rows is another, look-ups alone are compared: the other
+ * measurements grow with the rows, each arm in its own way.
  */
 export function compareResults(before: Partial<Results>, now: Results): ComparedResults {
   const hasSameRows = Math.abs((before.publicReports ?? 0) / now.publicReports - 1) < tolerance;

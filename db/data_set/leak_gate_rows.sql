@@ -11,6 +11,7 @@ declare
   reports text[];
   question record;
   is_there boolean;
+  row_count bigint;
 begin
   -- Who deploys asks tables of the publisher, and so runs what their indexes, policies and columns call: nothing of the
   -- publisher's own, nor anything by a policy that holds for the owner too.
@@ -59,7 +60,7 @@ begin
 
   -- What names no submission is computed of public rows: a materialized view, whose definition reads tables of this
   -- generation with a report_id, calls nothing but immutable functions of PostgreSQL (so that it may be run here, by
-  -- whoever deploys), and gives the same rows now. So is one that has a report_id of its own. But data_set, with the three
+  -- whoever deploys), and gives the same rows now. So is one that has a report_id of its own. But the table data_set, with the
   -- columns that it has, of their types, says which data set it is.
   for question in
     select
@@ -68,7 +69,7 @@ begin
       case when pg_class.relkind = 'm' then rtrim(pg_get_viewdef(pg_class.oid), ';') end as definition
     from pg_catalog.pg_class
     where pg_class.relnamespace = to_regnamespace(disclosed) and pg_class.relkind in ('r', 'p', 'm')
-      and not (pg_class.relname = 'data_set' and (
+      and not (pg_class.relname = 'data_set' and pg_class.relkind = 'r' and (
         select string_agg(format('%s %s', pg_attribute.attname, pg_attribute.atttypid::regtype), ', ' order by pg_attribute.attname)
         from pg_catalog.pg_attribute
         where pg_attribute.attrelid = pg_class.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
@@ -119,12 +120,13 @@ begin
     end if;
   end loop;
 
+  -- More rows of it could tell of one submission each.
   if exists (
     select from pg_catalog.pg_class where pg_class.oid = to_regclass(format('%I.data_set', disclosed)) and pg_class.relkind = 'r'
   ) then
-    execute format('select count(*) <> 1 from %I.data_set', disclosed) into is_there;
-    if is_there then
-      findings := findings || format('%I.data_set: one row says which data set this is, and it has not one.', disclosed);
+    execute format('select count(*) from %I.data_set', disclosed) into row_count;
+    if row_count <> 1 then
+      findings := findings || format('%I.data_set: it should have one row, and has %s.', disclosed, row_count);
     end if;
   end if;
 

@@ -3,7 +3,7 @@ import { toWinAnsi } from "./win-ansi.ts";
 /** A row of a table by column name, as read from a file or the API. Any column may be missing. */
 export type Cells = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** `width` in characters: all of a Courier font are as wide. */
+/** `width` in characters: each of Courier is as wide as any other. */
 export type Column = {
   title: string;
   width: number;
@@ -37,7 +37,7 @@ export function drawTable(
   };
   const write = (text: string) => {
     makeRoom(ROW);
-    pdf.font("Courier").fontSize(8).text(toWinAnsi(text), MARGIN, y, { lineBreak: false });
+    pdf.font("Courier").fontSize(8).text(text, MARGIN, y, { lineBreak: false });
     y += ROW;
   };
   makeRoom(4 * ROW);
@@ -53,7 +53,7 @@ export function drawTable(
 /** A line with the columns below those of other lines. */
 function layOut(columns: readonly Column[], write: (column: Column) => string): string {
   const cells = columns.map((column) => {
-    const text = clip(write(column), column.width);
+    const text = clip(toWinAnsi(write(column)), column.width);
     return column.align === "right" ? text.padStart(column.width) : text.padEnd(column.width);
   });
   return cells.join(" ").trimEnd();

@@ -92,7 +92,7 @@ function drawFacts(
 ): number {
   pdf.font("Courier").fontSize(9);
   facts.forEach(([name, value], i) => {
-    const line = toWinAnsi(clip(name.padEnd(16) + value, 93));
+    const line = clip(name.padEnd(16) + toWinAnsi(value), 93);
     pdf.text(line, MARGIN, top + i * ROW, { lineBreak: false });
   });
   return top + facts.length * ROW;

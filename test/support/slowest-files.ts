@@ -17,6 +17,6 @@ export default class SlowestFiles implements Reporter {
 }
 
 function measureSeconds(module: TestModule): number {
-  const { collectDuration, setupDuration, duration } = module.diagnostic();
-  return (collectDuration + setupDuration + duration) / 1000;
+  const { collectDuration, duration } = module.diagnostic();
+  return (collectDuration + duration) / 1000;
 }

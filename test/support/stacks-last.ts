@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that need no stack first, while the stacks start; and each worker changes from one project to another once. */
+/**
+ * Runs files that need no stack first, while the stacks start. A worker that goes to another project begins anew, so each
+ * does that once.
+ */
 export default class StacksLast extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

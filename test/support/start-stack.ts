@@ -1,68 +1,68 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { type RunningStack, runStack } from "./run-stack.ts";
-import { countWorkers } from "./workers.ts";
-
-/** Names the directory that has a file for each stack, when it serves or has failed to. */
-export const stacksVariable = "STACKS_DIRECTORY";
+import { countWorkers, stacksVariable } from "./workers.ts";
 
 /**
- * Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. Other files run
- * meanwhile: who needs the stack waits for it (wait-for-stack.ts).
+ * Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. Files that need none
+ * run meanwhile; the others wait for it (wait-for-stack.ts).
  */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (process.env.API_URL || process.env[stacksVariable]) return undefined;
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-stacks-"));
+  // PostgreSQL's unprivileged user passes through.
+  await chmod(directory, 0o711);
   process.env[stacksVariable] = directory;
-  const started = startStacks(countWorkers(project), (number, description) =>
-    describeStack(path.join(directory, String(number)), description),
-  );
+  // Vitest sets projects up in whatever order their files are found.
+  const count = Math.max(...vitest.projects.map(countWorkers));
+  const files = Array.from({ length: count }, (_, index) => path.join(directory, String(index + 1)));
+  for (const file of files) await writeFile(file, "");
+  const started = startStacks(files);
   return async () => {
+    delete process.env[stacksVariable];
     await Promise.all((await started).map((stack) => stack.dispose()));
     await rm(directory, { recursive: true, force: true });
   };
 }
 
-type Description = Record<string, string>;
-
-/** Never fails: those who wait for a stack are told. */
-async function startStacks(
-  count: number,
-  describe: (number: number, description: Description) => Promise<void>,
-): Promise<RunningStack[]> {
-  const numbers = Array.from({ length: count }, (_, index) => index + 1);
-  const directories = count > 1 ? makeDirectories(count) : Promise.resolve([undefined]);
-  const stacks = numbers.map(async (number) => {
+/** Starts a stack for each file, and writes into it where the stack serves, or why it does not. */
+async function startStacks(files: string[]): Promise<RunningStack[]> {
+  const directories = files.map((file) => `${file}-stack`);
+  const prepared = prepareDirectories(directories);
+  const stacks = files.map(async (file, index) => {
+    let stack: RunningStack | undefined;
     try {
-      const directory = (await directories)[number - 1];
-      const stack = await runStack(directory === undefined ? {} : { directory });
-      await describe(number, listVariables(stack.facts));
-      return [stack];
+      await prepared;
+      stack = await runStack({ directory: directories[index] ?? "" });
+      await describeStack(file, listVariables(stack.facts));
     } catch (error) {
-      await describe(number, { error: (error as Error).message });
-      return [];
+      await describeStack(file, { error: (error as Error).message }).catch(() => {});
     }
+    return stack ?? [];
   });
   return (await Promise.all(stacks)).flat();
 }
 
-/** The directory of a stack that has published the sample, and copies of it: a copy takes less than another publication. */
-async function makeDirectories(count: number): Promise<string[]> {
-  const { directory, kill, exited } = await runStack();
+/**
+ * Publishes the sample in the first directory and copies it to the others, which takes less than another publication. Not
+ * for Kong: from a database that was copied it would serve, for a moment, by the ports of the first stack.
+ */
+async function prepareDirectories([first = "", ...others]: string[]): Promise<void> {
+  if (others.length === 0 || process.env.GATEWAY === "kong") return;
+  const { kill, exited } = await runStack({ directory: first });
   kill("SIGINT");
-  await exited;
-  const copies = Array.from({ length: count - 1 }, async (_, index) => {
-    const copy = `${directory}-${index + 2}`;
-    await promisify(execFile)("cp", ["-a", directory, copy]);
-    return copy;
-  });
-  return [directory, ...(await Promise.all(copies))];
+  if ((await exited) !== 0 || existsSync(path.join(first, "postgres/postmaster.pid")))
+    throw new Error("The first stack did not stop as it should, so it was not copied.");
+  await Promise.all(others.map((other) => promisify(execFile)("cp", ["-a", first, other])));
 }
+
+type Description = Record<string, string>;
 
 const listVariables = (facts: StackFacts): Description => ({
   API_URL: facts.base_url,

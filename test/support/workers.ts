@@ -7,5 +7,11 @@ export const countWorkers = ({ config, vitest }: TestProject): number =>
 /** The name of a variable for one worker alone. */
 export const ofWorker = (name: string, worker: string | number | undefined): string => `${name}_${worker}`;
 
-/** The number of this worker, from 1: no other that runs at the same time has it. */
+/**
+ * The number of this worker, from 1. No other that runs at the same time has it, of its group of projects. (Vitest may give
+ * two workers of a later group the same number, so such a group has one worker.)
+ */
 export const findWorkerNumber = (): string | undefined => process.env.VITEST_POOL_ID;
+
+/** Names the directory with a file for each stack: empty until it serves or has failed. */
+export const stacksVariable = "STACKS_DIRECTORY";

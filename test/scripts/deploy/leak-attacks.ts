@@ -220,7 +220,20 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
     "names of suppressed auditees, as rows of what says what data set it is",
     `insert into disclosed.data_set
      select md5(auditee_name)::uuid, now(), now() from suppressed.general where auditee_name is not null`,
-    /disclosed\.data_set: one row says which data set this is/,
+    /disclosed\.data_set: it should have one row, and has/,
+  ],
+  [
+    "names of suppressed auditees in a materialized view in place of what says what data set it is",
+    `drop table disclosed.data_set cascade;
+     create materialized view disclosed.data_set as
+     select md5(auditee_name)::uuid as id, now() as built_at, null::timestamptz as published_at from suppressed.general`,
+    /disclosed\.data_set: its definition reads or calls more than tables of disclosed/,
+  ],
+  [
+    "names of suppressed auditees in a partitioned table in place of what says what data set it is",
+    `drop table disclosed.data_set cascade;
+     create table disclosed.data_set (id uuid, built_at timestamptz, published_at timestamptz) partition by hash (id)`,
+    /disclosed\.data_set: it has no report_id/,
   ],
   [
     "totals that count suppressed submissions",

@@ -35,7 +35,7 @@ it("says for whom it waits and how to end that, and no longer than --wait", asyn
   expect(code).toBe(1);
   expect(milliseconds).toBeGreaterThanOrEqual(1000);
   // A busy machine takes its time to say so.
-  expect(milliseconds).toBeLessThan(5000);
+  expect(milliseconds).toBeLessThan(3000);
   const who = `process ${pid} \\(db-deploy, as postgres, from 127\\.0\\.0\\.1, since \\S+ \\S+ UTC\\)`;
   const ending = `To end it: select pg_terminate_backend\\(${pid}\\)`;
   expect(stderr).toMatch(
