@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
@@ -26,8 +27,8 @@ const keepPlaces: Plugin = {
  * Compiles the programs that the tests start, once a run: a process that compiles for itself takes three times as long to
  * start, and there are hundreds.
  */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env[variable]) return undefined;
+export default async function setup(): Promise<void> {
+  if (process.env[variable]) return;
   const cache = path.join(project, "node_modules/.cache");
   await mkdir(cache, { recursive: true });
   // Below node_modules, where the packages are found that stay as they are.
@@ -40,7 +41,7 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     ["scripts/*.ts", "examples/client.ts", "test/gateway/sync/fake-kong.ts"],
     outdir,
   );
-  return () => rm(outdir, { recursive: true, force: true });
+  process.once("exit", () => rmSync(outdir, { recursive: true, force: true }));
 }
 
 /** Compiles programs of a copy of the project. */

@@ -18,8 +18,14 @@ export default async function setup(): Promise<void> {
   // PostgreSQL's unprivileged user passes through.
   await chmod(directory, 0o711);
   process.env.TMPDIR = directory;
-  // When each project has stopped its servers.
-  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  // When each project has stopped its servers; after Ctrl-C they are about to stop.
+  process.once("exit", () => {
+    try {
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    } catch {
+      // The next run removes it.
+    }
+  });
 }
 
 /** Whether it has the room, and programs may be run from there. */
