@@ -1,13 +1,20 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
+import { threadId } from "node:worker_threads";
 
 /** Below those that systems give to outgoing connections, of which one could take the port before it is used. */
 const usual = [10_000, 32_768] as const;
 
+/**
+ * Between the choice of a port and its use somebody else may choose the same. So each goes on from where it was, and those
+ * that run at the same time, whose process IDs are near to each other, begin far apart.
+ */
+let next = process.pid * 1240 + threadId * 310 + randomInt(20);
+
 /** A port of the loopback interface on which nothing listens. */
-export async function findFreePort(range: readonly [number, number] = usual): Promise<number> {
+export async function findFreePort([from, to]: readonly [number, number] = usual): Promise<number> {
   for (;;) {
-    const port = randomInt(...range);
+    const port = from + (next++ % (to - from));
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve, reject) => {
       server.once("error", (error: NodeJS.ErrnoException) =>
