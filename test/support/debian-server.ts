@@ -6,8 +6,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { startChildProcess, unprivilegedId, withoutPrivileges } from "../../scripts/servers/child-process.ts";
+import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { connect } from "../../service/connect.ts";
-import { findFreePort } from "./pgbouncer.ts";
 
 const parent = "/usr/lib/postgresql";
 

@@ -1,9 +1,9 @@
 import { access, chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startChildProcess } from "../../scripts/servers/child-process.ts";
+import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { connect } from "../../service/connect.ts";
 
 const binary = "/usr/sbin/pgbouncer";
@@ -57,12 +57,4 @@ pool_mode = transaction
       await rm(directory, { recursive: true });
     },
   };
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
