@@ -1,4 +1,4 @@
-import { listHeaders, listParameters, listResponses } from "./components.ts";
+import { away, listHeaders, listParameters, listResponses } from "./components.ts";
 import type { DescribedTable, DescribedVersion } from "./read-service.ts";
 
 const answerHeaders = [
@@ -98,9 +98,7 @@ export function describeTable(table: DescribedTable, { schema }: DescribedVersio
           416: "outside",
           429: "tooMany",
           500: "failed",
-          502: "unreached",
-          503: "unavailable",
-          504: "unreached",
+          ...away,
         }),
       },
     },
@@ -145,9 +143,7 @@ export function describeFunction(
           406: "notAcceptable",
           429: "tooMany",
           500: "failed",
-          502: "unreached",
-          503: "unavailable",
-          504: "unreached",
+          ...away,
         }),
       },
     },

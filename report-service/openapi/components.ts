@@ -88,6 +88,8 @@ export const responses = {
   },
   unavailable: error("The service is switched off, or a part of it is away.", "Retry-After"),
 };
+/** What a request to the API may get when a part behind the gateway is away. */
+export const away = { 502: "unreached", 503: "unavailable", 504: "unreached" } as const;
 export const listResponses = (names: Record<number, keyof typeof responses>) =>
   Object.fromEntries(
     Object.entries(names).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),

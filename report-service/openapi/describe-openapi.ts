@@ -1,6 +1,14 @@
 import { describeFunction, describeRow, describeTable, fileAccessSchema, splitText } from "./api-paths.ts";
 import { describeAppPaths, manifestSchema } from "./app-paths.ts";
-import { errorSchema, headers, listHeaders, listResponses, parameters, responses } from "./components.ts";
+import {
+  away,
+  errorSchema,
+  headers,
+  listHeaders,
+  listResponses,
+  parameters,
+  responses,
+} from "./components.ts";
 import type { DescribedService } from "./read-service.ts";
 
 /** Where clients reach the two parts of the service, with no slash at the end. */
@@ -96,14 +104,7 @@ function describeRoot(): object {
           headers: listHeaders("X-RateLimit-Remaining-Hour", "X-Request-Id"),
           content: { "application/openapi+json": { schema: { type: "object" } } },
         },
-        ...listResponses({
-          401: "unauthorized",
-          406: "notAcceptable",
-          429: "tooMany",
-          502: "unreached",
-          503: "unavailable",
-          504: "unreached",
-        }),
+        ...listResponses({ 401: "unauthorized", 406: "notAcceptable", 429: "tooMany", ...away }),
       },
     },
   };

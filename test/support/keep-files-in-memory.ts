@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, statfs } from "node:fs/promises"
 import path from "node:path";
 
 const memory = "/dev/shm";
-/** Three times what the files of a run take at most. */
+/** More than twice what the files of a run take at most. */
 const neededBytes = 3e9;
 
 /**

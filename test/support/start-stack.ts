@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { writePrivateJson } from "../../scripts/stack/secrets.ts";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { type RunningStack, runStack } from "./run-stack.ts";
 import { countWorkers, stacksVariable } from "./workers.ts";
@@ -40,9 +41,9 @@ async function startStacks(files: string[]): Promise<RunningStack[]> {
     try {
       await prepared;
       stack = await runStack({ directory: directories[index] ?? "" });
-      await describeStack(file, listVariables(stack.facts));
+      await writePrivateJson(file, listVariables(stack.facts));
     } catch (error) {
-      await describeStack(file, { error: (error as Error).message }).catch(() => {});
+      await writePrivateJson(file, { error: (error as Error).message }).catch(() => {});
     }
     return stack ?? [];
   });
@@ -62,9 +63,7 @@ async function prepareDirectories([first = "", ...others]: string[]): Promise<vo
   await Promise.all(others.map((other) => promisify(execFile)("cp", ["-a", first, other])));
 }
 
-type Description = Record<string, string>;
-
-const listVariables = (facts: StackFacts): Description => ({
+const listVariables = (facts: StackFacts): Record<string, string> => ({
   API_URL: facts.base_url,
   APP_URL: facts.app_url,
   DATABASE_URL: facts.database_url,
@@ -73,8 +72,3 @@ const listVariables = (facts: StackFacts): Description => ({
   INDIVIDUAL_KEY: facts.keys.individual,
   TRIBAL_KEY: facts.keys.tribal,
 });
-
-async function describeStack(file: string, description: Description): Promise<void> {
-  await writeFile(`${file}.part`, JSON.stringify(description));
-  await rename(`${file}.part`, file);
-}
