@@ -6,11 +6,18 @@ import { type Browser, chromium } from "playwright-core";
 /** Where the screenshots go, where the variable SCREENSHOTS asks for them. Git does not see it. */
 export const artefacts = path.resolve(import.meta.dirname, "../../artefacts");
 
+/** A browser that has ended is started again, so that it fails one test and not all that follow. */
+export interface RestartedBrowser {
+  find: () => Promise<Browser>;
+  hasEnded: () => boolean;
+  stop: () => Promise<void>;
+}
+
 /**
  * Starts the Chromium that is inside the npm package, with the libraries and fonts that it brings for machines that have
  * none.
  */
-export async function startBrowser(): Promise<{ browser: Browser; stop: () => Promise<void> }> {
+export async function startBrowser(): Promise<RestartedBrowser> {
   const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
   // What the package reads, and what it changes.
   const names = ["TMPDIR", "AWS_LAMBDA_JS_RUNTIME", "FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"];
@@ -32,30 +39,24 @@ export async function startBrowser(): Promise<{ browser: Browser; stop: () => Pr
       path.join(directory, "fonts.conf"),
       `<?xml version="1.0"?><fontconfig><dir>${directory}/fonts</dir><cachedir>${directory}/font-cache</cachedir></fontconfig>`,
     );
-    const browser = await chromium.launch({
-      executablePath,
-      // Not the package's: those switch the same-origin policy off.
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-domain-reliability",
-        "--disable-sync",
-        "--no-first-run",
-        "--no-pings",
-        "--font-render-hinting=none",
-      ],
-      env: {
-        ...(process.env as Record<string, string>),
-        HOME: directory,
-        FONTCONFIG_FILE: path.join(directory, "fonts.conf"),
-        LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
-      },
-    });
+    const env = {
+      ...(process.env as Record<string, string>),
+      HOME: directory,
+      FONTCONFIG_FILE: path.join(directory, "fonts.conf"),
+      LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
+    };
+    let browser = await launch(executablePath, env);
+    const hasEnded = () => !browser.isConnected();
     await mkdir(artefacts, { recursive: true });
     return {
-      browser,
+      find: async () => {
+        if (hasEnded()) {
+          process.stderr.write("The browser has ended. It is started again.\n");
+          browser = await launch(executablePath, env);
+        }
+        return browser;
+      },
+      hasEnded,
       stop: async () => {
         await browser.close();
         await rm(directory, { recursive: true, force: true });
@@ -68,3 +69,21 @@ export async function startBrowser(): Promise<{ browser: Browser; stop: () => Pr
     restore();
   }
 }
+
+const launch = (executablePath: string, env: Record<string, string>): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    env,
+    // Not the package's: those switch the same-origin policy off.
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-domain-reliability",
+      "--disable-sync",
+      "--no-first-run",
+      "--no-pings",
+      "--font-render-hinting=none",
+    ],
+  });

@@ -13,6 +13,8 @@ export interface Site {
   /** The stack's. */
   directory: string;
   open: (target: string, options?: BrowserContextOptions) => Promise<Visit>;
+  /** Whether the browser itself has ended since the last visit began. */
+  hasBrowserEnded: () => boolean;
   ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
   query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
   /** Sets the demonstration key's limit, and waits until the gateway has heard of it. */
@@ -23,7 +25,7 @@ export interface Site {
 /** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
 export async function openSite(): Promise<Site> {
   const sample = await makeSmallSample(200);
-  const [{ browser, stop }, stack] = await Promise.all([
+  const [browser, stack] = await Promise.all([
     startBrowser(),
     runStack({
       args: ["--data", sample.directory],
@@ -59,18 +61,19 @@ export async function openSite(): Promise<Site> {
   return {
     facts,
     directory,
-    open: (target, options = {}) =>
+    open: async (target, options = {}) =>
       visit(
-        browser,
+        await browser.find(),
         target.startsWith("/") ? facts.app_url + target : target,
         [facts.app_url, facts.base_url],
         options,
       ),
+    hasBrowserEnded: browser.hasEnded,
     ask,
     query,
     limitDemonstration,
     close: async () => {
-      await stop();
+      await browser.stop();
       await stack.dispose();
       await sample.remove();
     },
