@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import StacksLast from "./test/support/stacks-last.ts";
+import RunOrder from "./test/support/run-order.ts";
 
 // Vitest gives BASE_URL a meaning of its own in the suites, and a path as its value by the time a project reads this file
 // again, so the deployment's address goes by another name.
@@ -44,7 +44,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     reporters: ["default", "./test/support/slowest-files.ts"],
     globalSetup: ["test/support/keep-files-in-memory.ts", "test/support/compile-programs.ts"],
-    sequence: { sequencer: StacksLast },
+    sequence: { sequencer: RunOrder },
     projects: [
       {
         extends: true,

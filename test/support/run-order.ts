@@ -1,0 +1,33 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Begun last, one of these would run alone in the end. Vitest knows it only where it has run before. */
+const longest = [
+  "report-service/site/site",
+  "examples/examples",
+  "scripts/deploy/recipes",
+  "scripts/stack/start",
+  "scripts/deploy/contracts",
+  "scripts/deploy/deploy",
+  "scripts/stack/started",
+  "scripts/refresh/definitions",
+  "scripts/deploy/check",
+  "gateway/hostile/clients-that-hang",
+].map((name) => `/test/${name}.test.ts`);
+
+/**
+ * Runs files that need no stack first, while the stacks start. A worker that goes to another project begins anew, so each
+ * does that once.
+ */
+export default class RunOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const findRank = ({ project, moduleId }: TestSpecification) => {
+      if (project.name !== "alone") return Number.POSITIVE_INFINITY;
+      const rank = longest.findIndex((name) => moduleId.endsWith(name));
+      return rank < 0 ? longest.length : rank;
+    };
+    // What has the same rank stays in Vitest's order.
+    return (await super.sort(files)).sort((one, other) =>
+      findRank(one) < findRank(other) ? -1 : findRank(one) > findRank(other) ? 1 : 0,
+    );
+  }
+}
