@@ -4,15 +4,14 @@ import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
-import { type RunningStack, runStack } from "../support/run-stack.ts";
-import { makeSmallSample } from "../support/small-sample.ts";
+import { runOwnStack } from "../support/own-stack.ts";
+import type { RunningStack } from "../support/run-stack.ts";
 import { send } from "../support/target.ts";
 
 // One request id, found in the log of each part that took a hand in the three steps; and no secret in any.
 
 let stack: RunningStack;
 let client: Client;
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 const requestId = `walk-${randomUUID()}`;
 const secrets: string[] = [];
 let lines: Record<string, string>[] = [];
@@ -22,8 +21,7 @@ async function readLog(): Promise<string> {
 }
 
 beforeAll(async () => {
-  sample = await makeSmallSample();
-  stack = await runStack({ args: ["--data", sample.directory] });
+  stack = await runOwnStack();
   client = new Client({ connectionString: stack.facts.database_url, application_name: "test" });
   await client.connect();
   // Every statement that is run from now on, so that the search for secrets is a hard one.
@@ -91,7 +89,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client?.end();
   await stack?.dispose();
-  await sample?.remove();
 });
 
 const of = (service: string) => lines.filter((line) => line.service === service);

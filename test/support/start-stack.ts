@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,7 +8,7 @@ import type { TestProject } from "vitest/node";
 import { writePrivateJson } from "../../scripts/stack/secrets.ts";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { type RunningStack, runStack } from "./run-stack.ts";
-import { countWorkers, stacksVariable } from "./workers.ts";
+import { countWorkers, stacksVariable, templateVariable } from "./workers.ts";
 
 /**
  * Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. Files that need none
@@ -24,18 +24,24 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   const count = Math.max(...vitest.projects.map(countWorkers));
   const files = Array.from({ length: count }, (_, index) => path.join(directory, String(index + 1)));
   for (const file of files) await writeFile(file, "");
-  const started = startStacks(files);
+  // Not for Kong: from a database that was copied it would serve, for a moment, by the ports of the first stack.
+  const isCopied = count > 1 && process.env.GATEWAY !== "kong";
+  const template = isCopied ? path.join(directory, "template") : undefined;
+  if (template !== undefined) process.env[templateVariable] = template;
+  const started = startStacks(files, template);
   return async () => {
     delete process.env[stacksVariable];
+    delete process.env[templateVariable];
     await Promise.all((await started).map((stack) => stack.dispose()));
     await rm(directory, { recursive: true, force: true });
   };
 }
 
 /** Starts a stack for each file, and writes into it where the stack serves, or why it does not. */
-async function startStacks(files: string[]): Promise<RunningStack[]> {
+async function startStacks(files: string[], template: string | undefined): Promise<RunningStack[]> {
   const directories = files.map((file) => `${file}-stack`);
-  const prepared = prepareDirectories(directories);
+  const prepared =
+    template === undefined ? undefined : makeTemplate(template).then(() => copy(template, directories));
   const stacks = files.map(async (file, index) => {
     let stack: RunningStack | undefined;
     try {
@@ -50,18 +56,18 @@ async function startStacks(files: string[]): Promise<RunningStack[]> {
   return (await Promise.all(stacks)).flat();
 }
 
-/**
- * Publishes the sample in the first directory and copies it to the others, which takes less than another publication. Not
- * for Kong: from a database that was copied it would serve, for a moment, by the ports of the first stack.
- */
-async function prepareDirectories([first = "", ...others]: string[]): Promise<void> {
-  if (others.length === 0 || process.env.GATEWAY === "kong") return;
-  const { kill, exited } = await runStack({ directory: first });
+/** A stack that has published the sample: to copy it takes less than another publication. */
+async function makeTemplate(template: string): Promise<void> {
+  const directory = `${template}.part`;
+  const { kill, exited } = await runStack({ directory });
   kill("SIGINT");
-  if ((await exited) !== 0 || existsSync(path.join(first, "postgres/postmaster.pid")))
+  if ((await exited) !== 0 || existsSync(path.join(directory, "postgres/postmaster.pid")))
     throw new Error("The first stack did not stop as it should, so it was not copied.");
-  await Promise.all(others.map((other) => promisify(execFile)("cp", ["-a", first, other])));
+  await rename(directory, template);
 }
+
+const copy = (template: string, directories: string[]) =>
+  Promise.all(directories.map((directory) => promisify(execFile)("cp", ["-a", template, directory])));
 
 const listVariables = (facts: StackFacts): Record<string, string> => ({
   API_URL: facts.base_url,

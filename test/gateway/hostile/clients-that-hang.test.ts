@@ -2,24 +2,21 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kongSettings } from "../../../scripts/stack/kong.ts";
-import { type RunningStack, runStack } from "../../support/run-stack.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
+import { runOwnStack } from "../../support/own-stack.ts";
+import type { RunningStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
 
 // Clients that open connections and say nothing, or not enough. A stack of its own, since they are many.
 
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 let stack: RunningStack;
 const opened: Socket[] = [];
 
 beforeAll(async () => {
-  sample = await makeSmallSample();
-  stack = await runStack({ args: ["--data", sample.directory] });
+  stack = await runOwnStack();
 });
 afterAll(async () => {
   for (const socket of opened) socket.destroy();
   await stack.dispose();
-  await sample.remove();
 });
 
 /** Opens a connection that says this and no more; resolves when the gateway closes it. */

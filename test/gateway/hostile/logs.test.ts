@@ -4,20 +4,18 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openTarget } from "../../../bench/torture/open-target.ts";
 import { scanForLeaks } from "../../../bench/torture/scan-leaks.ts";
-import { type RunningStack, runStack } from "../../support/run-stack.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
+import { runOwnStack } from "../../support/own-stack.ts";
+import type { RunningStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
 
 // What is said when something is wrong: in logs, where keys of clients may not be, and to clients while the database is
 // away, who need not know where it is. A stack of its own, of which parts are ended.
 
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 let stack: RunningStack;
 let client: Client;
 
 beforeAll(async () => {
-  sample = await makeSmallSample();
-  stack = await runStack({ args: ["--data", sample.directory] });
+  stack = await runOwnStack();
   client = new Client({ connectionString: stack.facts.database_url });
   // The server ends it as well.
   client.on("error", () => {});
@@ -26,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end().catch(() => {});
   await stack.dispose();
-  await sample.remove();
 });
 
 const ask = (target: string, headers: Record<string, string> = {}, method = "GET", body?: string) =>

@@ -5,8 +5,8 @@ import { listChildren } from "../../../bench/process-time.ts";
 import { issueKeys } from "../../../bench/torture/key-ring.ts";
 import { type Readers, startReaders } from "../../../bench/torture/readers.ts";
 import { connect } from "../../../service/connect.ts";
-import { type RunningStack, runStack } from "../../support/run-stack.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
+import { runOwnStack } from "../../support/own-stack.ts";
+import type { RunningStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
 import { isRunning, listProcesses } from "./processes.ts";
 
@@ -25,13 +25,11 @@ const parts: [name: string, command: RegExp][] = [
   ["The local storage", /local-storage\./],
 ];
 
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 let stack: RunningStack;
 let readers: Readers;
 
 beforeAll(async () => {
-  sample = await makeSmallSample();
-  stack = await runStack({ args: ["--data", sample.directory] });
+  stack = await runOwnStack();
   const { base_url, app_url, database_url } = stack.facts;
   await query("update access.tiers set requests_per_hour = 1000000, requests_per_day = null");
   // The limits reach the gateway.
@@ -48,7 +46,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await readers?.stop();
   await stack.dispose();
-  await sample.remove();
 });
 
 const read = (key: string) =>
