@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
+import { findWorkerNumber } from "../support/workers.ts";
 
 /** A wire between two parts that can be cut: bytes pass through unread and unchanged. */
 export interface Relay {
@@ -65,8 +66,9 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     }
   }
 
-  // It is let go and taken again, and nobody may have it meanwhile: others take theirs above.
-  const port = await listen(await findFreePort([2_000, 5_000]));
+  // It is let go and taken again, and nobody may have it meanwhile: other parts take theirs above, and other workers elsewhere.
+  const from = 1_000 + 1_000 * Number(findWorkerNumber() ?? 1);
+  const port = await listen(await findFreePort([from, from + 1_000]));
   return {
     port,
     pass: async () => {

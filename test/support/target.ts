@@ -56,6 +56,7 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
+  /** Parsed when it is asked for: answers of 50 MB take a while. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
   json: any;
 }
@@ -106,13 +107,24 @@ export async function send(
     body: body ?? null,
   });
   const text = await response.body.text();
-  let json: unknown;
+  let parsed: { json: unknown } | undefined;
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text,
+    get json() {
+      parsed ??= { json: parseJson(text) };
+      return parsed.json;
+    },
+  };
+}
+
+function parseJson(text: string): unknown {
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    json = undefined;
+    return undefined;
   }
-  return { status: response.statusCode, headers: response.headers, text, json };
 }
 
 /** A report ID of the data set, by what the deployment itself says of it. */
