@@ -48,22 +48,22 @@ import json, sqlite3, sys
 database = sqlite3.connect(sys.argv[1])
 database.row_factory = sqlite3.Row
 for row in database.execute("select * from general"): print(json.dumps(dict(row)))`;
-  return parseLines((await execute([python3, "-c", program, file])).stdout).map(toText);
+  return parseLines((await execute([python, "-c", program, file])).stdout).map(toText);
 }
 
 const works = (command: string, ...args: string[]) => spawnSync(command, args).status === 0;
 
-/** The program itself, where `python3` is a script that chooses one and takes longer than that does. */
-const python = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" });
-const python3 = python.status === 0 ? python.stdout.trim() : "python3";
+/** `python3` may be a script that chooses a version, which takes longer than the program itself. */
+const found = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" });
+const python = (found.status === 0 && found.stdout.trim()) || "python3";
 
 export const clients: Client[] = [
   {
     language: "Python",
-    program: [python3, "examples/client.py"],
+    program: [python, "examples/client.py"],
     format: "jsonl",
     readSynced: readSqlite,
-    missing: works(python3, "-c", "import sqlite3, sys; sys.exit(sys.version_info < (3, 9))")
+    missing: works(python, "-c", "import sqlite3, sys; sys.exit(sys.version_info < (3, 9))")
       ? undefined
       : "python3 (3.9 or newer)",
   },

@@ -4,8 +4,8 @@ import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
-import { runOwnStack } from "../support/own-stack.ts";
 import type { RunningStack } from "../support/run-stack.ts";
+import { runSeparateStack } from "../support/separate-stack.ts";
 import { send } from "../support/target.ts";
 
 // One request id, found in the log of each part that took a hand in the three steps; and no secret in any.
@@ -21,7 +21,7 @@ async function readLog(): Promise<string> {
 }
 
 beforeAll(async () => {
-  stack = await runOwnStack();
+  stack = await runSeparateStack();
   client = new Client({ connectionString: stack.facts.database_url, application_name: "test" });
   await client.connect();
   // Every statement that is run from now on, so that the search for secrets is a hard one.

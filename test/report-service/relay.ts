@@ -66,7 +66,8 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     }
   }
 
-  // It is let go and taken again, and nobody may have it meanwhile: other parts take theirs above, and other workers elsewhere.
+  // It is let go and taken again, and nobody may have it meanwhile: other parts take theirs above, and each worker of the run
+  // has a thousand.
   const from = 1_000 + 1_000 * Number(findWorkerNumber() ?? 1);
   const port = await listen(await findFreePort([from, from + 1_000]));
   return {

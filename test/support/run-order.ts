@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Begun last, one of these would run alone in the end. Vitest knows it only where it has run before. */
+/** Begun last, one of these would run alone in the end. How long files take Vitest knows only where they have run before. */
 const longest = [
   "report-service/site/site",
   "examples/examples",

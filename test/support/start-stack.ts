@@ -12,7 +12,7 @@ import { countWorkers, stacksVariable, templateVariable } from "./workers.ts";
 
 /**
  * Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. Files that need none
- * run meanwhile; the others wait for it (wait-for-stack.ts).
+ * run meanwhile; the others wait for it (wait-for-stack.ts, separate-stack.ts).
  */
 export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (process.env.API_URL || process.env[stacksVariable]) return undefined;
@@ -58,12 +58,22 @@ async function startStacks(files: string[], template: string | undefined): Promi
 
 /** A stack that has published the sample: to copy it takes less than another publication. */
 async function makeTemplate(template: string): Promise<void> {
-  const directory = `${template}.part`;
+  try {
+    await makeStack(`${template}.part`);
+    await rename(`${template}.part`, template);
+  } catch (error) {
+    await writeFile(`${template}.error`, (error as Error).message);
+    throw error;
+  }
+}
+
+async function makeStack(directory: string): Promise<void> {
   const { kill, exited } = await runStack({ directory });
   kill("SIGINT");
   if ((await exited) !== 0 || existsSync(path.join(directory, "postgres/postmaster.pid")))
     throw new Error("The first stack did not stop as it should, so it was not copied.");
-  await rename(directory, template);
+  // Its copies have logs of their own.
+  await rm(path.join(directory, "stack.log"));
 }
 
 const copy = (template: string, directories: string[]) =>

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kongSettings } from "../../../scripts/stack/kong.ts";
-import { runOwnStack } from "../../support/own-stack.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
+import { runSeparateStack } from "../../support/separate-stack.ts";
 import { send } from "../../support/target.ts";
 
 // Clients that open connections and say nothing, or not enough. A stack of its own, since they are many.
@@ -12,11 +12,11 @@ let stack: RunningStack;
 const opened: Socket[] = [];
 
 beforeAll(async () => {
-  stack = await runOwnStack();
+  stack = await runSeparateStack();
 });
 afterAll(async () => {
   for (const socket of opened) socket.destroy();
-  await stack.dispose();
+  await stack?.dispose();
 });
 
 /** Opens a connection that says this and no more; resolves when the gateway closes it. */

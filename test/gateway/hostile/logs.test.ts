@@ -4,8 +4,8 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openTarget } from "../../../bench/torture/open-target.ts";
 import { scanForLeaks } from "../../../bench/torture/scan-leaks.ts";
-import { runOwnStack } from "../../support/own-stack.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
+import { runSeparateStack } from "../../support/separate-stack.ts";
 import { send } from "../../support/target.ts";
 
 // What is said when something is wrong: in logs, where keys of clients may not be, and to clients while the database is
@@ -15,15 +15,15 @@ let stack: RunningStack;
 let client: Client;
 
 beforeAll(async () => {
-  stack = await runOwnStack();
+  stack = await runSeparateStack();
   client = new Client({ connectionString: stack.facts.database_url });
   // The server ends it as well.
   client.on("error", () => {});
   await client.connect();
 });
 afterAll(async () => {
-  await client.end().catch(() => {});
-  await stack.dispose();
+  await client?.end().catch(() => {});
+  await stack?.dispose();
 });
 
 const ask = (target: string, headers: Record<string, string> = {}, method = "GET", body?: string) =>

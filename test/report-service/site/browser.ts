@@ -6,10 +6,10 @@ import { type Browser, chromium } from "playwright-core";
 /** Where the screenshots go, where the variable SCREENSHOTS asks for them. Git does not see it. */
 export const artefacts = path.resolve(import.meta.dirname, "../../artefacts");
 
-/** A browser that has ended is started again, so that it fails one test and not all that follow. */
-export interface RestartedBrowser {
-  find: () => Promise<Browser>;
-  hasEnded: () => boolean;
+export interface RunningBrowser {
+  get: () => Browser;
+  /** Starts it again if it has ended by itself. Resolves to whether it had. */
+  restartEnded: () => Promise<boolean>;
   stop: () => Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface RestartedBrowser {
  * Starts the Chromium that is inside the npm package, with the libraries and fonts that it brings for machines that have
  * none.
  */
-export async function startBrowser(): Promise<RestartedBrowser> {
+export async function startBrowser(): Promise<RunningBrowser> {
   const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
   // What the package reads, and what it changes.
   const names = ["TMPDIR", "AWS_LAMBDA_JS_RUNTIME", "FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"];
@@ -46,17 +46,14 @@ export async function startBrowser(): Promise<RestartedBrowser> {
       LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
     };
     let browser = await launch(executablePath, env);
-    const hasEnded = () => !browser.isConnected();
     await mkdir(artefacts, { recursive: true });
     return {
-      find: async () => {
-        if (hasEnded()) {
-          process.stderr.write("The browser has ended. It is started again.\n");
-          browser = await launch(executablePath, env);
-        }
-        return browser;
+      get: () => browser,
+      restartEnded: async () => {
+        if (browser.isConnected()) return false;
+        browser = await launch(executablePath, env);
+        return true;
       },
-      hasEnded,
       stop: async () => {
         await browser.close();
         await rm(directory, { recursive: true, force: true });

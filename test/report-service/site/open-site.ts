@@ -13,8 +13,8 @@ export interface Site {
   /** The stack's. */
   directory: string;
   open: (target: string, options?: BrowserContextOptions) => Promise<Visit>;
-  /** Whether the browser itself has ended since the last visit began. */
-  hasBrowserEnded: () => boolean;
+  /** Starts the browser again if it has ended by itself. Resolves to whether it had. */
+  restartEndedBrowser: () => Promise<boolean>;
   ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
   query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
   /** Sets the demonstration key's limit, and waits until the gateway has heard of it. */
@@ -61,14 +61,14 @@ export async function openSite(): Promise<Site> {
   return {
     facts,
     directory,
-    open: async (target, options = {}) =>
+    open: (target, options = {}) =>
       visit(
-        await browser.find(),
+        browser.get(),
         target.startsWith("/") ? facts.app_url + target : target,
         [facts.app_url, facts.base_url],
         options,
       ),
-    hasBrowserEnded: browser.hasEnded,
+    restartEndedBrowser: browser.restartEnded,
     ask,
     query,
     limitDemonstration,

@@ -5,8 +5,8 @@ import { listChildren } from "../../../bench/process-time.ts";
 import { issueKeys } from "../../../bench/torture/key-ring.ts";
 import { type Readers, startReaders } from "../../../bench/torture/readers.ts";
 import { connect } from "../../../service/connect.ts";
-import { runOwnStack } from "../../support/own-stack.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
+import { runSeparateStack } from "../../support/separate-stack.ts";
 import { send } from "../../support/target.ts";
 import { isRunning, listProcesses } from "./processes.ts";
 
@@ -29,7 +29,7 @@ let stack: RunningStack;
 let readers: Readers;
 
 beforeAll(async () => {
-  stack = await runOwnStack();
+  stack = await runSeparateStack();
   const { base_url, app_url, database_url } = stack.facts;
   await query("update access.tiers set requests_per_hour = 1000000, requests_per_day = null");
   // The limits reach the gateway.
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await readers?.stop();
-  await stack.dispose();
+  await stack?.dispose();
 });
 
 const read = (key: string) =>
