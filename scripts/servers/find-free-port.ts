@@ -11,8 +11,13 @@ const usual = [10_000, 32_768] as const;
  */
 let next = process.pid * 1240 + threadId * 310 + randomInt(20);
 
-/** A port of the loopback interface on which nothing listens. */
-export async function findFreePort([from, to]: readonly [number, number] = usual): Promise<number> {
+/** A port of the loopback interface on which nothing else listens, for as long as it is held. */
+export interface HeldPort {
+  port: number;
+  close: () => Promise<void>;
+}
+
+export async function holdFreePort([from, to]: readonly [number, number] = usual): Promise<HeldPort> {
   for (;;) {
     const port = from + (next++ % (to - from));
     const server = createServer();
@@ -22,8 +27,13 @@ export async function findFreePort([from, to]: readonly [number, number] = usual
       );
       server.listen(port, "127.0.0.1", () => resolve(true));
     });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
+    if (isFree) return { port, close: () => new Promise((resolve) => server.close(() => resolve())) };
   }
+}
+
+/** A port of the loopback interface on which nothing listens. */
+export async function findFreePort(range?: readonly [number, number]): Promise<number> {
+  const { port, close } = await holdFreePort(range);
+  await close();
+  return port;
 }

@@ -5,7 +5,7 @@ import { readRedis } from "../../gateway/sync-config.ts";
 import { contact, contactIsMissing, hasContact } from "../../report-service/config.ts";
 import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
-import { findFreePort } from "../servers/find-free-port.ts";
+import { type HeldPort, holdFreePort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
 
@@ -83,7 +83,7 @@ export async function settlePorts(config: StackConfig): Promise<StackConfig> {
     for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
       const wanted = config[name];
       if (wanted === undefined) continue;
-      const listener = await listen(name, wanted === 0 ? await findFreePort() : wanted);
+      const listener = await (wanted === 0 ? holdFreePort() : listen(name, wanted));
       held.push(listener);
       settled[name] = listener.port;
     }
@@ -97,10 +97,7 @@ function isPortVariable(name: string): name is PortVariable {
   return name.endsWith("_PORT");
 }
 
-async function listen(
-  name: PortVariable,
-  wanted: number,
-): Promise<{ port: number; close: () => Promise<void> }> {
+async function listen(name: PortVariable, wanted: number): Promise<HeldPort> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {

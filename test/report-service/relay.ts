@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import { findWorkerNumber } from "../support/workers.ts";
 
 /** A wire between two parts that can be cut: bytes pass through unread and unchanged. */
 export interface Relay {
@@ -48,9 +48,13 @@ export async function startRelay(targetPort: number): Promise<Relay> {
   });
 
   async function listen(port: number): Promise<number> {
-    if (!server.listening) {
+    for (const giveUpAt = Date.now() + 10_000; !server.listening; ) {
       server.listen(port, "127.0.0.1");
-      await once(server, "listening");
+      await once(server, "listening").catch(async (error) => {
+        // A program that another thread has just started holds what was open, until it is a program of its own.
+        if (error.code !== "EADDRINUSE" || Date.now() > giveUpAt) throw error;
+        await setTimeout(10);
+      });
     }
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("The relay has no port.");
@@ -66,10 +70,8 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     }
   }
 
-  // It is let go and taken again, and nobody may have it meanwhile: other parts take theirs above, and each worker of the run
-  // has a thousand.
-  const from = 1_000 + 1_000 * Number(findWorkerNumber() ?? 1);
-  const port = await listen(await findFreePort([from, from + 1_000]));
+  // It is let go and taken again, and nobody may have it meanwhile: others take theirs above.
+  const port = await listen(await findFreePort([2_000, 5_000]));
   return {
     port,
     pass: async () => {
