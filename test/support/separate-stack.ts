@@ -13,19 +13,19 @@ import { templateVariable } from "./workers.ts";
 const patienceMilliseconds = 150_000;
 
 /** A stack for one file: a copy of what the run has made, where it makes one (start-stack.ts), or with a small sample. */
-export async function runSeparateStack(): Promise<RunningStack> {
+export async function runSeparateStack(env: Record<string, string> = {}): Promise<RunningStack> {
   const template = process.env[templateVariable];
-  if (template === undefined) return await runSmallStack();
+  if (template === undefined) return await runSmallStack(env);
   await waitForTemplate(template);
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
   await promisify(execFile)("cp", ["-a", `${template}/.`, directory]);
-  return await runStack({ directory });
+  return await runStack({ directory, env });
 }
 
-async function runSmallStack(): Promise<RunningStack> {
+async function runSmallStack(env: Record<string, string>): Promise<RunningStack> {
   const sample = await makeSmallSample();
   try {
-    return await runStack({ args: ["--data", sample.directory] });
+    return await runStack({ args: ["--data", sample.directory], env });
   } finally {
     await sample.remove();
   }
