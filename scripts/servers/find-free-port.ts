@@ -17,17 +17,22 @@ export interface HeldPort {
   close: () => Promise<void>;
 }
 
+/** @throws the system's error, such as EADDRINUSE, where the port cannot be had */
+export async function holdPort(port: number): Promise<HeldPort> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return { port, close: () => new Promise((resolve) => server.close(() => resolve())) };
+}
+
 export async function holdFreePort([from, to]: readonly [number, number] = usual): Promise<HeldPort> {
   for (;;) {
-    const port = from + (next++ % (to - from));
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve, reject) => {
-      server.once("error", (error: NodeJS.ErrnoException) =>
-        error.code === "EADDRINUSE" ? resolve(false) : reject(error),
-      );
-      server.listen(port, "127.0.0.1", () => resolve(true));
+    const held = await holdPort(from + (next++ % (to - from))).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EADDRINUSE") throw error;
     });
-    if (isFree) return { port, close: () => new Promise((resolve) => server.close(() => resolve())) };
+    if (held !== undefined) return held;
   }
 }
 

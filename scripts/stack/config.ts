@@ -1,11 +1,10 @@
-import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
 import { readRedis } from "../../gateway/sync-config.ts";
 import { contact, contactIsMissing, hasContact } from "../../report-service/config.ts";
 import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
-import { type HeldPort, holdFreePort } from "../servers/find-free-port.ts";
+import { type HeldPort, holdFreePort, holdPort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
 
@@ -83,9 +82,9 @@ export async function settlePorts(config: StackConfig): Promise<StackConfig> {
     for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
       const wanted = config[name];
       if (wanted === undefined) continue;
-      const listener = await (wanted === 0 ? holdFreePort() : listen(name, wanted));
-      held.push(listener);
-      settled[name] = listener.port;
+      const holding = await (wanted === 0 ? holdFreePort() : holdWantedPort(name, wanted));
+      held.push(holding);
+      settled[name] = holding.port;
     }
   } finally {
     await Promise.all(held.map(({ close }) => close()));
@@ -97,20 +96,12 @@ function isPortVariable(name: string): name is PortVariable {
   return name.endsWith("_PORT");
 }
 
-async function listen(name: PortVariable, wanted: number): Promise<HeldPort> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const reason =
-        cause.code === "EADDRINUSE"
-          ? `Port ${wanted} is taken`
-          : `Port ${wanted} cannot be used (${cause.code})`;
-      reject(new Error(`${reason}. Set ${name} to another port, or to 0 for any free one.`, { cause }));
-    });
-    server.listen(wanted, "127.0.0.1", resolve);
+function holdWantedPort(name: PortVariable, wanted: number): Promise<HeldPort> {
+  return holdPort(wanted).catch((cause: NodeJS.ErrnoException) => {
+    const reason =
+      cause.code === "EADDRINUSE"
+        ? `Port ${wanted} is taken`
+        : `Port ${wanted} cannot be used (${cause.code})`;
+    throw new Error(`${reason}. Set ${name} to another port, or to 0 for any free one.`, { cause });
   });
-  return {
-    port: wanted,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
 }
