@@ -82,10 +82,7 @@ export const responses = {
   outside: error("An offset, or a range, past the end."),
   tooMany: error("Over the limit.", "Retry-After"),
   failed: error("The query ran longer than the key's tier allows (code 57014), or something went wrong."),
-  unreached: {
-    description: "The gateway does not reach the API behind it. Send the request again.",
-    headers: listHeaders("X-Request-Id"),
-  },
+  unreached: error("The gateway cannot reach the API behind it. Send the request again."),
   unavailable: error("The service is switched off, or a part of it is away.", "Retry-After"),
 };
 /** What a request to the API may get when a part behind the gateway is away. */
@@ -97,7 +94,7 @@ export const listResponses = (names: Record<number, keyof typeof responses>) =>
 
 export const errorSchema = {
   type: "object",
-  description: "What went wrong. The gateway itself tells the message alone.",
+  description: "What went wrong, and what to do about it.",
   required: ["message"],
   properties: {
     code: text,

@@ -1,3 +1,4 @@
+import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
 import { describeFunction, describeRow, describeTable, fileAccessSchema, splitText } from "./api-paths.ts";
 import { describeAppPaths, manifestSchema } from "./app-paths.ts";
 import {
@@ -28,6 +29,7 @@ export interface Addresses {
 export function describeOpenApi(
   { api, data_set: dataSet }: DescribedService,
   { apiUrl, appUrl, contact }: Addresses,
+  limits: RateLimits,
   wanted?: string,
 ): object | undefined {
   const open = api.filter(({ schema }) => !schema.startsWith("admin_"));
@@ -71,7 +73,9 @@ export function describeOpenApi(
       ...describeAppPaths(appUrl),
     },
     components: {
-      securitySchemes: { key: { type: "apiKey", in: "header", name: "x-api-key", description: keyText } },
+      securitySchemes: {
+        key: { type: "apiKey", in: "header", name: "x-api-key", description: describeKeys(limits) },
+      },
       schemas: {
         ...Object.fromEntries(version.tables.map((table) => [table.name, describeRow(table)])),
         file_access: fileAccessSchema,
@@ -85,8 +89,9 @@ export function describeOpenApi(
   };
 }
 
-const keyText =
-  "DEMO_KEY, or a key of your own. Suppressed submissions and their reports take a key with Tribal access.";
+function describeKeys(limits: RateLimits): string {
+  return `DEMO_KEY (${describeRateLimit(limits, "demo")}), or a key of your own (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports take a key with Tribal access.`;
+}
 
 function describeContact(contact: string): object {
   return contact.startsWith("mailto:") ? { email: contact.slice("mailto:".length) } : { url: contact };

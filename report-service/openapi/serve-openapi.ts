@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
+import { readRateLimits } from "../../service/read-rate-limits.ts";
 import { type Answer, notFound, sendAnswer, unavailable } from "../answers.ts";
 import { describeAppUrl } from "../site/describe-app-url.ts";
 import type { SiteConfig } from "../site/page-context.ts";
@@ -41,7 +42,8 @@ export function serveOpenApi(
       if (service === undefined) return sendAnswer(reply, notNow);
       const { apiUrl, contact } = config;
       const addresses = { apiUrl, contact, appUrl: describeAppUrl(apiUrl, request.headers.host) };
-      const document = describeOpenApi(service, addresses, typeof version === "string" ? version : undefined);
+      const wanted = typeof version === "string" ? version : undefined;
+      const document = describeOpenApi(service, addresses, readRateLimits(), wanted);
       if (document === undefined) return sendAnswer(reply, nothingServed);
       const body = JSON.stringify(document);
       return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });

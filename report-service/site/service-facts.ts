@@ -12,14 +12,6 @@ const facts = z.object({
       rows: z.record(z.string(), z.number()),
     })
     .nullable(),
-  tiers: z.array(
-    z.object({
-      name: z.string(),
-      requests_per_hour: z.number().nullable(),
-      requests_per_day: z.number().nullable(),
-      limited_by: z.string(),
-    }),
-  ),
   versions: z.array(
     z.object({
       schema: z.string(),
@@ -30,14 +22,13 @@ const facts = z.object({
   ),
 });
 
-/** What publication.describe_service() says: the live data set, the tiers' limits, the served versions. */
+/** What publication.describe_service() says: the live data set and the served versions. */
 export type ServiceFacts = z.infer<typeof facts> & {
   /** What publication.describe_api() says. The same object for as long as neither deployment nor data set change. */
   api: VersionDescription[];
   /** What publication.describe_totals() says. */
   totals: Totals | null;
 };
-export type Tier = ServiceFacts["tiers"][number];
 
 const keepMilliseconds = 30_000;
 const keepFailureMilliseconds = 3000;

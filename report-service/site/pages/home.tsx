@@ -1,6 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
+import { readRateLimits } from "../../../service/read-rate-limits.ts";
 import type { PageContext } from "../page-context.ts";
 import { quoteShell, writeSnippet } from "../request-snippets.ts";
 import { ErrorsSection } from "./errors-section.tsx";
@@ -69,7 +70,7 @@ export function HomePage(context: PageContext): VNode {
       <div class="wrap page">
         <LiveSection facts={facts} environment={config.environment} />
         <Totals context={context} />
-        <KeysSection tiers={facts?.tiers} contact={config.contact} />
+        <KeysSection limits={readRateLimits()} contact={config.contact} />
         <TribalSection context={context} />
         <ErrorsSection />
       </div>

@@ -1,18 +1,12 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
+import { describeRateLimit, type RateLimits } from "../../../service/read-rate-limits.ts";
 import { demonstrationKey } from "../request-snippets.ts";
-import type { Tier } from "../service-facts.ts";
 
 /** What each tier sees, what it may ask for, and how to get a key of it. */
-export function KeysSection({
-  tiers,
-  contact,
-}: {
-  tiers: Tier[] | undefined;
-  contact: string | undefined;
-}): VNode {
-  const describe = (name: string) => describeLimit(tiers?.find((tier) => tier.name === name));
+export function KeysSection({ limits, contact }: { limits: RateLimits; contact: string | undefined }): VNode {
+  const describe = (tier: string) => describeRateLimit(limits, tier);
   const operator =
     contact === undefined ? "whoever runs this service" : <a href={contact}>whoever runs this service</a>;
   return (
@@ -63,15 +57,4 @@ export function KeysSection({
       </p>
     </section>
   );
-}
-
-function describeLimit(tier: Tier | undefined): string {
-  if (tier === undefined) return "see the headers of an answer";
-  const parts = [
-    ...(tier.requests_per_hour === null
-      ? []
-      : [`${tier.requests_per_hour.toLocaleString("en-US")} requests an hour`]),
-    ...(tier.requests_per_day === null ? [] : [`${tier.requests_per_day.toLocaleString("en-US")} a day`]),
-  ];
-  return `${parts.join(", ")}${tier.limited_by === "address" ? ", for each address" : ""}`;
 }

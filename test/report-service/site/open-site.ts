@@ -1,13 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import type { StackFacts } from "../../../scripts/stack/start-stack.ts";
 import { connect } from "../../../service/connect.ts";
+import { gatewayConfigFile } from "../../../service/read-rate-limits.ts";
 import { runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
+import { makeAddress } from "../../support/target.ts";
 import { startBrowser } from "./browser.ts";
 import { type Visit, visit } from "./visit.ts";
 
-/** The pages as people meet them: in a browser, on a stack of their own, whose limits may be moved. */
+/** The pages as people meet them: in a browser, on a stack of their own. */
 export interface Site {
   facts: StackFacts;
   /** The stack's. */
@@ -15,21 +19,35 @@ export interface Site {
   open: (target: string, options?: BrowserContextOptions) => Promise<Visit>;
   /** Starts the browser again if it has ended by itself. Resolves to whether it had. */
   restartEndedBrowser: () => Promise<boolean>;
+  /** Asks the API, with DEMO_KEY from an address of its own unless told otherwise. */
   ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
   query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
-  /** Sets the demonstration key's limit, and waits until the gateway has heard of it. */
-  limitDemonstration: (requests: number) => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
+/** What the site's gateway allows the demonstration key in an hour, where gateway/kong.yml says 30. */
+export const demonstrationLimit = 40;
+
+/**
+ * Opens a site whose oldest version has an announced end, and whose demonstration key has another limit: one line of
+ * gateway/kong.yml is edited for it.
+ */
 export async function openSite(): Promise<Site> {
   const sample = await makeSmallSample(200);
+  const configDirectory = await mkdtemp(path.join(tmpdir(), "single-audit-site-"));
+  const config = path.join(configDirectory, "kong.yml");
+  const text = await readFile(gatewayConfigFile(), "utf8");
+  await writeFile(config, text.replace(/^( +hour: )30$/m, `$1${demonstrationLimit}`));
   const [browser, stack] = await Promise.all([
     startBrowser(),
     runStack({
       args: ["--data", sample.directory],
-      env: { ENVIRONMENT: "production", CONTACT: "mailto:keys@example.gov" },
+      env: {
+        ENVIRONMENT: "production",
+        CONTACT: "mailto:keys@example.gov",
+        GATEWAY_CONFIG: config,
+        TRUSTED_IPS: "127.0.0.1",
+      },
     }),
   ]);
   const { facts, directory } = stack;
@@ -42,22 +60,13 @@ export async function openSite(): Promise<Site> {
     }
   };
   const ask: Site["ask"] = (target, key = "DEMO_KEY", headers = {}) =>
-    fetch(facts.base_url + target, { headers: { "x-api-key": key, ...headers } });
-  const limitDemonstration: Site["limitDemonstration"] = async (requests) => {
-    await query("update access.tiers set requests_per_hour = $1, requests_per_day = $1 where name = 'demo'", [
-      requests,
-    ]);
-    for (const giveUpAt = Date.now() + 10_000; ; await sleep(100)) {
-      const limit = (await ask("/general?limit=0")).headers.get("x-ratelimit-limit-hour");
-      if (limit === String(requests)) return;
-      if (Date.now() > giveUpAt) throw new Error(`The gateway still allows ${limit} requests an hour.`);
-    }
-  };
+    fetch(facts.base_url + target, {
+      headers: { "x-api-key": key, "x-forwarded-for": makeAddress(), ...headers },
+    });
   await query(
     `insert into deployment.retired_versions (version, deprecated_at, sunset_at, link)
      values ('v1_1_0', '2027-01-01T00:00Z', '2027-06-30T00:00Z', 'https://example.gov/moving')`,
   );
-  await limitDemonstration(100_000);
   return {
     facts,
     directory,
@@ -71,11 +80,11 @@ export async function openSite(): Promise<Site> {
     restartEndedBrowser: browser.restartEnded,
     ask,
     query,
-    limitDemonstration,
     close: async () => {
       await browser.stop();
       await stack.dispose();
       await sample.remove();
+      await rm(configDirectory, { recursive: true });
     },
   };
 }

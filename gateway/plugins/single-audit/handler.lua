@@ -1,0 +1,140 @@
+-- The gateway's own rules about requests, one file each. Kong runs this as a global plugin (gateway/kong.yml), and the
+-- embedded gateway runs the same files.
+
+local hash_key = require "kong.plugins.single-audit.hash_key"
+local mend_answer = require "kong.plugins.single-audit.mend_answer"
+local refusal = require "kong.plugins.single-audit.refusal"
+local refuse_key = require "kong.plugins.single-audit.refuse_key"
+local refuse_request = require "kong.plugins.single-audit.refuse_request"
+local refuse_select = require "kong.plugins.single-audit.refuse_select"
+local report_filter = require "kong.plugins.single-audit.report_filter"
+local sha256_hex = require("kong.tools.sha256").sha256_hex
+
+local MINUTE = 60
+-- Keys have 40 letters and digits in a row, or more.
+local KEY_LENGTH_RUN = ("%w"):rep(40)
+
+-- After cors (2000), whose headers let browsers read refusals, and before rate-limiting (910), which counts no refusal.
+local handler = { PRIORITY = 1250, VERSION = "1.0.0" }
+
+-- No client can set a header that has passed through here.
+local function set_or_clear(name, value)
+  if value then
+    kong.service.request.set_header(name, value)
+  else
+    kong.service.request.clear_header(name)
+  end
+end
+
+-- The key in the header x-api-key, or as api_key= in the query string, which otherwise passes byte for byte.
+local function take_key(headers)
+  local request, upstream = kong.request, kong.service.request
+  local key, query = headers["x-api-key"], request.get_raw_query()
+  if query:find("api_key=", 1, true) then
+    key = key or request.get_query_arg("api_key")
+    query = ("&" .. query):gsub("&api_key=[^&]*", "")
+    upstream.set_raw_query((query:gsub("^&", "")))
+  end
+  upstream.clear_header("X-Api-Key")
+  return key
+end
+
+-- An ID that a client chose stands in logs, so it must not be a key.
+local function is_loggable(id)
+  return type(id) == "string" and #id <= 63 and id:find("^[%w_.:-]+$") and not id:find(KEY_LENGTH_RUN)
+end
+
+-- Before routing: routes go by the tier that a key names, limits by the key's hash.
+function handler:rewrite(config)
+  local headers, truncated = kong.request.get_headers()
+  local context = { headers = headers, has_more_headers = truncated }
+  local key, tier = take_key(headers), nil
+  if key == nil or key == "" or key == true then
+    context.is_missing = true
+  elseif type(key) == "string" then
+    context.hash, tier = hash_key(key, config.demonstration_key, sha256_hex)
+  end
+  set_or_clear("X-Api-Key-Sha256", context.hash)
+  set_or_clear("X-Api-Key-Tier", tier)
+  if headers["x-request-id"] and not is_loggable(headers["x-request-id"]) then
+    kong.service.request.clear_header("X-Request-Id")
+  end
+  local path = kong.request.get_path()
+  if refuse_request.is_table_path(path) then
+    ngx.var.logged_path = path
+  end
+  kong.ctx.plugin.context = context
+end
+
+-- nginx counts a client's answers under way (kong.env), since what it has not read waits on this node's disk; nginx itself
+-- would refuse without a reason.
+local function refuse_many_answers()
+  if ngx.var.limit_conn_status == "REJECTED_DRY_RUN" then
+    return refusal.new(
+      429, "too_many_requests_at_a_time", "Too many answers to this address and key are under way.",
+      "Read the answers that are under way before you send the next request.", { ["Retry-After"] = "1" }
+    )
+  end
+end
+
+function handler:access(config)
+  local context, request, upstream = kong.ctx.plugin.context, kong.request, kong.service.request
+  local unknown_keys = ngx.shared.unknown_keys:get(kong.client.get_forwarded_ip()) or 0
+  context.method, context.path = request.get_method(), request.get_path()
+  context.raw_path, context.query = request.get_raw_path(), request.get_raw_query()
+  local refused = refuse_key(context, unknown_keys, config)
+    or refuse_many_answers()
+    or refuse_request.judge(context, config)
+    or refuse_select(context.query, config)
+  if refused then
+    context.is_refused = true
+    return kong.response.exit(refused.status, refused.body, refused.headers)
+  end
+
+  -- PostgREST believes the gateway's token, and with it these headers, which no client can set.
+  upstream.set_header("Authorization", "Bearer " .. config.gateway_token)
+  set_or_clear(
+    "X-Filter-Report-Id",
+    context.query:find("report_id", 1, true) and report_filter(request.get_query_arg("report_id"))
+  )
+  upstream.clear_header("X-Api-Key-Tier")
+  -- PostgREST writes Referer, which may hold a key, into its log of errors.
+  upstream.clear_header("Referer")
+end
+
+function handler:header_filter()
+  local response = kong.response
+  local source, status = response.get_source(), response.get_status()
+  local context = kong.ctx.plugin.context or {}
+  if source == "service" then
+    -- PostgREST repeats the URL there, which is longer than many clients read.
+    response.clear_header("Content-Location")
+    -- PostgREST's 304 has a length, which breaks clients.
+    if status == 304 then
+      response.clear_header("Content-Length")
+    elseif status == 401 then
+      ngx.shared.unknown_keys:incr(kong.client.get_forwarded_ip(), 1, 0, MINUTE)
+    elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
+      response.set_header("Retry-After", "30")
+    end
+  end
+  if not context.is_refused and mend_answer.is_mended(source, status) then
+    response.clear_header("Content-Length")
+    if source ~= "service" then
+      response.set_header("Content-Type", refusal.content_type)
+    end
+    kong.ctx.plugin.mended = { source = source, status = status }
+  end
+end
+
+function handler:body_filter()
+  local mended = kong.ctx.plugin.mended
+  if mended then
+    local body = kong.response.get_raw_body()
+    if body then
+      kong.response.set_raw_body(mend_answer.mend(mended.source, mended.status, body))
+    end
+  end
+end
+
+return handler

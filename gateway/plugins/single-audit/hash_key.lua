@@ -1,0 +1,23 @@
+-- Replaces an API key by its SHA-256, so that nothing behind the gateway ever holds a key.
+--
+-- An issued key is its tier, "_", 32 random letters and digits, and 8 hexadecimal digits of the SHA-256 of all that
+-- (access.issue_key). Earlier keys are 43 letters and digits. The tier chooses a route and gives no right: PostgreSQL
+-- finds the key by the hash of all of it.
+
+--- @param key                what the client sent
+--- @param demonstration_key  the public key, of the tier "demo"
+--- @param sha256_hex         function from bytes to 64 lower-case hexadecimal digits
+--- @return the hash, or nil for what cannot be a key; and the tier that the key names, if it names one
+return function(key, demonstration_key, sha256_hex)
+  if key == demonstration_key then
+    return sha256_hex(key), "demo"
+  end
+  if #key == 43 and not key:find("%W") then
+    return sha256_hex(key)
+  end
+  local tier, random, checksum = key:match("^(%l[%l%d]*)_(%w+)(%x%x%x%x%x%x%x%x)$")
+  if not tier or #random ~= 32 or sha256_hex(tier .. "_" .. random):sub(1, 8) ~= checksum then
+    return nil
+  end
+  return sha256_hex(key), tier
+end

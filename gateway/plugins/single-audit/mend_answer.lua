@@ -1,0 +1,55 @@
+-- Mends errors: of PostgREST's, those that a client could not act on; of Kong's and nginx's own, all, so that every error
+-- is JSON, whatever the client accepts.
+
+local refusal = require "kong.plugins.single-audit.refusal"
+
+local TRY_AGAIN = "Send the request again in half a minute."
+local AWAY = refusal.body("database_away", "The database cannot be reached.", TRY_AGAIN)
+local TIMEOUT_HINT = "The query ran longer than this key may. Filter by report_id, audit_year, fac_accepted_date "
+  .. "or another indexed column, ask for fewer rows, or download the bulk files."
+
+local KONG_ERRORS = {
+  [400] = refusal.body("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
+  [404] = refusal.body("no_such_table", "There is no such table.", "GET / lists the tables."),
+  [408] = refusal.body("request_timeout", "The request did not arrive in time.", "Send it again."),
+  [413] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
+  [414] = refusal.body("uri_too_long", "The URL is too long.", "Ask in several requests."),
+  [417] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
+  [429] = refusal.body(
+    "OVER_RATE_LIMIT", "API rate limit exceeded",
+    "Wait for as many seconds as Retry-After says, or use an API key of your own."
+  ),
+  [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),
+  [502] = refusal.body("api_away", "The API cannot be reached.", TRY_AGAIN),
+  [503] = refusal.body("api_away", "The API cannot be reached.", TRY_AGAIN),
+  [504] = refusal.body("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
+}
+
+local mend_answer = {}
+
+--- @param source  "service" for PostgREST's answer, "exit" or "error" for Kong's
+--- @return whether the body is to be mended, for which it is held back until it is whole
+function mend_answer.is_mended(source, status)
+  if source == "service" then
+    return status == 400 or status == 500 or status == 503
+  end
+  return status >= 400
+end
+
+--- @param body  the whole body
+--- @return the body that the client gets
+function mend_answer.mend(source, status, body)
+  if source ~= "service" then
+    return KONG_ERRORS[status] or body
+  end
+  -- PostgREST says where the database is, and calls it 400, without a code, if it went while it answered.
+  if body:find('^{"code":"PGRST00') or body:find('^{"code":"",') then
+    return AWAY
+  end
+  if body:find('"canceling statement due to statement timeout"', 1, true) then
+    return (body:gsub('"hint":null', '"hint":"' .. TIMEOUT_HINT .. '"', 1))
+  end
+  return body
+end
+
+return mend_answer

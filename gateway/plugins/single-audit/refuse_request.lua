@@ -1,0 +1,141 @@
+-- Refuses requests that cost PostgREST more than clients need, before any timeout counts; that name headers for Kong to
+-- drop; or that hold bytes that PostgREST cannot read. The numbers are in gateway/kong.yml.
+
+local refusal = require "kong.plugins.single-audit.refusal"
+
+local CALL = "/rpc/request_file_access"
+local READS = { GET = true, HEAD = true, OPTIONS = true }
+local CONNECTION_OPTIONS = { close = true, ["keep-alive"] = true, te = true, upgrade = true, ["http2-settings"] = true }
+local LISTS = { select = true, order = true, columns = true, on_conflict = true }
+-- A key has 40 characters or more and capital letters: a path that passes cannot be one, and may stand in logs.
+local LONGEST_PATH = 39
+
+local function refuse(message, hint)
+  return refusal.new(400, "request_refused", message, hint)
+end
+
+local function is_utf8(text)
+  if not text:find("[\128-\255]") then
+    return true
+  end
+  text = text:gsub("[\194-\223][\128-\191]", " ")
+  text = text:gsub("\224[\160-\191][\128-\191]", " "):gsub("\237[\128-\159][\128-\191]", " ")
+  text = text:gsub("[\225-\236\238\239][\128-\191][\128-\191]", " ")
+  text = text:gsub("\240[\144-\191][\128-\191][\128-\191]", " ")
+  text = text:gsub("[\241-\243][\128-\191][\128-\191][\128-\191]", " ")
+  text = text:gsub("\244[\128-\143][\128-\191][\128-\191]", " ")
+  return not text:find("[\128-\255]")
+end
+
+local function decode(text)
+  return (text:gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+local function is_table_path(path)
+  return #path <= LONGEST_PATH and path:find("^/[a-z0-9_/]*$") ~= nil
+end
+
+local function refuse_method(method, path)
+  if not READS[method] and not (method == "POST" and path == CALL) then
+    return refusal.new(
+      405, "method_not_allowed", "This API is read-only.",
+      "Use GET or HEAD. The one exception is POST " .. CALL .. ".", { Allow = "GET, HEAD, OPTIONS" }
+    )
+  end
+end
+
+local function refuse_path(request)
+  if not is_table_path(request.path) or request.raw_path:find("[\128-\255]") then
+    return refusal.new(404, "no_such_table", "There is no such table.", "GET / lists the tables.")
+  end
+end
+
+local function refuse_headers(request)
+  if request.has_more_headers then
+    return refuse("The request has too many headers.", "Send 100 or fewer.")
+  end
+  for name, value in pairs(request.headers) do
+    value = type(value) == "table" and table.concat(value, " , ") or value
+    if not is_utf8(name .. value) then
+      return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
+    end
+    if name == "connection" then
+      -- Kong drops the headers that Connection names, among them those that the gateway sets.
+      for option in value:lower():gmatch("[^%s,]+") do
+        if not CONNECTION_OPTIONS[option] then
+          return refuse("The header Connection names another header.", "Send close or keep-alive, or leave it out.")
+        end
+      end
+    end
+  end
+end
+
+local function refuse_body(request)
+  local length = request.headers["content-length"]
+  if READS[request.method] and (request.headers["transfer-encoding"] or (length and tonumber(length) ~= 0)) then
+    return refuse("A " .. request.method .. " request has no body here.", "Put filters into the query string.")
+  end
+end
+
+-- Quotation marks are not looked at: that would take PostgREST's own parser.
+local function is_deeper_than(value, most)
+  local depth = 0
+  for bracket in value:gmatch("[()]") do
+    depth = bracket == "(" and depth + 1 or math.max(depth - 1, 0)
+    if depth > most then
+      return true
+    end
+  end
+end
+
+local function refuse_query(query, config)
+  if #query > config.longest_query then
+    return refuse("The query string is too long.", "Send at most " .. config.longest_query .. " bytes, in several requests.")
+  end
+  if query:find("%00", 1, true) or not is_utf8(decode(query)) then
+    return refuse("The query string holds bytes that are not UTF-8 text.", "Percent-encode UTF-8, without %00.")
+  end
+  local parameters, items = 0, 0
+  for parameter in query:gmatch("[^&]+") do
+    local name, value = parameter:match("^([^=]*)=?(.*)$")
+    name, value = decode(name), decode(value)
+    parameters = parameters + 1
+    if parameters > config.most_parameters or #name > config.longest_parameter_name then
+      return refuse(
+        "The query has too many parameters, or a name that is too long.",
+        "Send at most " .. config.most_parameters .. " parameters, with names of at most "
+          .. config.longest_parameter_name .. " bytes."
+      )
+    end
+    local last = name:match("[^.]*$")
+    local _, more = value:gsub("[,>]", "")
+    items = items + more + 1
+    if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
+      return refuse(
+        "The query has too many items.",
+        "Name at most " .. config.most_columns .. " columns and " .. config.most_items .. " values, in several requests."
+      )
+    end
+    -- PostgREST answers a negative limit of the outermost table itself, and fails on others.
+    if last == "limit" and name ~= last and value:find("-", 1, true) then
+      return refuse("The limit of an embedded table is negative.", "Send 0 or more.")
+    end
+    if is_deeper_than(value, config.deepest_nesting) then
+      return refuse("The query is nested too deeply.", "Nest parentheses at most " .. config.deepest_nesting .. " deep.")
+    end
+  end
+end
+
+local refuse_request = { is_table_path = is_table_path }
+
+--- @param request  { method, path (normalized), raw_path, query, headers (name to value or values), has_more_headers }
+--- @return a refusal, or nil
+function refuse_request.judge(request, config)
+  return refuse_path(request)
+    or refuse_method(request.method, request.path)
+    or refuse_headers(request)
+    or refuse_body(request)
+    or refuse_query(request.query, config)
+end
+
+return refuse_request

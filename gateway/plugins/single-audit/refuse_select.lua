@@ -1,0 +1,96 @@
+-- Refuses a select that makes an answer heavier than its rows: a column named twice, long aliases, casts that print each
+-- byte as two, tables embedded often or deep. PostgreSQL counts what embedded lists weigh (request.take_weight); a report
+-- is 2 kB in each of 20,000 rows, so general is embedded once, at the top.
+
+local refusal = require "kong.plugins.single-audit.refusal"
+
+local function refuse(message, hint)
+  return refusal.new(400, "request_refused", message, hint)
+end
+
+local function decode(text)
+  return (text:gsub("%+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+-- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
+local function unquote(text)
+  local is_unbalanced = false
+  text = ("," .. text):gsub('([^"]*)"([^"\\]*)"', function(before, name)
+    is_unbalanced = is_unbalanced or not before:find("[,(:!.>][ \t]*$")
+    return before .. name:gsub("[^%w]", "_")
+  end)
+  return not is_unbalanced and not text:find('"') and text:sub(2) or nil
+end
+
+local function refuse_table(name, times, tables, depth, config)
+  if name == "general" and (depth > 1 or times > 1) then
+    return refuse(
+      "The report is embedded more than once.",
+      "Embed general once, in the outermost table: everything else that is embedded belongs to the same report."
+    )
+  end
+  if tables > config.most_embedded_tables or depth > config.deepest_embedding or times > 2 then
+    return refuse(
+      "The select embeds too many tables.",
+      "Embed at most " .. config.most_embedded_tables .. " tables, at most " .. config.deepest_embedding
+        .. " deep, and none more than twice side by side."
+    )
+  end
+end
+
+local function refuse_items(text, config)
+  local levels, tables, longer = { {} }, 0, 0
+  for item, mark in (text .. ","):gmatch("([^,()]*)([,()])") do
+    local level = levels[#levels]
+    local alias, named = item:match("^[ \t.]*([^:]*):([^:].*)$")
+    local name = (named or item):match("^[ \t.]*([%w_ $*]*)"):gsub(" +$", "")
+    longer = longer + math.max(alias and #alias - #name or 0, 0)
+    if longer > config.longest_aliases then
+      return refuse(
+        "The aliases are too long.",
+        "Shorten the aliases: together they may exceed the column names by at most " .. config.longest_aliases .. " bytes."
+      )
+    end
+    if item:lower():find("::[ \t]*bytea") then
+      return refuse("A cast to bytea is not allowed.", "Ask for the text itself.")
+    end
+    if mark == "(" then
+      local times = (level[name .. "("] or 0) + 1
+      level[name .. "("] = times
+      tables = tables + 1
+      local refused = refuse_table(name, times, tables, #levels, config)
+      if refused then
+        return refused
+      end
+      levels[#levels + 1] = {}
+    elseif name ~= "" then
+      if level[name] or level["*"] or (name == "*" and level[1]) then
+        return refuse("The select names a column twice.", "Name each column once. The star names them all.")
+      end
+      level[name], level[1] = true, true
+    end
+    if mark == ")" and #levels > 1 then
+      levels[#levels] = nil
+    end
+  end
+end
+
+--- @param query  the query string, as sent
+--- @return a refusal, or nil
+return function(query, config)
+  for parameter in query:gmatch("[^&]+") do
+    local name, value = parameter:match("^([^=]*)=?(.*)$")
+    if decode(name) == "select" then
+      local text = unquote(decode(value))
+      local refused
+      if text then
+        refused = refuse_items(text, config)
+      else
+        refused = refuse("A quotation mark stands within a name.", "Put the whole name into quotation marks.")
+      end
+      if refused then
+        return refused
+      end
+    end
+  end
+end
