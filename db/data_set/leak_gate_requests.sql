@@ -7,7 +7,7 @@ do $leak_gate$
 declare
   findings text[] := '{}';
   tier record;
-  key_id uuid;
+  key_sha256 constant bytea := sha256(uuid_send(gen_random_uuid()));
   became text;
 begin
   begin
@@ -17,12 +17,11 @@ begin
     loop
       begin
         insert into access.api_keys (tier, owner_email, key_sha256, key_prefix)
-        values (tier.name, 'leak-gate@example.gov', sha256(gen_random_uuid()::text::bytea), 'leakgate')
-        returning id into key_id;
+        values (tier.name, 'leak-gate@example.gov', key_sha256, 'leakgate');
         perform
           set_config('request.method', 'GET', true),
           set_config('request.path', '/findings', true),
-          set_config('request.headers', json_build_object('x-consumer-custom-id', key_id)::text, true);
+          set_config('request.headers', json_build_object('x-api-key-sha256', encode(key_sha256, 'hex'))::text, true);
         perform request.authorize();
         became := current_setting('role');
         raise sqlstate 'ASKED';

@@ -9,8 +9,8 @@ with roles as (
   select pg_roles.*
   from pg_catalog.pg_roles
   where pg_roles.rolname in (
-    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'gateway_sync', 'publisher',
-    'key_operator', 'deployment_planner'
+    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'publisher', 'key_operator',
+    'deployment_planner'
   )
 )
 

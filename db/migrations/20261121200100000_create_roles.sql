@@ -8,8 +8,8 @@ declare
 begin
   -- Roles belong to the whole server, so another database on it may have made them already.
   foreach role_name in array array[
-    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'gateway_sync', 'publisher',
-    'key_operator', 'deployment_planner'
+    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'publisher', 'key_operator',
+    'deployment_planner'
   ] loop
     if not exists (select from pg_catalog.pg_roles where rolname = role_name) then
       execute format('create role %I', role_name);
@@ -19,7 +19,7 @@ begin
   -- Nobody gets a right on this database by default; temporary tables included.
   execute format('revoke all on database %I from public', current_database());
   execute format(
-    'grant connect on database %I to authenticator, report_service, gateway_sync, publisher, key_operator, deployment_planner',
+    'grant connect on database %I to authenticator, report_service, publisher, key_operator, deployment_planner',
     current_database()
   );
   -- The publisher makes and renames the schemas of the data set.
@@ -38,7 +38,6 @@ $$;
 
 alter role authenticator with login noinherit;
 alter role report_service with login;
-alter role gateway_sync with login;
 alter role publisher with login;
 
 grant gateway, api_public, api_tribal to authenticator with inherit false, set true;

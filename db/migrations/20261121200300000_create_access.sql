@@ -1,5 +1,5 @@
--- The schema of who may see what, and what its tables share: e-mail addresses, the refusal to remove rows, the word to
--- the gateway's sync.
+-- The schema of who may see what, and what its tables share: e-mail addresses, the refusal to remove
+-- rows.
 -- Lock level: none on tables.
 
 create schema access;
@@ -38,14 +38,3 @@ begin
 end
 $$;
 comment on function access.refuse_removal is 'Keeps a table append-only: statements it is attached to fail.';
-
-create function access.notify_change()
-returns trigger
-language plpgsql volatile security invoker set search_path = ''
-as $$
-begin
-  notify access_changed;
-  return null;
-end
-$$;
-comment on function access.notify_change is 'Tells the gateway''s sync that keys, tiers or agreements have changed.';

@@ -82,9 +82,6 @@ for each statement execute function access.refuse_removal();
 create trigger tribal_access_agreements_record_event
 after insert or update on access.tribal_access_agreements
 for each row execute function access.record_event();
-create trigger tribal_access_agreements_notify_change
-after insert or update or delete or truncate on access.tribal_access_agreements
-for each statement execute function access.notify_change();
 
 create function access.request_agreement(agreement_organisation text, agreement_contact_email text)
 returns uuid

@@ -28,13 +28,13 @@ create index api_keys_agreement_id on access.api_keys (agreement_id) where agree
 create index api_keys_replaces_id on access.api_keys (replaces_id) where replaces_id is not null;
 
 comment on table access.api_keys is 'API keys. The key itself is stored nowhere.';
-comment on column access.api_keys.id is 'What the gateway tells PostgREST: X-Consumer-Custom-ID.';
-comment on column access.api_keys.key_sha256 is 'SHA-256 of the key.';
-comment on column access.api_keys.key_prefix is 'The key''s first characters, for recognition.';
+comment on column access.api_keys.key_sha256 is 'SHA-256 of the key, by which each request finds it (request.decide).';
+comment on column access.api_keys.key_prefix is
+  'For recognition: the first characters of the key, after the tier if the key names one.';
 comment on column access.api_keys.expires_at is
   'When it stops working; null is never. May be brought forward, not put off: a key is renewed by rotation.';
 comment on column access.api_keys.last_used_on is
-  'The last day (UTC) on which it was given data; the sync of the gateway writes it. Answers without data (304, 4xx) do not count.';
+  'The last day (UTC) on which it was given data; the report service writes it (access.record_key_use). Answers without data (304, 4xx) do not count.';
 comment on column access.api_keys.replaces_id is 'The key that this one was made from by rotation.';
 
 -- No grant: others read the views below, or use functions with their owner's rights.
@@ -82,22 +82,17 @@ after update on access.api_keys
 for each row
 when (to_jsonb(new) - 'last_used_on' <> to_jsonb(old) - 'last_used_on')
 execute function access.record_event();
--- Not on updates of last_used_on: the gateway has no use for it.
-create trigger api_keys_notify_change
-after insert or update of expires_at, revoked_at or delete or truncate on access.api_keys
-for each statement execute function access.notify_change();
 
 create view access.active_keys as
 select
   api_keys.id,
   api_keys.tier,
-  encode(api_keys.key_sha256, 'hex') as key_sha256,
+  api_keys.key_sha256,
+  api_keys.last_used_on,
   tiers.database_role,
-  tiers.requests_per_hour,
-  tiers.requests_per_day,
-  tiers.limited_by,
   tiers.statement_timeout,
-  api_keys.expires_at
+  tiers.requests_at_a_time,
+  tiers.limited_by
 from access.api_keys
 join access.tiers on tiers.name = api_keys.tier
 left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id
@@ -107,10 +102,7 @@ where api_keys.revoked_at is null
 
 comment on view access.active_keys is
   'Keys that open the service now: not revoked, not expired, and of a standing agreement where one is needed.';
-
--- The gateway's projection reads this view and nothing else.
-grant usage on schema access to gateway_sync;
-grant select on access.active_keys to gateway_sync;
+-- No grant: request.keys reads it, with its owner's rights.
 
 create view access.key_overview as
 select

@@ -12,11 +12,12 @@ begin
   if length(reference) >= 6 then
     select array_agg(api_keys.id) into ids
     from access.api_keys
-    where api_keys.key_prefix = reference or starts_with(api_keys.id::text, lower(reference));
+    where reference in (api_keys.key_prefix, api_keys.tier || '_' || api_keys.key_prefix)
+      or starts_with(api_keys.id::text, lower(reference));
   end if;
   if ids is null then
     raise exception 'There is no key "%".', reference
-      using hint = 'Name a key by its ID, or by the first 6 characters of either the key or its ID.';
+      using hint = 'Name a key by its ID, by the first 6 characters of its ID, or by the 6 characters that lists show.';
   elsif cardinality(ids) > 1 then
     raise exception '"%" could be any of % keys.', reference, cardinality(ids)
       using hint = 'Give the full ID.';
@@ -25,7 +26,7 @@ begin
 end
 $$;
 comment on function access.resolve_key is
-  'The ID of the one key that is meant by its ID, by its first characters, or by the first 6 or more characters of its ID.';
+  'The ID of the one key that is meant by its ID, by the first 6 or more characters of its ID, or by its prefix, with or without the tier.';
 
 create function access.issue_key(
   key_tier text,
@@ -53,15 +54,17 @@ begin
   elsif key_expires_at <= now() then
     raise exception 'The key would have expired before it was made.';
   end if;
-  -- Letters and digits only, so that a key can be passed on and its beginning typed without quotes: 43 of
-  -- them are 256 bits. Three random UUIDs carry 366 bits.
-  api_key := left(translate(encode(
-    sha512(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
-    'base64'), E'+/=\n', ''), 43);
+  -- The tier lets the gateway choose the key's limits. 32 random letters and digits are 190 bits; two random UUIDs carry
+  -- 244. With the checksum, the gateway refuses a mistyped key without asking the database.
+  api_key := key_tier || '_' || left(
+    translate(encode(sha512(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 'base64'), E'+/=\n', ''), 32
+  );
+  api_key := api_key || left(encode(sha256(convert_to(api_key, 'UTF8')), 'hex'), 8);
   insert into access.api_keys
     (tier, owner_email, label, key_sha256, key_prefix, expires_at, agreement_id, replaces_id)
   values (
-    key_tier, key_owner_email, key_label, sha256(convert_to(api_key, 'UTF8')), left(api_key, 6),
+    key_tier, key_owner_email, key_label, sha256(convert_to(api_key, 'UTF8')),
+    substr(api_key, length(key_tier) + 2, 6),
     coalesce(key_expires_at, case when key_tier = 'tribal' then now() + interval '6 months' end),
     key_agreement_id, key_replaces_id
   )
@@ -70,7 +73,7 @@ begin
 end
 $$;
 comment on function access.issue_key is
-  'Makes a key and returns it, once; only its SHA-256 is kept. A Tribal key lives 6 months unless told otherwise.';
+  'Makes a key (its tier, "_", 32 random letters and digits, 8 digits of checksum) and returns it, once; only its SHA-256 is kept. A Tribal key lives 6 months unless told otherwise.';
 
 create function access.rotate_key(
   old_key_id uuid,
@@ -162,8 +165,8 @@ as $$
   select count(*)::integer from recorded
 $$;
 comment on function access.record_key_use is
-  'Writes down that these keys were used today (UTC). Returns how many of them had not been yet. request.authorize() cannot: reads run in read-only transactions, so it notifies api_key_used with the key''s ID, and who listens calls this.';
-grant execute on function access.record_key_use to gateway_sync;
+  'Writes down that these keys were used today (UTC). Returns how many of them had not been yet. request.authorize() cannot: reads run in read-only transactions, so it notifies api_key_used with the key''s ID, and the report service calls this.';
+grant execute on function access.record_key_use to report_service;
 grant execute on function
   access.resolve_key, access.issue_key, access.rotate_key, access.revoke_key, access.verify_key
 to key_operator;

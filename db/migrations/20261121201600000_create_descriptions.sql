@@ -54,15 +54,6 @@ as $$
       from publication.data_sets
       where data_sets.state = 'live' and data_sets.source <> 'empty'
     ),
-    'tiers', (
-      select jsonb_agg(jsonb_build_object(
-        'name', tiers.name,
-        'requests_per_hour', tiers.requests_per_hour,
-        'requests_per_day', tiers.requests_per_day,
-        'limited_by', tiers.limited_by
-      ))
-      from access.tiers
-    ),
     -- As PostgREST serves them (request.pre_config), the oldest first.
     'versions', (
       select coalesce(jsonb_agg(
@@ -87,6 +78,6 @@ as $$
   )
 $$;
 comment on function publication.describe_service is
-  'The live data set (null while there is none), with public rows by table; the limits of each tier; the versions of the API that are served, with what is announced of their end.';
+  'The live data set (null while there is none), with public rows by table; the versions of the API that are served, with what is announced of their end.';
 grant usage on schema publication to report_service;
 grant execute on function publication.describe_service to report_service;

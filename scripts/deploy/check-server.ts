@@ -6,7 +6,7 @@ export const oldestVersion = 17;
 
 /** The roles that a deployment makes, or finds on the server (db/migrations, create_roles). */
 const roles = [
-  ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "gateway_sync", "publisher"],
+  ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "publisher"],
   ...["key_operator", "deployment_planner"],
 ];
 

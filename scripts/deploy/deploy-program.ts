@@ -21,7 +21,6 @@ import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
 const passwordVariables: Record<LoginRole, string> = {
   authenticator: "AUTHENTICATOR_PASSWORD",
   report_service: "REPORT_SERVICE_PASSWORD",
-  gateway_sync: "GATEWAY_SYNC_PASSWORD",
   publisher: "PUBLISHER_PASSWORD",
 };
 
@@ -87,7 +86,7 @@ Environment (or .env); * may also stand in a file that <NAME>_FILE names:
                              PGDATABASE. For --plan, a member of deployment_planner is enough (docs/operations.md, Rights).
                              Not the address of a connection pooler
   PGPASSWORD *               that role's password, if not in the address
-  AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, GATEWAY_SYNC_PASSWORD *, PUBLISHER_PASSWORD *
+  AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; what is unset stays as it is
   STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
   SCRATCH_URL                for --plan, another PostgreSQL server to make what db/ makes on, as superuser; else one is started

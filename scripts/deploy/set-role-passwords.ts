@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { type Client, escapeIdentifier, escapeLiteral } from "pg";
 
 /** The roles that services connect as. */
-export const loginRoles = ["authenticator", "report_service", "gateway_sync", "publisher"] as const;
+export const loginRoles = ["authenticator", "report_service", "publisher"] as const;
 export type LoginRole = (typeof loginRoles)[number];
 
 /** Sets the password of login roles. Only SCRAM verifiers are sent, so that no log can hold a password. */
