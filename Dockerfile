@@ -1,4 +1,4 @@
-# One image for every part that is written in TypeScript: db:deploy, gateway:sync, the report service, the keys' command
+# One image for every part that is written in TypeScript: db:deploy, the report service, the refresher, the keys' command
 # line. docker-compose.yml says which one a container runs.
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
@@ -16,4 +16,4 @@ COPY --from=dependencies /app/node_modules node_modules
 # .dockerignore lists what comes along. It all belongs to root, so that no process may change it.
 COPY . .
 USER node
-CMD ["node", "--import", "tsx", "scripts/gateway-sync.ts", "--help"]
+CMD ["node", "--import", "tsx", "scripts/report-service.ts", "--help"]

@@ -15,9 +15,9 @@ const command = new Command("compose:secrets")
     "after",
     `
 The directory is closed to everyone else (0700). The files in it are not (0444): Docker mounts them as they are, and
-the containers' users differ. Removing a file and running this again makes a new secret; postgrest_db_uri and
-postgrest_read_db_uri hold authenticator_password, counters_config holds counters_password, and gateway_token is signed
-with jwt_secret: remove those together.`,
+the containers' users differ. Removing a file and running this again makes a new secret; postgrest_db_uri
+holds authenticator_password, counters_config holds counters_password, and gateway_token is signed with jwt_secret:
+remove those together.`,
   )
   .parse();
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
@@ -29,11 +29,9 @@ try {
   for (const name of [
     "postgres_password",
     "report_service_password",
-    "gateway_sync_password",
     "publisher_password",
     "replicator_password",
     "jwt_secret",
-    "kong_database_password",
     "storage_secret_key",
     "storage_reader_secret_key",
   ]) {
@@ -48,7 +46,6 @@ try {
   await writeTogether({
     authenticator_password: password,
     postgrest_db_uri: `postgres://authenticator:${password}@postgres:5432/single_audit`,
-    postgrest_read_db_uri: `postgres://authenticator:${password}@postgres-replica:5432/single_audit`,
   });
   const counters = makeSecret();
   await writeTogether({ counters_password: counters, counters_config: `requirepass ${counters}` });

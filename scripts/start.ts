@@ -3,6 +3,7 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../service/describe-error.ts";
+import { readRateLimits } from "../service/read-rate-limits.ts";
 import { readStackConfig } from "./stack/config.ts";
 import { refuseSecondStack } from "./stack/lock-directory.ts";
 import { describeFacts } from "./stack/print-facts.ts";
@@ -27,11 +28,11 @@ Environment (or .env):
   DATABASE_PORT          port of PostgreSQL (8003)
   POSTGREST_PORT         port of PostgREST (8004)
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
-  GATEWAY_ADMIN_PORT     port that takes the gateway's configuration (8006)
-  GATEWAY_SYNC_PORT      port of the sync's /healthz, /readyz and /metrics (any free one)
+  GATEWAY_METRICS_PORT   port of the gateway's /status and /metrics (any free one)
   APP_METRICS_PORT       port of the report service's /metrics (none)
                          Any port may be 0: a free one is taken.
   GATEWAY                embedded or kong, as --gateway (embedded)
+  GATEWAY_CONFIG         what the gateway serves, counts and refuses (gateway/kong.yml)
   KONG_BIN               the Kong program, if it is not on the PATH
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD or REDIS_PASSWORD_FILE
                          where Kong counts requests; without it Kong counts for itself
@@ -78,7 +79,9 @@ try {
   const outcome = await Promise.race([
     stack.ready.then(
       (facts) => {
-        process.stdout.write(`\n${describeFacts(facts)}\n\nCtrl-C stops it.\n`);
+        process.stdout.write(
+          `\n${describeFacts(facts, readRateLimits(config.gatewayConfig))}\n\nCtrl-C stops it.\n`,
+        );
         return Promise.race([stack.failed, interrupted]);
       },
       (error: Error) => error.message,

@@ -1,8 +1,14 @@
 import path from "node:path";
 import { z } from "zod";
-import { readRedis } from "../../gateway/sync-config.ts";
 import { contact, contactIsMissing, hasContact } from "../../report-service/config.ts";
-import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
+import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
+import { readSecretFiles } from "../../service/read-secret-files.ts";
+import {
+  databaseAddress,
+  describeVariable,
+  listenPort,
+  readVariables,
+} from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 import { type HeldPort, holdFreePort, holdPort } from "../servers/find-free-port.ts";
 
@@ -16,8 +22,7 @@ const environment = z
     DATABASE_PORT: port(8003),
     POSTGREST_PORT: port(8004),
     POSTGREST_ADMIN_PORT: port(8005),
-    GATEWAY_ADMIN_PORT: port(8006),
-    GATEWAY_SYNC_PORT: port(0),
+    GATEWAY_METRICS_PORT: port(0),
     APP_METRICS_PORT: listenPort.optional(),
     GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
     KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
@@ -47,8 +52,21 @@ const environment = z
 type Environment = z.infer<typeof environment>;
 export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
 
+/** No port of the stack's, which are taken here: Redis has it. */
+const redisEnvironment = z.object({
+  REDIS_HOST: z.string().optional(),
+  REDIS_PORT: listenPort.default(6379),
+  REDIS_PASSWORD: z.string().optional(),
+});
+
 /** How the one-machine stack is to run. */
-export type StackConfig = Environment & { directory: string } & ReturnType<typeof readRedis>;
+export interface StackConfig extends Environment {
+  directory: string;
+  /** The kong.yml that the gateway runs. */
+  gatewayConfig: string;
+  /** Where Kong counts requests; absent, it counts for itself. */
+  redis: { host: string; port: number; password: string | undefined } | undefined;
+}
 
 /**
  * Reads the stack's configuration from environment variables. An empty value counts as unset.
@@ -67,7 +85,21 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
     });
     throw new Error(lines.join("\n"));
   }
-  return { ...data, directory: path.resolve(data.STACK_DIRECTORY), ...readRedis(set) };
+  return {
+    ...data,
+    directory: path.resolve(data.STACK_DIRECTORY),
+    gatewayConfig: path.resolve(set.GATEWAY_CONFIG ?? gatewayConfigFile()),
+    redis: readRedis(set),
+  };
+}
+
+function readRedis(variables: NodeJS.ProcessEnv): StackConfig["redis"] {
+  const {
+    REDIS_HOST: host,
+    REDIS_PORT: port,
+    REDIS_PASSWORD: password,
+  } = readVariables(redisEnvironment, readSecretFiles(variables, ["REDIS_PASSWORD"]));
+  return host === undefined ? undefined : { host, port, password };
 }
 
 /**

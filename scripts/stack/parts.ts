@@ -1,7 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Logger } from "pino";
 import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
@@ -12,8 +9,7 @@ import { waitForDatabase } from "../deploy/find-database.ts";
 import type { LoginRole } from "../deploy/set-role-passwords.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import type { StackConfig } from "./config.ts";
-import { probeKong, startKong } from "./kong.ts";
-import { prepareKongDatabase } from "./kong-database.ts";
+import { startKong } from "./kong.ts";
 import { startPostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 import { type ServiceOptions, startService } from "./service.ts";
@@ -32,7 +28,6 @@ export interface PartContext extends Supervision {
 }
 
 const host = "127.0.0.1";
-const deliveryMilliseconds = 60_000;
 
 /** Starts PostgreSQL, or uses that of DATABASE_URL. Returns its address, as who deploys. */
 export async function startDatabase(context: PartContext): Promise<string> {
@@ -81,91 +76,38 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
   return postgrestUrl;
 }
 
-/** Where the gateway is, and how the sync reaches it. */
-export interface GatewayAddress {
-  proxyUrl: string;
-  adminUrl: string;
-  adminToken?: string;
-}
-
-/** Starts the embedded gateway, or a natively installed Kong in its place. Both wait for the sync. */
-export async function startGateway(context: PartContext, databaseUrl: string): Promise<GatewayAddress> {
-  const { config, secrets, kong } = context;
-  const { GATEWAY_PORT: port, GATEWAY_ADMIN_PORT: adminPort, TRUSTED_IPS: trustedIps, directory } = config;
+/** Starts the embedded gateway, or a natively installed Kong in its place. Returns its address. */
+export async function startGateway(context: PartContext): Promise<string> {
+  const { config, secrets, kong, report } = context;
+  const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort, TRUSTED_IPS: trustedIps } = config;
+  const postgrestUrl = `http://${host}:${config.POSTGREST_PORT}`;
   const gatewayToken = await signGatewayToken(secrets.jwtSecret);
   if (kong !== undefined) {
     const options = {
       program: kong,
-      prefix: path.join(directory, "kong"),
+      prefix: path.join(config.directory, "kong"),
       port,
-      adminPort,
+      metricsPort,
+      config: config.gatewayConfig,
+      postgrestUrl,
+      gatewayToken,
+      redis: config.redis,
       trustedIps,
-      databaseUrl: await prepareKongDatabase(databaseUrl, secrets.kongDatabasePassword),
-      secrets: { gatewayToken, redisPassword: config.redisPassword },
       environment: process.env,
     };
-    let migrates = true;
-    return await supervise(context, "Kong", (keep) => {
-      const started = startKong({ ...options, migrates }, keep);
-      migrates = false;
-      return started;
-    });
+    const gatewayUrl = await supervise(context, "Kong", (keep) => startKong(options, keep));
+    report("Kong is ready.");
+    return gatewayUrl;
   }
-  const entities = path.join(directory, "gateway.json");
-  await dropForeignEntities(entities, config.POSTGREST_PORT);
-  const adminToken = randomUUID();
-  const adminUrl = `http://${host}:${adminPort}`;
-  const ports = ["--port", String(port), "--admin-port", String(adminPort)];
   const trusted = trustedIps.length === 0 ? [] : ["--trusted-ips", trustedIps.join(",")];
   await superviseService(context, "gateway", {
     name: "The gateway",
     script: "gateway-embedded.ts",
-    args: [...ports, ...trusted, "--entities", entities],
-    env: { GATEWAY_TOKEN: gatewayToken, GATEWAY_ADMIN_TOKEN: adminToken },
-    url: `${adminUrl}/status`,
+    args: ["--port", String(port), "--metrics-port", String(metricsPort), ...trusted],
+    env: { GATEWAY_CONFIG: config.gatewayConfig, POSTGREST_URL: postgrestUrl, GATEWAY_TOKEN: gatewayToken },
+    url: `http://${host}:${metricsPort}/status`,
   });
-  return { proxyUrl: `http://${host}:${port}`, adminUrl, adminToken };
-}
-
-/**
- * Removes what the gateway kept in an earlier run, if PostgREST was on another port then: whoever listens there now must not
- * get the gateway's token. Otherwise the gateway serves at once after the stack was killed.
- */
-async function dropForeignEntities(file: string, postgrestPort: number): Promise<void> {
-  const { services = [] }: { services?: { port: number }[] } = await readFile(file, "utf8")
-    .then(JSON.parse)
-    .catch(() => ({}));
-  if (services.some(({ port }) => port !== postgrestPort)) await rm(file, { force: true });
-}
-
-/** Starts the sync, and waits until the gateway serves what it was given. */
-export async function startGatewaySync(
-  context: PartContext,
-  urls: { databaseUrl: string; postgrestUrl: string; gateway: GatewayAddress },
-): Promise<void> {
-  const { config, secrets, kong, report } = context;
-  const { gateway } = urls;
-  const url = `http://${host}:${config.GATEWAY_SYNC_PORT}`;
-  await superviseService(context, "gateway-sync", {
-    name: "The gateway's sync",
-    script: "gateway-sync.ts",
-    env: {
-      GATEWAY_SYNC_DATABASE_URL: asRole(urls.databaseUrl, "gateway_sync", secrets),
-      GATEWAY_ADMIN_URLS: gateway.adminUrl,
-      GATEWAY_ADMIN_TOKEN: gateway.adminToken,
-      POSTGREST_URL: urls.postgrestUrl,
-      REDIS_HOST: config.redis?.host,
-      REDIS_PORT: config.redis?.port,
-      REDIS_PASSWORD: config.redisPassword,
-      GATEWAY_SYNC_PORT: config.GATEWAY_SYNC_PORT,
-    },
-    url: `${url}/healthz`,
-  });
-  await waitForDelivery(`${url}/readyz`);
-  if (kong !== undefined) {
-    await probeKong(gateway.proxyUrl);
-    report("Kong is ready.");
-  }
+  return `http://${host}:${port}`;
 }
 
 /** Starts the storage of the reports' PDFs. Returns its address. */
@@ -204,6 +146,7 @@ export async function startApp(
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
       PUBLIC_DATA: publicData,
       API_URL: urls.gatewayUrl,
+      GATEWAY_CONFIG: config.gatewayConfig,
       ENVIRONMENT: config.ENVIRONMENT,
       CONTACT: config.CONTACT,
       SECURITY_CONTACT: config.SECURITY_CONTACT,
@@ -228,19 +171,6 @@ async function superviseService(
   await supervise(context, options.name, (keep) =>
     startService({ ...options, directory: config.directory, log }, keep),
   );
-}
-
-async function waitForDelivery(url: string): Promise<void> {
-  for (const giveUpAt = Date.now() + deliveryMilliseconds; ; await sleep(50)) {
-    const response = await fetch(url).catch(() => undefined);
-    const state = await response?.text().catch(() => undefined);
-    if (response?.ok) return;
-    if (Date.now() > giveUpAt) {
-      throw new Error(
-        `The gateway has not got its configuration in a minute: ${state?.trim() ?? "the sync does not answer"}. See stack.log.`,
-      );
-    }
-  }
 }
 
 function logLines(logger: Logger, service: string): (line: string) => void {

@@ -1,13 +1,14 @@
+import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
 import type { StackFacts } from "./start-stack.ts";
 
 /** What a person needs to try the service out: addresses, keys and commands that work as printed. */
-export function describeFacts({ base_url, app_url, keys, sample }: StackFacts): string {
+export function describeFacts({ base_url, app_url, keys, sample }: StackFacts, limits: RateLimits): string {
   const lines = [
     "The service is ready.",
     "",
     `  API             ${base_url}`,
     `  app             ${app_url}   (open it in a browser: overview, reference, explorer, files)`,
-    `  demonstration   ${keys.demo}   (30 requests an hour, 50 a day, for each address)`,
+    `  demonstration   ${keys.demo}   (${describeRateLimit(limits, "demo")})`,
     `  individual key  ${keys.individual}`,
     `  Tribal key      ${keys.tribal}`,
   ];

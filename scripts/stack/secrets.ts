@@ -10,8 +10,6 @@ export interface Secrets {
   superuserPassword: string;
   rolePasswords: Record<LoginRole, string>;
   jwtSecret: string;
-  /** Of Kong's own role. */
-  kongDatabasePassword: string;
   storageSigningSecret: string;
   /** Keys that were made for trying the service out on this machine. */
   sampleKeys: { individual?: string; tribal?: string };
@@ -21,9 +19,7 @@ export interface Secrets {
 export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
   try {
     const file = path.join(directory, "secrets.json");
-    const known = parseJson<Secrets>(file, await readFile(file, "utf8"));
-    // That of an earlier version had no such password.
-    return { ...known, kongDatabasePassword: known.kongDatabasePassword ?? makeSecret() };
+    return parseJson<Secrets>(file, await readFile(file, "utf8"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
@@ -32,7 +28,6 @@ export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
     superuserPassword: makeSecret(),
     rolePasswords: rolePasswords as Record<LoginRole, string>,
     jwtSecret: makeSecret(),
-    kongDatabasePassword: makeSecret(),
     storageSigningSecret: makeSecret(),
     sampleKeys: {},
   };

@@ -13,7 +13,6 @@ import {
   startApp,
   startDatabase,
   startGateway,
-  startGatewaySync,
   startStorage,
 } from "./parts.ts";
 import { publishData } from "./publish-data.ts";
@@ -54,8 +53,8 @@ export interface StackOptions {
 const demonstrationKey = "DEMO_KEY";
 
 /**
- * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway and its sync, the report service
- * and its storage, each in a process of its own that is started again when it ends.
+ * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, the report service and its
+ * storage, each in a process of its own that is started again when it ends.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
@@ -117,16 +116,12 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
-  const [postgrestUrl, gateway, storageUrl] = await Promise.all([
+  const [postgrestUrl, gatewayUrl, storageUrl] = await Promise.all([
     startApi(context, databaseUrl),
-    startGateway(context, databaseUrl),
+    startGateway(context),
     startStorage(context, reports),
   ]);
-  const gatewayUrl = gateway.proxyUrl;
-  const [appUrl] = await Promise.all([
-    startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData),
-    startGatewaySync(context, { databaseUrl, postgrestUrl, gateway }),
-  ]);
+  const appUrl = await startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData);
 
   const facts: StackFacts = {
     base_url: gatewayUrl,

@@ -15,7 +15,7 @@ export const freePorts = {
   DATABASE_PORT: "0",
   POSTGREST_PORT: "0",
   POSTGREST_ADMIN_PORT: "0",
-  GATEWAY_ADMIN_PORT: "0",
+  GATEWAY_METRICS_PORT: "0",
 };
 
 export interface RunningStack {
