@@ -6,12 +6,13 @@ import { createStorage } from "./create-storage.ts";
 import { createPool } from "./database.ts";
 import { listen, type RunningServer } from "./listen.ts";
 import { openPublicFiles } from "./public-files.ts";
+import { recordKeyUse } from "./record-key-use.ts";
 import { relayStorage } from "./relay-storage.ts";
 import { buildAssets } from "./site/build-assets.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
- * `/readyz` says whether they are. `/metrics` is served on a port of its own, if one is given: this one is public.
+ * `/readyz` says whether they are. It also records when keys were used. `/metrics` is served on a port of its own, if one is given: this one is public.
  *
  * @throws Error if the port cannot be listened on
  */
@@ -43,10 +44,11 @@ export async function startReportService({
     }
   }
   let metricsServer: Awaited<ReturnType<typeof serveState>> | undefined;
+  const keyUse = recordKeyUse(database, logger);
   const release = async () => {
     await metricsServer?.close();
     storage.close();
-    await pool.end();
+    await Promise.all([keyUse.close(), pool.end()]);
   };
   const server = await listen(app, { host, port, portVariable: "APP_PORT" }, release);
   if (metricsListener === undefined) return server;

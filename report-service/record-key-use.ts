@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+import { Client, type ClientConfig } from "pg";
+
+const gatherMilliseconds = 1000;
+/** A connection that nobody uses may break without a word, so it is used at least this often. */
+const longestSilenceMilliseconds = 30_000;
+const shortestRetryMilliseconds = 250;
+const longestRetryMilliseconds = 30_000;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Listens for keys that were used (db/api/request/decide.sql) and has the database record them, once a second. Connects again
+ * when the connection breaks. A use that is lost with it is announced again by the key's next request.
+ *
+ * @param database as the role report_service, and not through a connection pooler
+ * @returns how to end it: what was heard is recorded first
+ */
+export function recordKeyUse(
+  database: ClientConfig,
+  logger: FastifyBaseLogger,
+): { close: () => Promise<void> } {
+  const closing = new AbortController();
+  const running = keepListening(database, logger, closing.signal);
+  return {
+    close: async () => {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function keepListening(
+  database: ClientConfig,
+  logger: FastifyBaseLogger,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      await listenOnce(database, signal, () => {
+        if (failures > 0) logger.info("the use of keys is recorded again");
+        failures = 0;
+      });
+    } catch (err) {
+      if (failures === 0) logger.warn({ err }, "the use of keys cannot be recorded");
+      await pause(Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures), signal);
+      failures += 1;
+    }
+  }
+}
+
+/** Listens on one connection until it breaks, or until the signal. */
+async function listenOnce(
+  database: ClientConfig,
+  signal: AbortSignal,
+  onListening: () => void,
+): Promise<void> {
+  const client = new Client({
+    ...database,
+    application_name: "report-service (use of keys)",
+    connectionTimeoutMillis: 5000,
+    statement_timeout: 5000,
+    query_timeout: 6000,
+  });
+  const used = new Set<string>();
+  let lost: Error | undefined;
+  let recordedAt = 0;
+  const record = async () => {
+    const ids = [...used];
+    used.clear();
+    await client.query("select access.record_key_use($1)", [ids]);
+    recordedAt = performance.now();
+  };
+  client.on("error", (error) => {
+    lost = error;
+  });
+  client.on("notification", ({ payload = "" }) => {
+    if (uuid.test(payload)) used.add(payload);
+  });
+  try {
+    await client.connect();
+    await client.query("listen api_key_used");
+    await record();
+    onListening();
+    while (!signal.aborted) {
+      await pause(gatherMilliseconds, signal);
+      if (lost !== undefined) throw lost;
+      if (used.size > 0 || performance.now() - recordedAt > longestSilenceMilliseconds) await record();
+    }
+  } finally {
+    // A server that has gone silent is not waited for.
+    void client.end().catch(() => {});
+  }
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal }).catch(() => {});
+}
