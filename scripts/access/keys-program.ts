@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { describeRateLimit, readRateLimits } from "../../service/read-rate-limits.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { UsageError } from "./describe-error.ts";
 import { formatHistory, formatKey, formatKeys } from "./format-key.ts";
@@ -41,13 +42,14 @@ export async function runKeys(around: Surroundings): Promise<void> {
     "Issues, lists, renews and revokes API keys. A key is shown once, when it is made, and stored nowhere.",
     "0 done (verify: the key is valid), 1 refused or failed, 2 wrong usage, 4 the key is not valid (verify).",
   );
+  program.addHelpText("after", () => describeLimits());
   for (const add of [addIssue, addList, addShow, addRevoke, addRotate, addVerify]) add(around, program);
   await runProgram(around, program);
 }
 
 function addIssue(around: Surroundings, program: Command): void {
   addCommand(around, program, "issue", "Make a key.")
-    .requiredOption("--tier <name>", "what it may do: demo, individual, tribal")
+    .requiredOption("--tier <name>", "what it may do, such as individual or tribal")
     .requiredOption("--owner <e-mail>", "whom to write to about it")
     .option("--label <text>", "what it is for", "")
     .option(
@@ -60,6 +62,13 @@ function addIssue(around: Surroundings, program: Command): void {
     .action(async (options: IssueOptions) => {
       printNewKey(around, await inDatabase(around, options, (ask) => issueKey(ask, options)), options);
     });
+}
+
+function describeLimits(): string {
+  const limits = readRateLimits();
+  const names = [...limits.tiers.keys(), "all others"];
+  const lines = names.map((name) => `  ${name.padEnd(12)} ${describeRateLimit(limits, name)}`);
+  return ["", "Rate limits of tiers (gateway/kong.yml):", ...lines].join("\n");
 }
 
 function addList(around: Surroundings, program: Command): void {

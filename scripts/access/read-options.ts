@@ -29,7 +29,7 @@ export function readDuration(text: string): string {
  * @throws UsageError at a whole key, which has no place on a command line and is not repeated in the message
  */
 export function readKeyReference(text: string): string {
-  // An ID has 36 characters; of a key, no more than 8 are kept.
+  // An ID has 36 characters; each key has more.
   if (text.length > 36) {
     throw new UsageError(
       "This is neither an ID nor the beginning of a key. If it is a whole key, pass it to verify on standard input to learn its ID.",

@@ -125,7 +125,7 @@ describe("roles", () => {
   it("that log in are those that a service connects as", async () => {
     expect(
       await list("select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin", [roles]),
-    ).toEqual(["authenticator", "gateway_sync", "publisher", "report_service"]);
+    ).toEqual(["authenticator", "publisher", "report_service"]);
   });
 });
 

@@ -6,7 +6,6 @@ export const roles = [
   "api_public",
   "api_tribal",
   "report_service",
-  "gateway_sync",
   "publisher",
   "key_operator",
   "deployment_planner",
@@ -64,17 +63,13 @@ export const rights: Record<
     runs: [
       "access.find_report_of_token",
       "access.find_request_of_token",
+      "access.record_key_use",
       "access.redeem_access_token",
       "publication.describe_api",
       "publication.describe_service",
       "publication.describe_totals",
       "publication.is_public_report",
     ],
-  },
-  gateway_sync: {
-    schemas: ["access"],
-    reads: ["access.active_keys"],
-    runs: ["access.record_key_use"],
   },
   key_operator: {
     schemas: ["access"],

@@ -2,6 +2,7 @@ import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import { startPostgrest } from "../../scripts/stack/postgrest.ts";
+import { connect } from "../../service/connect.ts";
 import { freePorts } from "./run-stack.ts";
 import { type Answer, type Request, send } from "./target.ts";
 
@@ -27,15 +28,20 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
     },
     (child) => children.push(child),
   );
+  const client = await connect(databaseUrl, "test");
   const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
   return {
     pid: children[0]?.pid ?? 0,
-    request: (path, apiKeyId, options = {}) =>
-      send(url, path, {
-        ...options,
-        headers: { ...options.headers, authorization, "x-consumer-custom-id": apiKeyId },
-      }),
+    request: async (path, apiKeyId, options = {}) => {
+      const { rows } = await client.query(
+        "select encode(key_sha256, 'hex') as hash from access.api_keys where id = $1",
+        [apiKeyId],
+      );
+      const headers = { ...options.headers, authorization, "x-api-key-sha256": String(rows[0]?.hash) };
+      return await send(url, path, { ...options, headers });
+    },
     stop: async () => {
+      await client.end();
       for (const child of children) await child.stop(2000);
     },
   };

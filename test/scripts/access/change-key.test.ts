@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { query } from "../../support/target.ts";
 import { approveAgreement, ask, expectOneLine, issueKey, keys, makeOwner, shellKeys } from "./support.ts";
 
-const keyForm = /^[A-Za-z0-9]{43}$/;
+const keyForm = /^individual_[A-Za-z0-9]{40}$/;
+const readPrefix = (key: string) => key.split("_")[1]?.slice(0, 6) ?? "";
 const unknown = "00000000-0000-4000-8000-000000000000";
 
 describe("keys list", () => {
@@ -17,7 +18,7 @@ describe("keys list", () => {
     const [head, line, ...rest] = table.stdout.trimEnd().split("\n");
     expect(head).toMatch(/^KEY +TIER +OWNER +LABEL +STATUS +EXPIRES +LAST USED$/);
     expect(line).toMatch(
-      new RegExp(`^${key.slice(0, 6)} +individual +${row?.owner} +test +active +never +never$`),
+      new RegExp(`^${readPrefix(key)} +individual +${row?.owner} +test +active +never +never$`),
     );
     expect(rest).toEqual([]);
     const json = await keys(`list --json --owner ${row?.owner} --tier individual --status active`);
@@ -44,7 +45,7 @@ describe("keys show", () => {
   it("shows a key and who did what to it", async () => {
     const { id, key } = await issueKey();
     await keys(`revoke ${id} --operator 'Grace Operator'`);
-    const { code, stdout } = await keys(`show ${key.slice(0, 6)}`);
+    const { code, stdout } = await keys(`show ${readPrefix(key)}`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^id +\S+\n/);
     expect(stdout).toContain(id);

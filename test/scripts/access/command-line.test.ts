@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
+import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
 import { target } from "../../support/target.ts";
 import { agreements, expectOneLine, keys, shellAgreements, shellKeys } from "./support.ts";
 
@@ -17,6 +18,12 @@ describe("the help", () => {
       expect(stdout).toMatch(/^Usage: /);
       expect(stdout).toContain("Exit status: 0 done");
     }
+  });
+
+  it("of keys has the rate limits of gateway/kong.yml", async () => {
+    const limits = readRateLimits();
+    const { stdout } = await keys("--help", { env: {} });
+    for (const tier of ["demo", "individual"]) expect(stdout).toContain(describeRateLimit(limits, tier));
   });
 
   it.each([

@@ -55,11 +55,11 @@ describe("an event", () => {
   it("is written for each change of a tier", async () => {
     const rows = await tryAs<Event>(
       "postgres",
-      "update access.tiers set requests_per_hour = 7 where name = 'individual'",
+      "update access.tiers set requests_at_a_time = 2 where name = 'individual'",
       "select * from access.events order by id desc limit 1",
     );
     expect(rows[0]).toMatchObject({ subject: "tiers", subject_id: "individual", action: "update" });
-    expect(rows[0]?.after).toMatchObject({ requests_per_hour: 7 });
+    expect(rows[0]?.after).toMatchObject({ requests_at_a_time: 2 });
   });
 
   it("names the operator, if there is one", async () => {
@@ -102,7 +102,7 @@ describe("an event", () => {
     expect(row?.count).toBe(4);
     for (const secret of [key, other]) {
       const hash = createHash("sha256").update(secret).digest();
-      for (const part of [secret.slice(0, 6), hash.toString("hex"), hash.toString("base64")]) {
+      for (const part of [secret.split("_")[1]?.slice(0, 6), hash.toString("hex"), hash.toString("base64")]) {
         expect(row?.text).not.toContain(part);
       }
     }

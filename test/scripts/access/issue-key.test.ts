@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { query, target } from "../../support/target.ts";
 import { approveAgreement, ask, expectOneLine, keys, makeOwner, requestAgreement, shell } from "./support.ts";
 
-const keyForm = /^[A-Za-z0-9]{43}$/;
+const keyForm = /^[a-z]+_[A-Za-z0-9]{32}[0-9a-f]{8}$/;
+const readPrefix = (key: string) => key.split("_")[1]?.slice(0, 6) ?? "";
 const unknown = "00000000-0000-4000-8000-000000000000";
 const countKeys = (owner: string) =>
   ask<number>("select count(*)::int from access.api_keys where owner_email = $1", [owner]);
@@ -15,9 +16,9 @@ describe("keys issue", () => {
     const key = /^The key, shown this once:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
     expect(key).toMatch(keyForm);
     expect(stdout.split(key)).toHaveLength(2);
-    for (const text of [owner, "a label", "individual", "never", key.slice(0, 6)])
+    for (const text of [owner, "a label", "individual", "never", readPrefix(key)])
       expect(stdout).toContain(text);
-    const later = await keys(`show ${key.slice(0, 6)} --json`);
+    const later = await keys(`show ${readPrefix(key)} --json`);
     expect(later.stdout).not.toContain(key);
   });
 
@@ -29,7 +30,7 @@ describe("keys issue", () => {
     );
     expect(code).toBe(0);
     expect(stderr).not.toMatch(/error/);
-    expect(stdout).toMatch(/^[A-Za-z0-9]{43}\n$/);
+    expect(stdout).toMatch(/^individual_[A-Za-z0-9]{40}\n$/);
     const [row] = await query<{ owner_email: string }>(
       "select owner_email from access.verify_key(sha256(convert_to($1, 'UTF8')))",
       [stdout.trim()],

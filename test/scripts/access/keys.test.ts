@@ -159,7 +159,8 @@ describe("what names a key", () => {
     ["its ID", (id: string) => id],
     ["its ID in capitals", (id: string) => id.toUpperCase()],
     ["the beginning of its ID", (id: string) => id.slice(0, 13)],
-    ["the beginning of the key", (_id: string, key: string) => key.slice(0, 6)],
+    ["its first characters after the tier", (_id: string, key: string) => key.split("_")[1]?.slice(0, 6)],
+    ["the tier and these", (_id: string, key: string) => key.slice(0, "individual_".length + 6)],
   ])("is %s", async (_what, name) => {
     const { id, key } = await issueKey();
     expect(await ask("select access.resolve_key($1)", [name(id, key)])).toBe(id);

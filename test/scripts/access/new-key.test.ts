@@ -7,17 +7,17 @@ import { approveAgreement, ask, issueKey, refusal, requestAgreement, tryAs } fro
 const sha256 = (text: string) => createHash("sha256").update(text).digest();
 
 describe("a tier", () => {
-  it("is the only one that is limited by address", async () => {
-    expect(
-      await refusal(
-        `insert into access.tiers (name, database_role, requests_per_hour, limited_by, statement_timeout)
-         values ('second', 'api_public', 1, 'address', '1 s')`,
-      ),
-    ).toMatch(/tiers_one_is_limited_by_address/);
-  });
+  it.each(["", "Gold", "gold_2", "2nd", "größe", "gold\n"])(
+    "is not named %j: keys could not begin with it",
+    async (name) => {
+      const insert =
+        "insert into access.tiers (name, database_role, statement_timeout) values ($1, 'api_public', '1 s')";
+      expect(await refusal([insert, [name]])).toMatch(/tiers_name_can_begin_a_key/);
+    },
+  );
 
   it.each([
-    ["for another name", "insert into access.tiers values ('second', 'api_tribal', 1, null, 'key', '1 s')"],
+    ["for another name", "insert into access.tiers values ('second', 'api_tribal', '1 s')"],
     ["by an update", "update access.tiers set database_role = 'api_tribal' where name = 'individual'"],
   ])("does not open suppressed rows %s, where no agreement would be asked for", async (_how, sql) => {
     expect(await refusal(sql)).toMatch(/tiers_only_tribal_sees_suppressed/);
@@ -25,15 +25,22 @@ describe("a tier", () => {
 });
 
 describe("a new key", () => {
-  it("is stored as its SHA-256 and its first characters, and nowhere as it is", async () => {
+  it("is its tier, 32 random letters and digits, and a checksum", async () => {
+    const { key } = await issueKey();
+    expect(key).toMatch(/^individual_[A-Za-z0-9]{32}[0-9a-f]{8}$/);
+    expect(key.slice(-8)).toBe(sha256(key.slice(0, -8)).toString("hex").slice(0, 8));
+    const tribal = await issueKey("tribal", await approveAgreement());
+    expect(tribal.key).toMatch(/^tribal_/);
+  });
+
+  it("is stored as its SHA-256 and the first characters after its tier, and nowhere as it is", async () => {
     const { id, key } = await issueKey();
-    expect(key).toMatch(/^[A-Za-z0-9]{43}$/);
     const [row] = await query<{ key_sha256: Buffer; key_prefix: string; row: string }>(
       "select key_sha256, key_prefix, api_keys::text as row from access.api_keys where id = $1",
       [id],
     );
     expect(row?.key_sha256).toEqual(sha256(key));
-    expect(row?.key_prefix).toBe(key.slice(0, 6));
+    expect(row?.key_prefix).toBe(key.slice("individual_".length, "individual_".length + 6));
     expect(row?.row).not.toContain(key);
   });
 

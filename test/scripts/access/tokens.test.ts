@@ -164,7 +164,7 @@ describe("pruning", () => {
   });
 
   it("is for the publisher and no other role", async () => {
-    for (const role of ["api_public", "api_tribal", "gateway", "gateway_sync", "report_service"]) {
+    for (const role of ["api_public", "api_tribal", "gateway", "report_service"]) {
       await expect(tryAs(role, "select access.prune_access_tokens()"), role).rejects.toThrow(
         /permission denied/,
       );

@@ -54,7 +54,7 @@ describe("db:check", () => {
   });
 
   it("refuses what an API file may not do, with its line", async () => {
-    await copy.edit(viewFile, (text) => `${text}\nupdate access.tiers set requests_per_hour = 1000000;\n`);
+    await copy.edit(viewFile, (text) => `${text}\nupdate access.tiers set requests_at_a_time = 1;\n`);
     expect(failures(await checkRepository(copy.directory, tools)).join("\n")).toMatch(
       /db deploys on an empty database: db\/api\/api_v1_1_0\/additional_eins\.sql:\d+:1: It writes to .*access\.tiers/,
     );

@@ -161,7 +161,7 @@ describe("an API file", () => {
     ["create policy all_of_it on suppressed.general using (true);", "the policy"],
     ["drop policy tribal_access on suppressed.general;", "suppressed.general"],
     ["alter table suppressed.general disable row level security;", "the table suppressed.general"],
-    ["update access.tiers set requests_per_hour = 9;", "access.tiers"],
+    ["update access.tiers set requests_at_a_time = 1;", "access.tiers"],
     ["with x as (delete from deployment.retired_versions returning 1) select * from x;", "deployment."],
     ["truncate deployment.retired_versions;", "deployment.retired_versions"],
     ["select access.request_agreement('Tribe', 'tester@example.gov');", "access.tribal_access_agreements"],
