@@ -14,9 +14,11 @@ shift
 : "${POSTGREST_URL:?Set POSTGREST_URL to the address of PostgREST, such as http://postgrest:3000}"
 counters=local
 [ -z "${REDIS_HOST:-}" ] || counters=redis
+# Kong takes a sync_rate with Redis alone.
+drop_sync_rate() { if [ "$counters" = redis ]; then cat; else grep -v ' sync_rate:'; fi; }
 sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${COUNTERS}|$counters|g" \
-  -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" \
-  "$template" > "$KONG_DECLARATIVE_CONFIG"
+  -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" "$template" \
+  | drop_sync_rate > "$KONG_DECLARATIVE_CONFIG"
 if [ -n "${SECRETS_DIRECTORY:-}" ]; then
   GATEWAY_TOKEN=$(cat "$SECRETS_DIRECTORY/gateway_token")
   export GATEWAY_TOKEN

@@ -17,25 +17,24 @@ local KEY_LENGTH_RUN = ("%w"):rep(40)
 -- After cors (2000), whose headers let browsers read refusals, and before rate-limiting (910), which counts no refusal.
 local handler = { PRIORITY = 1250, VERSION = "1.0.0" }
 
--- No client can set a header that has passed through here.
-local function set_or_clear(name, value)
+-- Makes a header what the gateway says, or nothing: no client can set it. `headers` are the client's.
+local function set_or_clear(headers, name, value)
   if value then
     kong.service.request.set_header(name, value)
-  else
+  elseif headers[name] then
     kong.service.request.clear_header(name)
   end
 end
 
 -- The key in the header x-api-key, or as api_key= in the query string, which otherwise passes byte for byte.
 local function take_key(headers)
-  local request, upstream = kong.request, kong.service.request
-  local key, query = headers["x-api-key"], request.get_raw_query()
+  local key, query = headers["x-api-key"], kong.request.get_raw_query()
   if query:find("api_key=", 1, true) then
-    key = key or request.get_query_arg("api_key")
+    key = key or kong.request.get_query_arg("api_key")
     query = ("&" .. query):gsub("&api_key=[^&]*", "")
-    upstream.set_raw_query((query:gsub("^&", "")))
+    kong.service.request.set_raw_query((query:gsub("^&", "")))
   end
-  upstream.clear_header("X-Api-Key")
+  set_or_clear(headers, "x-api-key", nil)
   return key
 end
 
@@ -54,11 +53,12 @@ function handler:rewrite(config)
   elseif type(key) == "string" then
     context.hash, tier = hash_key(key, config.demonstration_key, sha256_hex)
   end
-  set_or_clear("X-Api-Key-Sha256", context.hash)
-  set_or_clear("X-Api-Key-Tier", tier)
+  set_or_clear(headers, "x-api-key-sha256", context.hash)
+  set_or_clear(headers, "x-api-key-tier", tier)
   if headers["x-request-id"] and not is_loggable(headers["x-request-id"]) then
-    kong.service.request.clear_header("X-Request-Id")
+    kong.service.request.clear_header("x-request-id")
   end
+  context.tier = tier
   local path = kong.request.get_path()
   if refuse_request.is_table_path(path) then
     ngx.var.logged_path = path
@@ -78,7 +78,7 @@ local function refuse_many_answers()
 end
 
 function handler:access(config)
-  local context, request, upstream = kong.ctx.plugin.context, kong.request, kong.service.request
+  local context, request = kong.ctx.plugin.context, kong.request
   local unknown_keys = ngx.shared.unknown_keys:get(kong.client.get_forwarded_ip()) or 0
   context.method, context.path = request.get_method(), request.get_path()
   context.raw_path, context.query = request.get_raw_path(), request.get_raw_query()
@@ -92,14 +92,17 @@ function handler:access(config)
   end
 
   -- PostgREST believes the gateway's token, and with it these headers, which no client can set.
-  upstream.set_header("Authorization", "Bearer " .. config.gateway_token)
+  kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(
-    "X-Filter-Report-Id",
+    context.headers,
+    "x-filter-report-id",
     context.query:find("report_id", 1, true) and report_filter(request.get_query_arg("report_id"))
   )
-  upstream.clear_header("X-Api-Key-Tier")
+  if context.tier then
+    kong.service.request.clear_header("x-api-key-tier")
+  end
   -- PostgREST writes Referer, which may hold a key, into its log of errors.
-  upstream.clear_header("Referer")
+  set_or_clear(context.headers, "referer", nil)
 end
 
 function handler:header_filter()

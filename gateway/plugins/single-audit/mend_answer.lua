@@ -11,6 +11,7 @@ local TIMEOUT_HINT = "The query ran longer than this key may. Filter by report_i
 local KONG_ERRORS = {
   [400] = refusal.body("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
   [404] = refusal.body("no_such_table", "There is no such table.", "GET / lists the tables."),
+  [405] = refusal.body("method_not_allowed", "This API is read-only.", "Use GET or HEAD."),
   [408] = refusal.body("request_timeout", "The request did not arrive in time.", "Send it again."),
   [413] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
   [414] = refusal.body("uri_too_long", "The URL is too long.", "Ask in several requests."),
@@ -24,6 +25,8 @@ local KONG_ERRORS = {
   [503] = refusal.body("api_away", "The API cannot be reached.", TRY_AGAIN),
   [504] = refusal.body("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
 }
+
+local OTHER_ERROR = refusal.body("request_refused", "The gateway cannot serve this request.", "Send a plain GET request.")
 
 local mend_answer = {}
 
@@ -40,7 +43,7 @@ end
 --- @return the body that the client gets
 function mend_answer.mend(source, status, body)
   if source ~= "service" then
-    return KONG_ERRORS[status] or body
+    return KONG_ERRORS[status] or OTHER_ERROR
   end
   -- PostgREST says where the database is, and calls it 400, without a code, if it went while it answered.
   if body:find('^{"code":"PGRST00') or body:find('^{"code":"",') then

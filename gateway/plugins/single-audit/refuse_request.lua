@@ -28,6 +28,9 @@ local function is_utf8(text)
 end
 
 local function decode(text)
+  if not text:find("%", 1, true) then
+    return text
+  end
   return (text:gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
 end
 
@@ -56,7 +59,7 @@ local function refuse_headers(request)
   end
   for name, value in pairs(request.headers) do
     value = type(value) == "table" and table.concat(value, " , ") or value
-    if not is_utf8(name .. value) then
+    if not is_utf8(value) or not is_utf8(name) then
       return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
     end
     if name == "connection" then

@@ -19,7 +19,7 @@ return {
           { demonstration_key = { type = "string", required = true, description = "The public key, of the tier demo." } },
           { unknown_keys_per_minute = positive("Requests with unknown keys that an address may send.") },
           { longest_query = positive("Bytes of the query string.") },
-          { longest_parameter_name = positive("Bytes.") },
+          { longest_parameter_name = positive("Bytes of the name of a parameter.") },
           { most_parameters = positive("Parameters of a query.") },
           { most_items = positive("Columns and values of a query, of all parameters together.") },
           { most_columns = positive("Columns of one select or order.") },
