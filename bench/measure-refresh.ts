@@ -72,7 +72,16 @@ async function runRefresh(
 ): Promise<number> {
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", "scripts/refresh.ts", "--from", source, "--accept-shrink", "--force"],
+    [
+      "--import",
+      "tsx",
+      "scripts/refresh.ts",
+      "--from",
+      source,
+      "--accept-shrink",
+      "--accept-growth",
+      "--force",
+    ],
     {
       cwd: project,
       env: { ...process.env, STACK_DIRECTORY: directory },

@@ -37,6 +37,9 @@ export async function killRefreshes(
   const counts = { killed: 0, old: 0, new: 0 };
   const faults: string[] = [];
   try {
+    // What one of them suppresses stays suppressed in the other.
+    await publishSample(client, env, path.join(directory, "one"), 1);
+    await publishSample(client, env, path.join(directory, "other"), 2);
     let next = await publishSample(client, env, path.join(directory, "one"), 1);
     let live = await publishSample(client, env, path.join(directory, "other"), 2);
     for (let round = 1; round <= rounds; round += 1) {
@@ -91,7 +94,7 @@ async function killOne(client: Client, env: Env, live: Source, next: Source) {
   return { wasKilled, state, faults };
 }
 
-const readArguments = (source: string) => ["--from", source, "--force", "--accept-shrink"];
+const readArguments = (source: string) => ["--from", source, "--force", "--accept-shrink", "--accept-growth"];
 
 /** @returns what went wrong, if anything did */
 async function runRefresh(source: string, env: Env): Promise<string | undefined> {

@@ -163,6 +163,16 @@ where not exists (
 );
 
 alter table staging.reports add constraint reports_report_id_is_unique unique (report_id);
+
+-- A report that was suppressed once stays suppressed until someone releases it, whatever these files call it.
+create unlogged table staging.kept_suppressed as
+select reports.report_id
+from staging.reports
+where reports.is_public and reports.report_id in (
+  select suppressed_reports.report_id from publication.suppressed_reports
+);
+update staging.reports set is_public = false
+where reports.report_id in (select kept_suppressed.report_id from staging.kept_suppressed);
 analyze staging.reports;
 
 insert into staging.rejected_reports (report_id)
@@ -191,6 +201,19 @@ begin
       child
     );
   end loop;
+
+  -- Totals and bulk files go by the year of the award.
+  insert into staging.faults (source_file, source_line, table_name, column_name, value, problem)
+  select
+    source.source_file, source.source_line, 'federal_awards', 'audit_year', source.audit_year,
+    'is not the audit year that general has for its report'
+  from staging.federal_awards as source
+  join staging.reports on reports.report_id = source.report_id
+  where source.audit_year <> reports.audit_year
+    and not exists (
+      select from staging.faults
+      where faults.source_file = source.source_file and faults.source_line = source.source_line
+    );
 
   for child in select distinct table_name from staging.faults loop
     execute format(

@@ -3,14 +3,15 @@ import { countFaults, type FaultList, nameKind } from "./faults.ts";
 import { type LocatedFault, locateFaults } from "./locate-faults.ts";
 import { runDefinition } from "./read-definition.ts";
 import type { FileWithHeader } from "./read-headers.ts";
+import { readSuppression, type Suppression } from "./suppression.ts";
 
 /**
  * Looks for faults that only the whole data set shows: report IDs of a wrong form, reports that stand there twice,
  * files that contradict each other, rows of no report. Takes these rows out of the staging tables and adds them to the
  * faults that COPY has found.
  *
- * @returns the first faults with their records, the rows that go because their report does, and the rows by table
- * that later files have repeated
+ * @returns the first faults with their records, the rows that go because their report does, the rows by table that later
+ * files have repeated, and which reports are suppressed
  */
 export async function checkRows(
   client: Client,
@@ -18,7 +19,12 @@ export async function checkRows(
   faults: FaultList,
   keep: number,
   definitions?: string,
-): Promise<{ located: LocatedFault[]; consequences: number; repetitions: Repetitions[] }> {
+): Promise<{
+  located: LocatedFault[];
+  consequences: number;
+  repetitions: Repetitions[];
+  suppression: Suppression;
+}> {
   const located = await locateFaults(faults.first, files);
   // A report whose row in general is refused takes its other rows with it.
   const rejected = located.flatMap(({ file, reportId }) =>
@@ -59,7 +65,12 @@ export async function checkRows(
     `select table_name as table, sum(rows)::integer as rows
      from staging.shared_reports where is_repetition group by table_name order by table_name`,
   );
-  return { located: located.slice(0, keep), consequences: gone[0]?.rows ?? 0, repetitions };
+  return {
+    located: located.slice(0, keep),
+    consequences: gone[0]?.rows ?? 0,
+    repetitions,
+    suppression: await readSuppression(client),
+  };
 }
 
 interface Repetitions {

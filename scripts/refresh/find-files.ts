@@ -51,6 +51,13 @@ async function listDirectory(directory: string): Promise<StoredFile[]> {
         size: found.size,
         open: async () => createReadStream(file, { highWaterMark: Math.min(1 << 18, found.size + 1) }),
         identify: () => hashFile(file),
+        checkUnchanged: async () => {
+          const { size, mtimeMs } = await stat(file);
+          if (size === found.size && mtimeMs === found.mtimeMs) return;
+          throw new Error(
+            `${file} was written to while it was read: it had ${found.size} bytes and has ${size} now. Nothing was published. Wait until it is complete, then run this again.`,
+          );
+        },
       };
     }),
   );

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { keepSession } from "../sql/keep-session.ts";
 import { runStatements } from "../sql/run-sql-file.ts";
 import { splitStatements } from "../sql/split-statements.ts";
-import { checkGates } from "./check-gates.ts";
+import { type Accepted, checkGates } from "./check-gates.ts";
 import { checkRows } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { countNextGeneration, listSourceTables, type RowCounts } from "./count-rows.ts";
@@ -13,6 +13,7 @@ import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 import { computeChecksum, readDefinition, runDefinition, runDefinitions } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
+import { rememberSuppressed, type Suppression } from "./suppression.ts";
 
 /** What to publish: the files, and what the history shall call them. */
 export interface Source {
@@ -21,8 +22,8 @@ export interface Source {
 }
 
 export interface LoadOptions extends FillOptions {
-  /** Refuse a data set that differs too much from the live one. */
-  isGated?: boolean;
+  /** Refuse a data set that differs too much from the live one, except for what is accepted. */
+  accepted?: Accepted;
   /** Of the source, where the caller knows it already. */
   checksum?: string;
   /** Writes the bulk files of the next generation, before it is live. */
@@ -59,7 +60,7 @@ export async function loadDataSet(
       ? null
       : await stopwatch.time("checksum", computeChecksum(files, options.definitions)));
   return await asLoader(client, options, async () => {
-    const { counts, rejected } = await buildNextGeneration(client, files, options, stopwatch);
+    const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     report("Freezing and analyzing ...");
     await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
     if (options.writePublicFiles !== undefined) {
@@ -74,9 +75,10 @@ export async function loadDataSet(
       async () => {
         id = await recordDataSet(
           client,
-          [source, JSON.stringify(counts), checksum, rejected, startedAt],
+          [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept],
           stopwatch,
         );
+        await rememberSuppressed(client, suppression.suppressed);
         await recordChanges(client, changes, id);
       },
       { advice, definitions: options.definitions },
@@ -146,14 +148,14 @@ async function buildNextGeneration(
   options: LoadOptions,
   stopwatch: Stopwatch,
   end: "commit" | "rollback" = "commit",
-): Promise<{ counts: RowCounts; rejected: number }> {
-  const { report = () => {}, isGated = false, definitions } = options;
+): Promise<{ counts: RowCounts; rejected: number; suppression: Suppression }> {
+  const { report = () => {}, accepted, definitions } = options;
   // What a run that was killed has left.
   await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
   await client.query("begin");
   try {
     await runDefinition(client, "staging.sql", definitions);
-    const rejected = await fillStaging(client, files, options, stopwatch);
+    const filled = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
     await runDefinitions(client, Object.keys(builders), definitions, (name, work) =>
@@ -161,11 +163,11 @@ async function buildNextGeneration(
     );
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next", advice);
-    if (isGated) await checkGates(client, counts);
+    if (accepted !== undefined) await checkGates(client, counts, accepted);
     // Before the bulk files are made of them.
     await stopwatch.time("leak gate", checkRows(client, "_next"));
     await client.query(end);
-    return { counts, rejected };
+    return { counts, ...filled };
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
@@ -182,8 +184,8 @@ async function recordDataSet(client: Client, values: unknown[], { seconds }: Sto
   );
   const { rows } = await client.query<{ id: string }>(
     `insert into publication.data_sets
-       (id, source, row_counts, checksum, rejected_rows, started_at, durations, state)
-     select id, $1, $2, $3, $4, $5, $6, 'live' from disclosed.data_set
+       (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, state)
+     select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
      returning id`,
     [...values, JSON.stringify(seconds)],
   );

@@ -93,7 +93,7 @@ async function inTurns(
       await client.query("commit");
       return;
     } catch (error) {
-      await client.query("rollback");
+      await client.query("rollback").catch(() => {});
       const cause = error instanceof SqlFileError ? error.cause : error;
       if (cause instanceof DatabaseError && cause.code === dependentObjects) {
         throw new Error(

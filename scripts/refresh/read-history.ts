@@ -10,6 +10,7 @@ export interface HistoryEntry {
   checksum: string | null;
   row_counts: RowCounts;
   rejected_rows: string;
+  kept_suppressed: string[] | null;
   started_at: Date | null;
   published_at: Date;
   published_by: string;
@@ -20,8 +21,8 @@ export interface HistoryEntry {
 /** The data sets that were published last, the newest first. */
 export async function readHistory(client: Client, limit: number): Promise<HistoryEntry[]> {
   const { rows } = await client.query<HistoryEntry>(
-    `select id, state, source, checksum, row_counts, rejected_rows, started_at, published_at, published_by, durations,
-       rolled_back_at
+    `select id, state, source, checksum, row_counts, rejected_rows, kept_suppressed, started_at, published_at,
+       published_by, durations, rolled_back_at
      from publication.data_sets order by published_at desc, id desc limit $1`,
     [limit],
   );

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Client } from "pg";
+import type { Accepted } from "./check-gates.ts";
 import type { FileProgress } from "./fill-staging.ts";
 import { findFiles } from "./find-files.ts";
 import { checkDataSet, type LoadedDataSet, loadDataSet, type Source } from "./load-data-set.ts";
@@ -17,6 +18,8 @@ export interface RefreshOptions {
   rejects?: string;
   /** Publish even what has lost many rows. */
   acceptShrink?: boolean;
+  /** Publish even what has more than doubled. */
+  acceptGrowth?: boolean;
   /** Publish even what is live already, or was rolled back. */
   force?: boolean;
   report?: (line: string) => void;
@@ -51,7 +54,7 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     {
       ...options,
       checksum,
-      isGated: !options.acceptShrink,
+      accepted: readAccepted(options),
       ...(store === undefined
         ? {}
         : { writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") }),
@@ -73,7 +76,11 @@ export async function rehearseRefresh(
   options: RefreshOptions,
 ): Promise<Pick<LoadedDataSet, "counts" | "rejected">> {
   const { files } = await findSource(options);
-  return await checkDataSet(client, files, { ...options, isGated: !options.acceptShrink });
+  return await checkDataSet(client, files, { ...options, accepted: readAccepted(options) });
+}
+
+function readAccepted({ acceptShrink = false, acceptGrowth = false }: RefreshOptions): Accepted {
+  return { shrink: acceptShrink, growth: acceptGrowth };
 }
 
 async function findSource({ from, report = () => {} }: RefreshOptions): Promise<Source> {
@@ -87,7 +94,13 @@ async function findReasonToSkip(client: Client, checksum: string): Promise<strin
   const { rows } = await client.query<{ state: string; published: string; rolled_back: string | null }>(
     `select state, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as published,
        to_char(rolled_back_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as rolled_back
-     from publication.data_sets where checksum = $1 and (state = 'live' or rolled_back_at is not null)
+     from publication.data_sets
+     where checksum = $1 and (
+       -- A report that was released meanwhile is another data set.
+       state = 'live'
+         and (kept_suppressed <@ array(select report_id from publication.suppressed_reports)) is not false
+       or rolled_back_at is not null
+     )
      order by state = 'live' desc, published_at desc limit 1`,
     [checksum],
   );

@@ -4,6 +4,7 @@ import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RowCounts } from "./count-rows.ts";
+import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
 import { openPublicStore } from "./open-public-store.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
@@ -11,6 +12,7 @@ import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet, rehearseRefresh } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
 import { showLoadProgress } from "./show-progress.ts";
+import { releaseReport } from "./suppression.ts";
 import { switchRequests } from "./switch-requests.ts";
 import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles } from "./write-public-files.ts";
@@ -19,11 +21,13 @@ type Options = {
   from?: string;
   status?: true;
   rollback?: true;
+  release?: string;
   schedule?: true;
   requests?: "on" | "off";
   tolerate: number;
   rejects: string;
   acceptShrink?: true;
+  acceptGrowth?: true;
   force?: true;
   dryRun?: true;
   json?: true;
@@ -41,7 +45,7 @@ export async function runRefreshProgram(around: Surroundings): Promise<void> {
     around.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, awsCredentials);
     await run(around, readRefreshConfig(around.env), command);
   } catch (error) {
-    around.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    around.stderr.write(`${explainFailure(error)}\n`);
     around.exitCode = error instanceof RefreshIsRunning ? exitCodes.running : exitCodes.failed;
   }
 }
@@ -61,9 +65,11 @@ function createCommand(): Command {
       "--accept-shrink",
       "publish even what has lost rows, or whose share of suppressed submissions moved",
     )
+    .option("--accept-growth", "publish even a table that has more than doubled")
     .option("--force", "publish even what is live already, or was rolled back")
     .option("--dry-run", "read and check the files, say what would be published, and change nothing")
     .option("--rollback", "make the previous data set live again")
+    .option("--release <report-id>", "let a report that was suppressed be public, from the next refresh on")
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
     .option("--requests <on|off>", "answer requests, or refuse each with 503", parseSwitch)
@@ -95,6 +101,7 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
   const from = options.from ?? config.source;
   if (options.status) return await showStatus(around, config, options);
   if (options.rollback) return await runRollback(around, config);
+  if (options.release !== undefined) return await runRelease(around, config, options.release);
   if (options.requests !== undefined) return await runSwitch(around, config, options.requests === "on");
   if (options.schedule) {
     const { runSchedule } = await import("./run-schedule.ts");
@@ -110,11 +117,11 @@ async function runRefresh(
   from: string,
   options: Options,
 ): Promise<void> {
-  const { tolerate, rejects, acceptShrink = false, force = false } = options;
+  const { tolerate, rejects, acceptShrink = false, acceptGrowth = false, force = false } = options;
   const start = performance.now();
   const progress = showLoadProgress(around.stderr);
   const { publicData } = config;
-  const wanted = { from, publicData, tolerate, rejects, acceptShrink, force, ...progress };
+  const wanted = { from, publicData, tolerate, rejects, acceptShrink, acceptGrowth, force, ...progress };
   const countSeconds = () => ((performance.now() - start) / 1000).toFixed(1);
   if (options.dryRun) {
     const { counts } = await withPublisher(config.database, (client) => rehearseRefresh(client, wanted));
@@ -146,6 +153,11 @@ async function runRollback(around: Surroundings, { database, publicData }: Refre
     await warmTables(client, (line) => around.stdout.write(`${line}\n`));
     if (publicData !== undefined) await settlePublicFiles(client, openPublicStore(publicData));
   });
+}
+
+async function runRelease(around: Surroundings, { database }: RefreshConfig, report: string): Promise<void> {
+  await withPublisher(database, (client) => releaseReport(client, report));
+  around.stdout.write(`Released ${report}. The next refresh makes it public if its files call it public.\n`);
 }
 
 async function runSwitch(around: Surroundings, { database }: RefreshConfig, isOpen: boolean): Promise<void> {

@@ -2,24 +2,27 @@ import type { Client } from "pg";
 import { findChanges, recordChanges } from "./find-changes.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
+import { findSuppressedSince, listReports } from "./suppression.ts";
 
 /**
  * Makes the previous data set the live one again, and keeps the one that was live as the previous: a second rollback
  * undoes the first.
  *
  * @returns the ID of the data set that is live now
- * @throws Error when there is none to go back to, or the API serves what it does not have
+ * @throws Error when there is none to go back to, the API serves what it does not have, or a report is public in it that
+ * was suppressed since
  */
 export async function rollBack(client: Client, definitions?: string): Promise<string> {
   const unlock = await lockPublication(client);
   try {
-    const { rows } = await client.query<{ id: string; is_there: boolean }>(
-      `select id, to_regnamespace('disclosed_previous') is not null as is_there
+    const { rows } = await client.query<{ id: string; source: string; is_there: boolean }>(
+      `select id, source, to_regnamespace('disclosed_previous') is not null as is_there
        from publication.data_sets where state = 'previous'`,
     );
     const [previous] = rows;
     if (previous === undefined || !previous.is_there)
       throw new Error("There is no previous data set to go back to.");
+    await refuseSuppressedSince(client, previous.source);
     await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
     const changes = await findChanges(client, "disclosed_previous");
     const record = async () => {
@@ -35,6 +38,16 @@ export async function rollBack(client: Client, definitions?: string): Promise<st
   } finally {
     await unlock();
   }
+}
+
+async function refuseSuppressedSince(client: Client, source: string): Promise<void> {
+  const reports = await findSuppressedSince(client);
+  if (reports.length === 0) return;
+  throw new Error(
+    `The previous data set shows reports to the public that were suppressed since: ${listReports(reports)}. Nothing has changed.
+To publish its files with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.
+To let a report be public again, run npm run refresh -- --release REPORT_ID, then roll back.`,
+  );
 }
 
 const advice =

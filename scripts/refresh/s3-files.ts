@@ -77,6 +77,7 @@ export async function listObjects(address: string): Promise<StoredFile[]> {
           return Body as Readable;
         },
         identify: async () => `${size} ${ETag}`,
+        checkUnchanged: async () => {},
       });
     }
     ContinuationToken = page.NextContinuationToken;

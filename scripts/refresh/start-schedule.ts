@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import { findLastRun, findLongestAge, startTimer } from "../../service/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
+import { explainFailure } from "./explain-failure.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
 import { createRefreshMetrics, type RefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
@@ -120,7 +121,8 @@ function makeRefresh(
         note: (outcome, err) => {
           metrics.runs.inc({ outcome });
           if (outcome === "published" || outcome === "skipped") metrics.lastSuccess.set(Date.now() / 1000);
-          run[outcome === "failed" ? "error" : "info"]({ err }, `refresh: ${outcome}`);
+          if (outcome === "failed") run.error({ err }, `refresh: failed. ${explainFailure(err)}`);
+          else run.info({ err }, `refresh: ${outcome}`);
         },
       });
     } finally {

@@ -11,6 +11,8 @@ export interface StoredFile {
   open: () => Promise<Readable>;
   /** A text that changes when the content does. */
   identify: () => Promise<string>;
+  /** @throws Error when the file is not as it was when it was found */
+  checkUnchanged: () => Promise<void>;
 }
 
 /** A source file's text while it is read. */

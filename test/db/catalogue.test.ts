@@ -75,7 +75,12 @@ describe("publisher", () => {
   it("reads, writes and runs nothing but what publishing takes", async () => {
     const inDataSet = /^(disclosed|suppressed|dissemination)\./;
     const beside = (await readableBy("publisher")).filter((name) => !inDataSet.test(name));
-    expect(beside).toEqual(["publication.changes", "publication.data_sets", "publication.settings"]);
+    expect(beside).toEqual([
+      "publication.changes",
+      "publication.data_sets",
+      "publication.settings",
+      "publication.suppressed_reports",
+    ]);
     const written = (await writableBy("publisher")).filter((name) => !inDataSet.test(name));
     expect(written).toEqual([
       "publication.changes delete",
@@ -90,6 +95,7 @@ describe("publisher", () => {
       "deployment.record_data_set",
       "publication.describe_data_set",
       "publication.rebind_api_views",
+      "publication.release_report",
     ]);
   });
 });

@@ -16,7 +16,10 @@ export function useDataSets(): void {
   beforeEach(async () => {
     ({ directory } = await sourceFiles.makeDirectory());
   });
-  afterEach(() => rm(directory, { recursive: true, force: true }));
+  afterEach(async () => {
+    await rm(directory, { recursive: true, force: true });
+    await database.client.query("truncate publication.suppressed_reports");
+  });
 }
 
 /** Writes a CSV file: a value as it stands there, null where a row has none. */

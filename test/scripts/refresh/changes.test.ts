@@ -8,6 +8,7 @@ import { servePublicData } from "../../../report-service/serve-public-data.ts";
 import { openPublicStore } from "../../../scripts/refresh/open-public-store.ts";
 import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
+import { releaseReport } from "../../../scripts/refresh/suppression.ts";
 import { settlePublicFiles } from "../../../scripts/refresh/write-public-files.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
@@ -70,6 +71,7 @@ it("nothing, of the first data set", async () => {
 
 it("which were added, changed in any table and removed; one that became suppressed is removed", async () => {
   const before = await readManifest();
+  await releaseReport(database.client, id(2));
   const next = [
     submission(5),
     submission(1),
@@ -91,6 +93,7 @@ it("the same backwards, after a rollback and after it is undone", async () => {
     await settlePublicFiles(database.client, store);
     return await readLast();
   };
+  await releaseReport(database.client, id(3));
   const back = await turn();
   expect(back.lists).toEqual({ added: [3, 7], changed: [4], removed: [2, 5] });
   expect(back.entry.to).toBe(back.manifest.data_set);

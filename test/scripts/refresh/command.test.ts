@@ -173,11 +173,14 @@ describe("npm run refresh", () => {
     url.password = "";
     try {
       await deploy(database.url, { publisher: password });
-      const { exited, output } = start(["--from", directory, "--force", "--accept-shrink"], {
-        DATABASE_URL: "",
-        PUBLISHER_DATABASE_URL: url.href,
-        PUBLISHER_DATABASE_PASSWORD_FILE: file,
-      });
+      const { exited, output } = start(
+        ["--from", directory, "--force", "--accept-shrink", "--accept-growth"],
+        {
+          DATABASE_URL: "",
+          PUBLISHER_DATABASE_URL: url.href,
+          PUBLISHER_DATABASE_PASSWORD_FILE: file,
+        },
+      );
       expect(await exited, output()).toBe(0);
       const by = "select published_by from publication.data_sets where state = 'live'";
       expect(await select(by)).toEqual([{ published_by: "publisher" }]);
@@ -202,7 +205,7 @@ describe("a refresh that is killed", () => {
     if (!(await readdir(directory)).includes("sample"))
       await writeSample({ directory: sample, submissions: 400 });
     const before = await liveId();
-    const { child, exited } = start(["--from", sample, "--force", "--accept-shrink"]);
+    const { child, exited } = start(["--from", sample, "--force", "--accept-shrink", "--accept-growth"]);
     let output = "";
     child.stderr.on("data", (chunk: Buffer) => {
       output += chunk.toString();

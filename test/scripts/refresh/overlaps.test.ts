@@ -12,7 +12,10 @@ let removeDirectory: () => Promise<void>;
 beforeEach(async () => {
   ({ directory, remove: removeDirectory } = await makeDirectory());
 });
-afterEach(() => removeDirectory());
+afterEach(async () => {
+  await removeDirectory();
+  await database.client.query("truncate publication.suppressed_reports");
+});
 
 const refresh = (...args: string[]) =>
   refreshHere(["--from", directory, "--force", "--accept-shrink", ...args], {

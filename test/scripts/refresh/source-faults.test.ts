@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
@@ -18,7 +19,10 @@ beforeAll(async () => {
 beforeEach(async () => {
   ({ directory, remove: removeDirectory } = await makeDirectory());
 });
-afterEach(() => removeDirectory());
+afterEach(async () => {
+  await removeDirectory();
+  await database.client.query("reset role; truncate publication.suppressed_reports; set role publisher");
+});
 
 const refresh = (options: Partial<RefreshOptions> = {}) =>
   refreshDataSet(database.client, { from: directory, acceptShrink: true, force: true, ...options });
@@ -189,7 +193,7 @@ describe("a data set that does not look like the next one", () => {
       [
         "This does not look like the next data set. Nothing has changed.",
         "  passthrough would fall from 200 to 189 rows (5.5 % less; 5 % at most).",
-        "If it is right all the same, --accept-shrink publishes it.",
+        "If the files are right, publish them with --accept-shrink.",
       ].join("\n"),
     );
     expect(await select("select count(*)::integer from dissemination.passthrough")).toEqual([{ count: 200 }]);
@@ -206,16 +210,95 @@ describe("a data set that does not look like the next one", () => {
   });
 
   it.each([
-    ["rises", 7, /from 2\.0 % to 3\.5 %/],
-    ["falls", 1, /from 2\.0 % to 0\.5 %/],
+    ["rises", 200, 7, /from 2\.0 % to 3\.5 %/],
+    ["falls", 800, 4, /from 2\.0 % to 0\.5 %/],
   ])(
     "is refused when the share of suppressed submissions %s by more than a point",
-    async (_name, last, message) => {
-      const rows = range(200).map((number) => submission(number, { is_public: number > last ? "t" : "f" }));
+    async (_name, count, last, message) => {
+      const rows = range(count).map((number) => submission(number, { is_public: number > last ? "t" : "f" }));
       await writeCsv(directory, "general", rows);
       expect(await messageOf(refresh({ acceptShrink: false }))).toMatch(message);
     },
   );
+});
+
+describe("a table that more than doubles", () => {
+  const passthrough = (count: number) =>
+    writeCsv(
+      directory,
+      "passthrough",
+      range(count).map((number) => ({ report_id: id((number % 200) + 1) })),
+    );
+  beforeEach(async () => {
+    await writeCsv(
+      directory,
+      "general",
+      range(200).map((number) => submission(number)),
+    );
+    await passthrough(1000);
+    await refresh();
+  });
+
+  it("is refused, unless that is accepted", async () => {
+    await passthrough(2001);
+    expect(await messageOf(refresh())).toBe(
+      [
+        "This does not look like the next data set. Nothing has changed.",
+        "  passthrough would grow from 1000 to 2001 rows (2.0 times as many; 2 times at most).",
+        "If the files are right, publish them with --accept-growth.",
+      ].join("\n"),
+    );
+    await writeCsv(
+      directory,
+      "general",
+      range(200).map((number) => submission(number, { is_public: number > 100 ? "t" : "f" })),
+    );
+    expect(await messageOf(refresh({ acceptShrink: false }))).toContain(
+      "publish them with --accept-shrink --accept-growth.",
+    );
+    expect(await refresh({ acceptGrowth: true })).toMatchObject({ outcome: "published" });
+  });
+
+  it("is let through when it gains 1,000 rows or doubles", async () => {
+    await passthrough(2000);
+    expect(await refresh()).toMatchObject({ outcome: "published" });
+    await writeCsv(
+      directory,
+      "findings",
+      range(1000).map(() => ({ report_id: id(1) })),
+    );
+    expect(await refresh()).toMatchObject({ outcome: "published" });
+  });
+});
+
+it("awards of another audit year than their report are named", async () => {
+  await writeCsv(directory, "general", [submission(1), submission(2)]);
+  await writeCsv(directory, "federal_awards", [
+    { report_id: id(1), audit_year: "2023" },
+    { report_id: id(1), audit_year: "2021" },
+    { report_id: id(2), audit_year: "" },
+  ]);
+  expect(await messageOf(refresh())).toBe(
+    [
+      "1 row cannot be published. Nothing has changed.",
+      `  ${file("federal_awards.csv")}:3: column audit_year, value "2021" is not the audit year that general has for its report`,
+      "1 row: federal_awards, column audit_year: is not the audit year that general has for its report",
+      "--tolerate 1 would publish the rest, and keep these in a file.",
+    ].join("\n"),
+  );
+});
+
+it("a file that grows while it is read is refused", async () => {
+  const text = await writeCsv(directory, "general", [submission(1)]);
+  const more = `${text.trimEnd().split("\n").at(-1)?.replace(id(1), id(2))}\n`;
+  const grow = (line: string) => {
+    if (line.startsWith("general.csv: ")) appendFileSync(file("general.csv"), more);
+  };
+  expect(await messageOf(refresh({ report: grow }))).toBe(
+    `${file("general.csv")} was written to while it was read: it had ${text.length} bytes and has ${text.length + more.length} now. ` +
+      "Nothing was published. Wait until it is complete, then run this again.",
+  );
+  expect(await refresh()).toMatchObject({ outcome: "published" });
 });
 
 describe("several gzipped files of a table", () => {

@@ -1,0 +1,88 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
+import { connect } from "../../../service/connect.ts";
+import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
+
+// On a server of its own, since one of these stops the server.
+let server: ScratchServer;
+let url: string;
+let source: Awaited<ReturnType<typeof makeDirectory>>;
+beforeAll(async () => {
+  server = await startScratchServer();
+  url = await server.create();
+  await deployDatabase(url);
+  source = await makeDirectory();
+  await writeCsv(source.directory, "general", [submission(1)]);
+});
+afterAll(async () => {
+  await server?.close();
+  await source?.remove();
+});
+
+/** Loads the files, and says as a refresh does why that failed. */
+async function fail(
+  interfere: (client: Client, line: string) => void,
+  definitions?: string,
+): Promise<string> {
+  const client = await connect(url, "test");
+  client.on("error", () => {});
+  await client.query("set role publisher");
+  const files = await findFiles(source.directory, definitions);
+  try {
+    await loadDataSet(
+      client,
+      { source: "test", files },
+      { report: (line) => interfere(client, line), ...(definitions && { definitions }) },
+    );
+  } catch (error) {
+    return explainFailure(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+  return "no error";
+}
+
+describe("a refresh says that", () => {
+  it("PostgreSQL's disk is full, and how much room it needs", async () => {
+    const definitions = path.join(source.directory, "data_set");
+    await cp(definitionsDirectory, definitions, { recursive: true });
+    const build = path.join(definitions, "build.sql");
+    const text = 'could not extend file "base/1": No space left on device';
+    const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
+    await writeFile(build, `${await readFile(build, "utf8")}\n${raise}\n`);
+    const message = await fail(() => {}, definitions);
+    expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
+    expect(message).toContain("room for two data sets");
+  });
+
+  it.each(["general.csv: ", "Building", "Publishing"])(
+    "PostgreSQL was stopped, after “%s”",
+    async (moment) => {
+      let isStopped = false;
+      const message = await fail((client, line) => {
+        if (isStopped || !line.startsWith(moment)) return;
+        isStopped = true;
+        // As when the kernel kills it: the server ends all other connections and starts anew.
+        const { processID } = client as unknown as { processID: number };
+        process.kill(processID, "SIGKILL");
+      });
+      expect(message).toMatch(/^PostgreSQL was stopped, or the connection to it broke: .*--status/);
+      await expect
+        .poll(async () =>
+          connect(url, "test").then(
+            (client) => client.end().then(() => "up"),
+            () => "down",
+          ),
+        )
+        .toBe("up");
+    },
+  );
+});
