@@ -4,7 +4,7 @@ import path from "node:path";
 import { Command, Option } from "commander";
 import { connect } from "../service/connect.ts";
 import { describeError } from "../service/describe-error.ts";
-import { describeChanges } from "./deploy/compare-catalogues.ts";
+import { describeChanges } from "./deploy/catalog.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { lockDeployment } from "./deploy/lock-deployment.ts";
 import { type Saved, watchApi } from "./deploy/watch-api.ts";

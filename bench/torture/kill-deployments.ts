@@ -2,8 +2,8 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Client } from "pg";
+import { readCatalog } from "../../scripts/deploy/catalog.ts";
 import { deployDatabase, repositoryDirectory } from "../../scripts/deploy/deploy-database.ts";
-import { readCatalogue, readCatalogueQueries } from "../../scripts/deploy/read-catalogue.ts";
 import { killAtSomeMoment } from "./kill-program.ts";
 import type { Finding } from "./part.ts";
 
@@ -91,9 +91,9 @@ async function killOne(
   return { wasKilled, isMigrated: migration[0] === true, state, faults, milliseconds };
 }
 
-/** The API of a database, as its catalogue has it. */
+/** The API of a database, as its catalog has it. */
 async function readApi(client: Client): Promise<string> {
-  const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
+  const parts = await readCatalog(client);
   return parts
     .filter(({ scope }) => scope === "api")
     .map(({ object, part, definition }) => JSON.stringify([object, part, definition]))

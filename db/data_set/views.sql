@@ -62,7 +62,7 @@ begin
       );
     end if;
   end loop;
-  grant select on all tables in schema dissemination to api_public, api_tribal;
+  grant select on all tables in schema dissemination to api_public, api_tribal, api_owner;
 
   if to_regnamespace('dissemination_replaced') is not null then
     perform publication.rebind_api_views();

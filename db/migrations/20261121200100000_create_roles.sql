@@ -1,5 +1,6 @@
--- Who may connect, and what each may become. No role here owns an object but publisher.
--- Passwords are set at deployment, never here. key_operator and deployment_planner are given to people (docs/operations.md).
+-- Who may connect, and what each may become. publisher owns the data set, api_owner the API schemas; no other role here
+-- owns anything. Passwords are set at deployment, never here. key_operator and deployment_planner are given to people
+-- (docs/operations.md).
 -- Lock level: none on tables.
 
 do $$
@@ -8,7 +9,7 @@ declare
 begin
   -- Roles belong to the whole server, so another database on it may have made them already.
   foreach role_name in array array[
-    'authenticator', 'gateway', 'api_public', 'api_tribal', 'report_service', 'publisher', 'key_operator',
+    'authenticator', 'gateway', 'api_public', 'api_tribal', 'api_owner', 'report_service', 'publisher', 'key_operator',
     'deployment_planner'
   ] loop
     if not exists (select from pg_catalog.pg_roles where rolname = role_name) then
@@ -25,14 +26,13 @@ begin
   -- The publisher makes and renames the schemas of the data set.
   execute format('grant create on database %I to publisher', current_database());
 
-  -- Who deploys publishes the empty data set, mends what the publisher owns, and asks as the public what is served
-  -- (db/data_set/leak_gate.sql). A superuser may do so anyway.
-  if not pg_has_role('publisher', 'set') or not pg_has_role('publisher', 'usage') then
-    execute format('grant publisher to %I with inherit true, set true', current_user);
-  end if;
-  if not pg_has_role('api_public', 'set') then
-    execute format('grant api_public to %I with inherit false, set true', current_user);
-  end if;
+  -- The deploying role publishes the empty data set, and makes the API schemas for the role that owns them. A superuser
+  -- may do so anyway.
+  foreach role_name in array array['publisher', 'api_owner'] loop
+    if not pg_has_role(role_name, 'set') or not pg_has_role(role_name, 'usage') then
+      execute format('grant %I to %I with inherit true, set true', role_name, current_user);
+    end if;
+  end loop;
 end
 $$;
 
@@ -41,8 +41,6 @@ alter role report_service with login;
 alter role publisher with login;
 
 grant gateway, api_public, api_tribal to authenticator with inherit false, set true;
--- The publisher asks as the public what it is about to publish (db/data_set/leak_gate.sql).
-grant api_public to publisher with inherit false, set true;
 
 -- PostgREST applies the settings of the JWT's role at the start of each transaction, and not those of the
 -- role that request.authorize() switches to. Unordered pages must neither overlap nor miss rows, so every
@@ -54,3 +52,4 @@ alter role gateway set enable_indexonlyscan = off;
 
 revoke all on schema public from public;
 alter default privileges revoke execute on functions from public;
+alter default privileges for role api_owner revoke execute on functions from public;

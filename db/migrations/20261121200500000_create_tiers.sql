@@ -25,10 +25,6 @@ comment on column access.tiers.requests_at_a_time is
   'Requests that the database answers at a time, counted as limited_by says; 429 beyond it.';
 comment on column access.tiers.limited_by is 'By what requests at a time are counted: the key, or the key and the client''s address.';
 
--- The publisher asks as each of these roles what it is about to publish (db/data_set/leak_gate.sql).
-grant usage on schema access to publisher;
-grant select (name, database_role) on access.tiers to publisher;
-
 -- No grant: others see a tier in request.keys or by functions of its owner.
 
 create trigger tiers_record_event

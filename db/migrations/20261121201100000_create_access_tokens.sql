@@ -96,9 +96,24 @@ as $$
   returning report_id
 $$;
 comment on function access.redeem_access_token is
-  'Spends a token and returns its report ID, or null if it is unknown, spent or expired. The caller commits once the download is certain, and rolls back otherwise: then the token is not spent.';
+  'Spends a token and returns its report ID, or null if it is unknown, spent or expired. Of callers at the same time one gets the report ID.';
 grant usage on schema access to report_service;
 grant execute on function access.redeem_access_token to report_service;
+
+-- The report service asks storage about a token's report before it spends the token, and holds no connection meanwhile.
+create function access.find_report_of_token(access_uuid uuid)
+returns text
+language sql stable security definer set search_path = ''
+as $$
+  select access_tokens.report_id
+  from access.access_tokens
+  where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
+    and access_tokens.redeemed_at is null
+    and access_tokens.expires_at > clock_timestamp()
+$$;
+comment on function access.find_report_of_token is
+  'The report that a token could be redeemed for now; null if it is unknown, spent or expired. It decides nothing: access.redeem_access_token() does.';
+grant execute on function access.find_report_of_token to report_service;
 
 create function access.find_request_of_token(access_uuid uuid)
 returns text
@@ -127,4 +142,5 @@ as $$
 $$;
 comment on function access.prune_access_tokens is
   'Removes tokens that were spent or expired longer ago than access.settings says, and returns how many. access.downloads keeps what they were for. For a scheduler, daily.';
+grant usage on schema access to publisher;
 grant execute on function access.prune_access_tokens to publisher;

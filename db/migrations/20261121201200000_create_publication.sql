@@ -54,3 +54,24 @@ comment on column publication.settings.changed_at is 'When someone last decided 
 insert into publication.settings default values;
 
 grant select, update on publication.settings to publisher;
+
+-- Anyone else may make a schema with such a name: only those of api_owner are served.
+create view publication.served_schemas as
+select
+  pg_namespace.oid,
+  pg_namespace.nspname::text as name,
+  substring(pg_namespace.nspname from 'api_(v.+)$') as version,
+  row_number() over (
+    order by
+      pg_namespace.nspname like 'admin%',
+      string_to_array(substring(pg_namespace.nspname from 'api_v(.+)$'), '_')::integer[]
+  ) as place
+from pg_catalog.pg_namespace
+where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
+comment on view publication.served_schemas is
+  'The schemas of the API, in the order in which PostgREST serves them: the oldest version first, which clients get that name none.';
+comment on column publication.served_schemas.version is 'As in deployment.retired_versions: v1_1_0.';
+
+-- PostgREST reads it as authenticator (request.pre_config).
+grant usage on schema publication to authenticator, report_service;
+grant select on publication.served_schemas to authenticator, publisher, report_service, deployment_planner;

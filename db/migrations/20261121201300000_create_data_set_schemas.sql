@@ -9,3 +9,5 @@ comment on schema suppressed is 'The live data set: rows of suppressed submissio
 create schema dissemination authorization publisher;
 comment on schema dissemination is 'Public and suppressed rows as one table each, for whoever may read them.';
 grant usage on schema disclosed, suppressed, dissemination to api_public, api_tribal;
+-- The API's views read dissemination. Whoever asks one of them reads disclosed and suppressed with their own rights.
+grant usage on schema dissemination to api_owner;

@@ -10,25 +10,22 @@ declare
   definition text;
 begin
   for reader in
-    select distinct pg_class.oid, pg_namespace.nspname, pg_class.relname
+    select distinct pg_class.oid, served_schemas.name as schema_name, pg_class.relname
     from pg_catalog.pg_class as source
     join pg_catalog.pg_depend
       on pg_depend.refclassid = 'pg_class'::regclass and pg_depend.refobjid = source.oid
       and pg_depend.classid = 'pg_rewrite'::regclass
     join pg_catalog.pg_rewrite on pg_rewrite.oid = pg_depend.objid
     join pg_catalog.pg_class on pg_class.oid = pg_rewrite.ev_class
-    join pg_catalog.pg_namespace on pg_namespace.oid = pg_class.relnamespace
-    where source.relnamespace = to_regnamespace('dissemination_replaced')
-      and pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
-      and pg_class.relkind = 'v'
-      and pg_class.relowner = current_user::regrole
+    join publication.served_schemas on served_schemas.oid = pg_class.relnamespace
+    where source.relnamespace = to_regnamespace('dissemination_replaced') and pg_class.relkind = 'v'
   loop
     -- Names are written without their schema exactly where they are found in it.
     perform set_config('search_path', 'dissemination_replaced, pg_temp', true);
     definition := pg_get_viewdef(reader.oid);
     perform set_config('search_path', 'dissemination, pg_temp', true);
     execute format(
-      'create or replace view %I.%I with (security_invoker = true) as %s', reader.nspname, reader.relname, definition
+      'create or replace view %I.%I with (security_invoker = true) as %s', reader.schema_name, reader.relname, definition
     );
   end loop;
 end

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import type { Migration } from "./read-migrations.ts";
-import { DeploymentRefused } from "./refuse-early-removal.ts";
+import { DeploymentRefused } from "./deployment-refused.ts";
+import type { Migration } from "./read-files.ts";
 
 interface Applied {
   name: string;
@@ -32,35 +32,35 @@ export async function readApplied(client: Client): Promise<Applied[]> {
 export async function findPendingMigrations(
   client: Client,
   migrations: Migration[],
-  { rollsBackApi = false }: { rollsBackApi?: boolean } = {},
+  { rollsBack = false }: { rollsBack?: boolean } = {},
 ): Promise<Migration[]> {
   const applied = await readApplied(client);
-  refuseMissing(applied, migrations, rollsBackApi);
+  refuseMissing(applied, migrations, rollsBack);
   const edited = migrations.filter((migration) =>
-    applied.some(({ name, sha256 }) => name === migration.name && sha256 !== migration.sha256),
+    applied.some(({ name, sha256 }) => name === migration.id && sha256 !== migration.sha256),
   );
   if (edited.length > 0) {
     throw new DeploymentRefused(
       [
         "This database has had migrations that were edited since:",
-        ...edited.map(({ path }) => `  db/${path}`),
+        ...edited.map(({ name }) => `  ${name}`),
         "It would not have the edit. Put the files back as they were, and write the change as a migration of its own.",
         "Where they were not yours to edit, begin with an empty database:",
         ...emptyDatabase,
       ].join("\n"),
     );
   }
-  const pending = migrations.filter(({ name }) => !applied.some((one) => one.name === name));
+  const pending = migrations.filter(({ id }) => !applied.some((one) => one.name === id));
   refuseEarlier(pending, applied.at(-1)?.name ?? "");
   if (pending.some(({ noTransaction }) => noTransaction !== undefined)) await refuseInvalidIndexes(client);
   return pending;
 }
 
-function refuseMissing(applied: Applied[], migrations: Migration[], rollsBackApi: boolean): void {
-  const missing = applied.filter(({ name }) => !migrations.some((migration) => migration.name === name));
-  const last = migrations.at(-1)?.name ?? "";
+function refuseMissing(applied: Applied[], migrations: Migration[], rollsBack: boolean): void {
+  const missing = applied.filter(({ name }) => !migrations.some(({ id }) => id === name));
+  const last = migrations.at(-1)?.id ?? "";
   const isAhead = missing.every(({ name }) => name > last);
-  if (missing.length === 0 || (isAhead && rollsBackApi)) return;
+  if (missing.length === 0 || (isAhead && rollsBack)) return;
   throw new DeploymentRefused(
     [
       "This database was made by migrations that db/migrations does not have:",
@@ -71,8 +71,8 @@ function refuseMissing(applied: Applied[], migrations: Migration[], rollsBackApi
             ...emptyDatabase,
           ]
         : [
-            "Nothing was changed. This checkout is older than the database: deploy the commit that has them. To put the",
-            "API back on purpose, as far as the contracts allow: npm run db:deploy -- --roll-back-api",
+            "Nothing was changed. This checkout is older than the database. Deploy the commit that has these migrations, or,",
+            "to put only the API back to this checkout: npm run db:deploy -- --roll-back",
           ]),
     ].join("\n"),
   );
@@ -80,19 +80,19 @@ function refuseMissing(applied: Applied[], migrations: Migration[], rollsBackApi
 
 /** Where the database stands must not depend on when it was deployed, so a migration comes after those it has had. */
 function refuseEarlier(pending: Migration[], last: string): void {
-  const early = pending.filter(({ name }) => name < last);
+  const early = pending.filter(({ id }) => id < last);
   if (early.length === 0) return;
-  const later = [last, ...pending.map(({ name }) => name)].sort().at(-1) ?? "";
+  const later = [last, ...pending.map(({ id }) => id)].sort().at(-1) ?? "";
   const stamps = [new Date().toISOString().replaceAll(/\D/g, ""), /^\d*/.exec(later)?.[0] ?? ""];
   const stamp = BigInt(stamps.sort().at(-1) ?? "") + 1n;
   throw new DeploymentRefused(
     [
       `These migrations are dated before the last one that this database has had, ${last}:`,
-      ...early.map(({ path }) => `  db/${path}`),
+      ...early.map(({ name }) => `  ${name}`),
       "Databases that are made anew would run them in another order. Give them a new date:",
       ...early.map(
-        ({ name, path }, index) =>
-          `  git mv db/${path} db/migrations/${stamp + BigInt(index)}${name.replace(/^\d+/, "")}.sql`,
+        ({ id, name }, index) =>
+          `  git mv ${name} db/migrations/${stamp + BigInt(index)}${id.replace(/^\d+/, "")}.sql`,
       ),
     ].join("\n"),
   );

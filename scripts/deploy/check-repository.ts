@@ -2,16 +2,12 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
-import { checkLeaks } from "../refresh/check-leaks.ts";
-import { applyApiSchemas } from "./apply-api-schemas.ts";
-import { checkRules, describeRuleFinding } from "./check-rules.ts";
 import { type CheckTools, checkUpgrade } from "./check-upgrade.ts";
 import { compareContracts } from "./compare-contracts.ts";
 import { readContracts, readServedContracts } from "./contract.ts";
 import { deployDatabase } from "./deploy-database.ts";
 import { describeFinding, lintSql } from "./lint-sql.ts";
-import { readApiFiles } from "./read-api-files.ts";
-import { readMigrations } from "./read-migrations.ts";
+import { readMigrations } from "./read-files.ts";
 import { describeTypes, typesFile } from "./write-types.ts";
 
 /** What one check found. It passes without errors; warnings are for a person to weigh. */
@@ -37,18 +33,13 @@ export async function checkRepository(directory: string, tools: CheckTools): Pro
   };
   await check("every migration states its lock level", () => checkLockLevels(directory));
   const databaseUrl = await tools.createDatabase();
-  const isDeployed = await check("db deploys on an empty database", async () => {
-    await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
-    const client = await connect(databaseUrl, "db-check");
-    try {
-      // Contracts and rules are checked below, one by one.
-      const files = await readApiFiles(path.join(directory, "api"));
-      await applyApiSchemas(client, { files, contracts: [], isTrial: true });
-    } finally {
-      await client.end();
-    }
-    return [];
-  });
+  const isDeployed = await check(
+    "db deploys on an empty database, and shows nothing suppressed",
+    async () => {
+      await deployDatabase(databaseUrl, {}, { directory });
+      return [];
+    },
+  );
   await check(isDeployed ? "lint and type check" : "lint", async (warnings) => {
     const findings = await lintSql(directory, isDeployed ? databaseUrl : undefined);
     warnings.push(...findings.filter(({ isError }) => !isError).map(describeFinding));
@@ -57,13 +48,8 @@ export async function checkRepository(directory: string, tools: CheckTools): Pro
   if (isDeployed) {
     const client = await connect(databaseUrl, "db-check");
     try {
-      await check("security and cost rules", async (warnings) => {
+      await check("views have their table's columns in order", async (warnings) => {
         warnings.push(...(await findReordered(client)));
-        return (await checkRules(client)).map(describeRuleFinding);
-      });
-      await check("nothing that is served shows a suppressed submission", async () => {
-        await client.query("begin");
-        await checkLeaks(client).finally(() => client.query("rollback"));
         return [];
       });
       await check("contracts agree with what is served", async () => {
@@ -89,18 +75,18 @@ export async function checkRepository(directory: string, tools: CheckTools): Pro
 }
 
 async function checkLockLevels(directory: string): Promise<string[]> {
-  const migrations = await readMigrations(path.join(directory, "migrations"));
+  const migrations = await readMigrations(directory);
   return migrations
     .filter(({ sql }) => !/^(--.*\n)*-- Lock level: \S/.test(sql))
-    .map(({ path: file }) => `db/${file}: say in the comment at its top what it locks: -- Lock level: …`);
+    .map(({ name }) => `${name}: say in the comment at its top what it locks: -- Lock level: …`);
 }
 
 /** Views that do not have their table's columns in its order, by whatever names: each skipped row of a page is rebuilt. */
 async function findReordered(client: Awaited<ReturnType<typeof connect>>): Promise<string[]> {
   const { rows: views } = await client.query<{ view: string; definition: string }>(
     `select c.oid::regclass::text as view, pg_get_viewdef(c.oid) as definition
-     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind = 'v' and n.nspname ~ '^api_v' order by 1`,
+     from publication.served_schemas join pg_class c on c.relnamespace = served_schemas.oid
+     where c.relkind = 'v' order by 1`,
   );
   const { rows: tables } = await client.query<{ name: string; columns: string[] }>(
     `select attrelid::regclass::text as name, array_agg(attname::text order by attnum) as columns

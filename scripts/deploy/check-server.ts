@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { DeploymentRefused } from "./refuse-early-removal.ts";
+import { DeploymentRefused } from "./deployment-refused.ts";
 
 /** The oldest PostgreSQL that is served: the first whose COPY leaves out broken rows (scripts/refresh/copy-file.ts). */
 export const oldestVersion = 17;
@@ -7,7 +7,7 @@ export const oldestVersion = 17;
 /** The roles that a deployment makes, or finds on the server (db/migrations, create_roles). */
 const roles = [
   ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "publisher"],
-  ...["key_operator", "deployment_planner"],
+  ...["api_owner", "key_operator", "deployment_planner"],
 ];
 
 /**

@@ -8,11 +8,9 @@ import { DoesNotFit } from "../refresh/check-served.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
 import { rollBack } from "../refresh/roll-back.ts";
-import { compareCatalogues, describeChanges } from "./compare-catalogues.ts";
+import { compareCatalogs, describeChanges, readCatalog } from "./catalog.ts";
 import { deployDatabase } from "./deploy-database.ts";
-import { readApiFiles } from "./read-api-files.ts";
-import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
-import { runMigrations } from "./run-migrations.ts";
+import { readMigrations } from "./read-files.ts";
 
 const submissions = 40;
 
@@ -51,12 +49,11 @@ export async function checkUpgrade(
     await $({ cwd: directory, quiet: true })`git archive --output=${archive} ${tag}`;
     await $({ quiet: true })`tar -xf ${archive} -C ${release}`;
     const upgraded = await makeRelease(release, tag, tools, warnings);
-    await announceRemovals(upgraded, directory);
     await upgrade(upgraded, directory, tools);
     const fresh = await tools.createDatabase();
     await deployDatabase(fresh, {}, { directory });
-    const wanted = await readAll(fresh, directory);
-    const found = describeChanges(compareCatalogues(wanted, await readAll(upgraded, directory)));
+    const [wanted, got] = [await withClient(fresh, readCatalog), await withClient(upgraded, readCatalog)];
+    const found = describeChanges(compareCatalogs(wanted, got));
     await tryRollback(upgraded, directory, (refusal) => {
       warnings.push(`After it a data set of ${tag} cannot be rolled back to: ${refusal}`);
     });
@@ -83,24 +80,10 @@ async function makeRelease(
       `Today's programs cannot deploy ${tag} and load data there, so its migrations alone are tried: ${describeError(error)}`,
     );
     const empty = await tools.createDatabase();
-    await withClient(empty, (client) => runMigrations(client, path.join(release, "migrations")));
+    const names = (await readMigrations(release)).map(({ id }) => id);
+    await deployDatabase(empty, {}, { directory: release, onlyMigrations: names });
     return empty;
   }
-}
-
-/** Whether a version may go already is for the database that serves it to say. */
-async function announceRemovals(databaseUrl: string, directory: string): Promise<void> {
-  const { files } = await readApiFiles(path.join(directory, "api"));
-  const stays = [...new Set(files.map((file) => file.path.split("/")[0]))];
-  await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
-  await withClient(databaseUrl, (client) =>
-    client.query(
-      `insert into deployment.retired_versions (version, deprecated_at, sunset_at, link)
-       select distinct substring(nspname from 'api_(v.+)$'), now() - interval '2 days', now() - interval '1 day', 'https://example.gov'
-       from pg_catalog.pg_namespace where nspname ~ '^(admin_)?api_v[0-9]' and nspname <> all ($1)`,
-      [stays],
-    ),
-  );
 }
 
 /** A new column is published before it is served; one that goes is served no more before that. */
@@ -144,11 +127,6 @@ async function tryRollback(
     if (!(error instanceof DoesNotFit)) throw error;
     onRefusal(error.message);
   }
-}
-
-async function readAll(databaseUrl: string, directory: string): Promise<CataloguePart[]> {
-  const queries = await readCatalogueQueries(directory);
-  return await withClient(databaseUrl, (client) => readCatalogue(client, queries));
 }
 
 type Work<Result> = (client: Awaited<ReturnType<typeof connect>>) => Promise<Result>;

@@ -1,13 +1,4 @@
-import type { Contract } from "./contract.ts";
-
-/** A difference between what a version has promised and what it would serve. */
-export interface ContractChange {
-  schema: string;
-  /** What differs, such as `general.auditee_ein was removed`. */
-  what: string;
-  /** What clients would see. Absent where nobody who follows the contract can notice. */
-  breaks?: string;
-}
+import type { Contract, ContractChange } from "./contract.ts";
 
 /** Compares published contracts with what a database serves. */
 export function compareContracts(published: Contract[], served: Contract[]): ContractChange[] {
@@ -158,23 +149,4 @@ function compareColumns(
       else additive(`${where}.${name} was added at the end`);
     }
   }
-}
-
-/** The refusal of a deployment, or nothing when no change breaks anything. */
-export function describeBreaks(changes: ContractChange[]): string | undefined {
-  const breaking = changes.filter(({ breaks }) => breaks !== undefined);
-  if (breaking.length === 0) return undefined;
-  const versions = [...new Set(breaking.map(({ schema }) => schema.replace(/^(admin_)?api_/, "")))];
-  return [
-    `This would break clients of ${versions.join(" and ")}, which is published:`,
-    ...breaking.map(({ schema, what, breaks }) => `  ${schema}: ${what}. ${breaks}`),
-    "Put it back, or make the change in a new version, beside the old one:",
-    ...versions.map((version) => `  npm run db:new-version -- ${suggestNext(version)} --from ${version}`),
-  ].join("\n");
-}
-
-function suggestNext(version: string): string {
-  const numbers = version.slice(1).split("_").map(Number);
-  const minor = numbers.length > 1 ? 1 : 0;
-  return `v${numbers.map((number, index) => (index < minor ? number : index === minor ? number + 1 : 0)).join("_")}`;
 }

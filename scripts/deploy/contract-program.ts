@@ -3,7 +3,6 @@ import { Command, Option } from "commander";
 import { describeError } from "../../service/describe-error.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
-import { describeBreaks } from "./compare-contracts.ts";
 import { repositoryDirectory } from "./deploy-database.ts";
 import { updateContracts } from "./update-contracts.ts";
 
@@ -50,8 +49,17 @@ Exit status: 0 contracts and files agree (or do so now), 1 failed or refused, 3 
 async function compare(around: Surroundings, options: Options, databaseUrl: string): Promise<void> {
   const { directory, write = false, unpublished } = options;
   const changes = await updateContracts(databaseUrl, path.resolve(directory), write, unpublished);
-  const breaks = describeBreaks(changes);
-  if (breaks !== undefined) throw new Error(breaks);
+  const broken = changes.filter(({ breaks }) => breaks !== undefined);
+  if (broken.length > 0) {
+    const lines = broken.map(({ schema, what, breaks }) => `  ${schema}: ${what}. ${breaks}`);
+    throw new Error(
+      [
+        "This would break clients of a published version, as db/contracts has it:",
+        ...lines,
+        "Put it back, or make a new version (npm run db:new-version). If it was never promised, write the contract anew with --unpublished.",
+      ].join("\n"),
+    );
+  }
   const lines = changes.map(({ schema, what }) => `${schema}: ${what}`);
   if (lines.length === 0) lines.push("Contracts and files agree.");
   else if (write) lines.push("Written to db/contracts.");

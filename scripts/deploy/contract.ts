@@ -20,6 +20,15 @@ const contractSchema = z.object({
 /** What clients of one published schema rely on. */
 export type Contract = z.infer<typeof contractSchema>;
 
+/** A difference between what a version has promised and what it would serve. */
+export interface ContractChange {
+  schema: string;
+  /** What differs, such as `general.auditee_ein was removed`. */
+  what: string;
+  /** What clients would see. Absent where nobody who follows the contract can notice. */
+  breaks?: string;
+}
+
 const roles = (acl: string, kind: string, owner: string, privilege: string) =>
   `array(select case a.grantee when 0 then 'public' else a.grantee::regrole::text end from aclexplode(coalesce(${acl}, acldefault('${kind}', ${owner}))) as a
      where a.grantee <> ${owner} and a.privilege_type = '${privilege}' order by 1)`;
@@ -40,20 +49,15 @@ select n.nspname as schema, ${roles("n.nspacl", "n", "n.nspowner", "USAGE")} as 
   (select coalesce(json_object_agg(c.relname, ${columnsOf("c.oid")} order by c.relname), '{}')
     from pg_class c where c.relnamespace = n.oid and c.relkind = 'c') as types
 from pg_namespace n
-where n.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
-  -- What somebody else made is not served: see request.pre_config().
-  and n.nspowner = (select nspowner from pg_namespace where nspname = 'request')
+where n.oid in (select oid from publication.served_schemas)
 order by n.nspname`;
 
-/**
- * The contracts that the last deployment wrote down in a database: what its clients rely on, whatever the files say.
- * Of a database that was never deployed to, none.
- */
+/** What clients of a database rely on, whatever the files say: the newest promise. Of a database with drafts alone, nothing. */
 export async function readRecordedContracts(client: Client): Promise<Contract[]> {
   const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
   if (tables[0].found === null) return [];
   const { rows } = await client.query<{ contracts: unknown }>(
-    "select contracts from deployment.api_schemas where contracts is not null order by id desc limit 1",
+    "select contracts from deployment.api_schemas where is_promise order by id desc limit 1",
   );
   return z.array(contractSchema).parse(rows[0]?.contracts ?? []);
 }

@@ -3,133 +3,182 @@ import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
 import { keepSession } from "../sql/keep-session.ts";
-import { applyApiSchemas, readDeployedHash } from "./apply-api-schemas.ts";
+import { applyApi } from "./apply-api.ts";
 import { findPendingMigrations } from "./check-migrations.ts";
+import { refuseBrokenRules } from "./check-rules.ts";
 import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
-import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
-import { readContracts } from "./contract.ts";
-import { type Drift, forgetRecord, isDrifted, keepRecord, recordDeployment } from "./find-drift.ts";
+import { type ContractChange, readServedContracts } from "./contract.ts";
+import {
+  clearFingerprint,
+  type Deployed,
+  findDrift,
+  readDeployed,
+  recordDeployment,
+  recordFingerprint,
+} from "./deployed.ts";
+import { DeploymentRefused } from "./deployment-refused.ts";
 import { lockDeployment } from "./lock-deployment.ts";
-import { readApiFiles } from "./read-api-files.ts";
-import { type CataloguePart, readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
-import { readMigrations } from "./read-migrations.ts";
-import { refuseOlderApi } from "./refuse-older-api.ts";
-import { settleDrift } from "./repair-drift.ts";
-import { runMigrations } from "./run-migrations.ts";
+import { refuseBrokenPromises } from "./promises.ts";
+import { type DatabaseFiles, readFiles } from "./read-files.ts";
+import { refuseLeaks } from "./refuse-leaks.ts";
+import { runMigration } from "./run-migrations.ts";
 import { type LoginRole, setRolePasswords } from "./set-role-passwords.ts";
+import { inShortTurns } from "./take-turns.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
 
 /** What a deployment did. */
 export interface Deployment {
+  /** Names of the migrations that ran. */
   migrations: string[];
   apiSchemasChanged: boolean;
-  /** Objects of the API that differ from before. */
-  changes: ObjectChange[];
+  /** What clients are served that they were not, and what they are not any more. */
+  changes: ContractChange[];
+  /** Files of `db/data_set` that have changed since the last deployment. */
+  definitions: string[];
 }
 
 export interface DeploymentOptions {
   /** Another directory than this repository's `db`. */
   directory?: string;
-  /**
-   * Where `api` and `contracts` are taken from in place of `directory`. Then no migration is run, and versions
-   * that are not there stay as they are.
-   */
-  apiDirectory?: string;
-  /** Whether to leave the API schemas alone. */
-  withoutApi?: boolean;
-  /** Whether to return what changed in the API. */
-  compare?: boolean;
-  /** Decides whether drift is repaired; without it, a deployment over drift is refused. */
-  acceptsDrift?: (drift: Drift) => boolean | Promise<boolean>;
-  /** Whether files of `db/api` may go back to what was deployed before. */
-  rollsBackApi?: boolean;
+  /** Whether clients may rely on what this deployment serves. Without it, the deployment is a draft. */
+  promises?: boolean;
+  /** Whether promises may be broken, and migrations be there that the files do not have. */
+  rollsBack?: boolean;
+  /** Decides whether to go on although somebody has changed the database by hand; without it, nothing is deployed. */
+  acceptsDrift?: () => boolean | Promise<boolean>;
+  /** Refuses by throwing, once no other deployment can come between. */
+  confirm?: (client: Client) => Promise<void>;
+  /** The names of the only migrations to run; then the API schemas are left alone. */
+  onlyMigrations?: string[];
   /** How long to wait for another deployment; without it, as long as that runs. */
   waitMilliseconds?: number;
-  /** Is told of what takes long. */
+  /** Is told of what takes long, and of what a person should know. */
   report?: (line: string) => void;
 }
 
+/** Somebody has changed the database by hand since the last deployment, and nobody has accepted that. */
+export class DriftFound extends DeploymentRefused {
+  override name = "DriftFound";
+}
+
 /**
- * Brings a database to the state of `db`: drift repaired if that is accepted, migrations, an empty data set where there
- * is none, passwords of the login roles that are given, then the API schemas. Changes nothing where nothing is to be
- * done. A second deployment at the same time waits for the first.
+ * Brings a database to the state of `db`: migrations, passwords of the login roles that are given, an empty data set where
+ * there is none, then the API schemas. Changes nothing where nothing is to be done. Each step is a transaction that ends with
+ * the question whether anything leaks, and is refused whole. A second deployment at the same time waits for the first.
  *
- * @throws DriftFound where the database is not what the last deployment left, and nobody accepts that it is repaired;
- * DeploymentRefused, SqlFileError, PoolerRefused
+ * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; those of later steps say which earlier ones stay
  */
 export async function deployDatabase(
   databaseUrl: string,
   passwords: Partial<Record<LoginRole, string>> = {},
   options: DeploymentOptions = {},
 ): Promise<Deployment> {
-  const { directory = repositoryDirectory, apiDirectory = directory, report = () => {} } = options;
+  const { directory = repositoryDirectory, report = () => {} } = options;
+  const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
+  const done: string[] = [];
   try {
     await refuseOldServer(client);
     await keepSession(client);
     await refuseMissingRights(client);
     await lockDeployment(client, report, options.waitMilliseconds);
-    const api = await readApi(apiDirectory);
-    await refuseOlderApi(client, api.files.sha256, options);
-    const keepsOthers = apiDirectory !== directory;
-    const migrationsDirectory = path.join(directory, "migrations");
-    // Refuses a database with another history before anything is changed.
-    const pending = keepsOthers
-      ? []
-      : await findPendingMigrations(client, await readMigrations(migrationsDirectory), options);
-    const drift = await settleDrift(client, options.acceptsDrift ?? (() => false), report);
-    if (pending.length > 0) await forgetRecord(client);
-    const migrations = keepsOthers ? [] : await runMigrations(client, migrationsDirectory, report);
+    await options.confirm?.(client);
+    const { onlyMigrations } = options;
+    const pending = (await findPendingMigrations(client, files.migrations, options)).filter(
+      ({ id }) => onlyMigrations?.includes(id) ?? true,
+    );
+    const deployed = await readDeployed(client);
+    const drift = await findDrift(client, deployed);
+    if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
+    if (drift.api) report("The API schemas were changed by hand. They are rebuilt from db/api.");
+
+    // What is accepted is no drift to the next deployment, nor is what this one changes before it is killed.
+    if (pending.length > 0 || drift.durable) await clearFingerprint(client);
+    for (const migration of pending) {
+      await runMigration(client, migration, files.question, report);
+      done.push(migration.id);
+    }
     await setRolePasswords(client, passwords);
-    await publishEmptyDataSet(client, path.join(directory, "data_set"));
-    if (options.withoutApi) return { migrations, apiSchemasChanged: false, changes: [] };
-    const queries = await readCatalogueQueries(directory);
-    if (
-      migrations.length === 0 &&
-      !isDrifted(drift) &&
-      (await readDeployedHash(client)) === api.files.sha256
-    ) {
-      await keepRecord(client, queries, drift);
-      return { migrations, apiSchemasChanged: false, changes: [] };
-    }
-    const before = options.compare ? await readServedParts(client, queries) : [];
-    const isForced = drift.api.length > 0;
-    let isApiDone = false;
-    try {
-      const apiSchemasChanged = await applyApiSchemas(
-        client,
-        { ...api, keepsOthers, isForced, foreign: drift.foreign },
-        report,
-      );
-      isApiDone = true;
-      const after = options.compare && apiSchemasChanged ? await readServedParts(client, queries) : before;
-      return { migrations, apiSchemasChanged, changes: compareCatalogues(before, after) };
-    } finally {
-      // Where the API was refused, the migrations have run all the same.
-      await recordDeployment(client, queries, drift, isApiDone);
-    }
+    await publishEmptyDataSet(client, directory, files.question);
+    const isCurrent = pending.length === 0 && !drift.api && isUpToDate(deployed, files, options);
+    const isRebuilt = !isCurrent && onlyMigrations === undefined;
+    const changes = isRebuilt
+      ? await inShortTurns(client, () => rebuildApi(client, files, options), report)
+      : [];
+    // Outside of the transaction, for which requests wait.
+    await recordFingerprint(client);
+    return {
+      migrations: done,
+      apiSchemasChanged: isRebuilt,
+      changes,
+      definitions: isRebuilt ? listChanged(files.definitions, deployed?.definitions) : [],
+    };
+  } catch (error) {
+    if (done.length === 0) throw error;
+    // What ran is no drift. Where the connection is gone, nothing is known, and nothing is said.
+    await recordFingerprint(client).catch(() => {});
+    throw describeDone(error, done);
   } finally {
     await client.end();
   }
 }
 
-async function readServedParts(client: Client, queries: string[]): Promise<CataloguePart[]> {
-  return (await readCatalogue(client, queries)).filter(({ scope }) => scope === "api");
+/** Everything about the API, in the transaction of the caller: files, promises, record, and the question whether it leaks. */
+export async function rebuildApi(
+  client: Client,
+  files: DatabaseFiles,
+  options: DeploymentOptions,
+): Promise<ContractChange[]> {
+  await applyApi(client, files.api);
+  const served = await readServedContracts(client);
+  const changes = await refuseBrokenPromises(client, served, options);
+  await refuseBrokenRules(client);
+  await recordDeployment(client, files, served, options.promises === true);
+  await refuseLeaks(client, files.question);
+  return changes;
 }
 
-/** The API as the files of a directory have it. */
-export async function readApi(directory: string) {
-  return {
-    files: await readApiFiles(path.join(directory, "api")),
-    contracts: await readContracts(path.join(directory, "contracts")),
-  };
+function isUpToDate(
+  deployed: Deployed | undefined,
+  { api, definitions }: DatabaseFiles,
+  { promises = false }: DeploymentOptions,
+): boolean {
+  return (
+    deployed?.sha256 === api.sha256 &&
+    (deployed.is_promise || !promises) &&
+    listChanged(definitions, deployed.definitions).length === 0
+  );
 }
 
-async function publishEmptyDataSet(client: Client, definitions: string): Promise<void> {
+/** The files that differ, in the order of their names. */
+export function listChanged(now: Record<string, string>, before: Record<string, string> = now): string[] {
+  const names = [...new Set([...Object.keys(now), ...Object.keys(before)])].sort();
+  return names.filter((name) => now[name] !== before[name]);
+}
+
+async function publishEmptyDataSet(client: Client, directory: string, question: string): Promise<void> {
   const { rows } = await client.query("select to_regclass('dissemination.data_set') as view");
   if (rows[0].view !== null) return;
+  await client.query(question);
   await client.query("set role publisher");
+  const definitions = path.join(directory, "data_set");
   await loadDataSet(client, { source: "empty", files: [] }, { definitions });
   await client.query("reset role");
+}
+
+const driftMessage = [
+  "Nothing was deployed: somebody has changed this database by hand since the last deployment.",
+  "npm run db:deploy -- --plan lists what. To keep a change, write it as a migration; to undo it, run the statement that the plan",
+  "shows. To deploy although there is drift: npm run db:deploy -- --accept-drift",
+].join("\n");
+
+/** Each step is a transaction of its own, so those before the one that failed stay. */
+function describeDone(error: unknown, done: string[]): unknown {
+  if (!(error instanceof Error)) return error;
+  error.message = [
+    error.message,
+    `${done.length === 1 ? "This migration" : "These migrations"} ran before and stay${done.length === 1 ? "s" : ""}: ${done.join(", ")}. The API is served as before.`,
+  ].join("\n");
+  return error;
 }

@@ -1,5 +1,4 @@
 import path from "node:path";
-import { createInterface } from "node:readline/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../../service/describe-error.ts";
@@ -8,14 +7,17 @@ import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { PoolerRefused } from "../sql/keep-session.ts";
 import { oldestVersion } from "./check-server.ts";
-import { type DeploymentOptions, deployDatabase, repositoryDirectory } from "./deploy-database.ts";
-import { describeDeployment, describePlan } from "./describe-deployment.ts";
-import { withApiOf } from "./extract-api.ts";
+import {
+  type DeploymentOptions,
+  DriftFound,
+  deployDatabase,
+  repositoryDirectory,
+} from "./deploy-database.ts";
+import { DeploymentRefused } from "./deployment-refused.ts";
+import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
 import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
-import { type Drift, isDrifted } from "./find-drift.ts";
-import { type Plan, planDeployment } from "./plan-deployment.ts";
-import { DeploymentRefused } from "./refuse-early-removal.ts";
-import { DriftFound, describeDrift } from "./repair-drift.ts";
+import { hashPlan, type Plan, planDeployment } from "./plan-deployment.ts";
+import { readFiles } from "./read-files.ts";
 import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
 
 const passwordVariables: Record<LoginRole, string> = {
@@ -28,9 +30,10 @@ interface Options {
   wait?: number;
   plan?: true;
   json?: true;
-  apiFrom?: string;
+  promise?: true;
+  planHash?: string;
   acceptDrift?: true;
-  rollBackApi?: true;
+  rollBack?: true;
   directory: string;
 }
 
@@ -46,12 +49,11 @@ export async function runDeploy(around: Surroundings): Promise<void> {
   }
 }
 
-/** For pipelines: of what kind an error is, what it says, and the drift that it is about. */
+/** For pipelines: of what kind an error is, and what it says. */
 function tellError(error: unknown) {
-  const message = describeError(error);
-  if (error instanceof DriftFound) return { kind: "drift", message, drift: error.drift };
   const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
-  return { kind: isRefused ? "refused" : "failed", message };
+  const kind = error instanceof DriftFound ? "drift" : isRefused ? "refused" : "failed";
+  return { kind, message: describeError(error) };
 }
 
 function readOptions(argv: string[]): Options {
@@ -65,13 +67,17 @@ function readOptions(argv: string[]): Options {
       readTime,
     )
     .option("--plan", "only say what would be done; cannot change the database")
-    .option("--accept-drift", "put back what somebody has changed since the last deployment, and go on")
-    .option("--roll-back-api", "deploy files of db/api that were deployed before, and replaced since")
+    .option("--plan-hash <hash>", "refuse if the plan would be another than this one, now")
     .option(
-      "--api-from <commit>",
-      "put the API schemas back to what a git commit has; migrations stay as they are",
+      "--promise",
+      "promise clients what is served from now on (production); without it, the deployment is a draft",
     )
-    .option("--json", 'print JSON; of a failure, {"error": {"kind", "message", "drift"}}')
+    .option(
+      "--roll-back",
+      "deploy an older db, although it breaks promises or lacks migrations, and say what clients lose",
+    )
+    .option("--accept-drift", "deploy although somebody has changed the database by hand, and list what")
+    .option("--json", 'print JSON; of a failure, {"error": {"kind", "message"}}')
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
     )
@@ -79,7 +85,7 @@ function readOptions(argv: string[]): Options {
     .addHelpText(
       "after",
       `
-The server: PostgreSQL ${oldestVersion} or newer.
+The server: PostgreSQL ${oldestVersion} or newer. To roll back: git checkout <tag> -- db, then --roll-back.
 
 Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   DATABASE_URL *             the database, as its owner with createrole, or as superuser; or PGHOST, PGPORT, PGUSER,
@@ -87,9 +93,9 @@ Environment (or .env); * may also stand in a file that <NAME>_FILE names:
                              Not the address of a connection pooler
   PGPASSWORD *               that role's password, if not in the address
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
-                             passwords of the roles that services log in as; what is unset stays as it is
+                             passwords of the roles that services log in as; those that are unset stay as they are
   STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
-  SCRATCH_URL                for --plan, another PostgreSQL server to make what db/ makes on, as superuser; else one is started
+  SCRATCH_URL                for --plan and --accept-drift, another PostgreSQL server to build db/ on, as superuser; else one is started
 
 Exit status: 0 the database is in the state of db/, 1 it is not: the deployment failed or was refused, 4 it was refused
 because of drift.
@@ -100,14 +106,14 @@ With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1
 }
 
 async function deploy(around: Surroundings, options: Options): Promise<void> {
-  const { wait, plan, json, apiFrom, acceptDrift, rollBackApi, directory } = options;
+  const { wait, json } = options;
   const print = (text: string) => void around.stdout.write(`${text}\n`);
+  const report = (line: string) => void around.stderr.write(`${line}\n`);
   const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, [
     "DATABASE_URL",
     "PGPASSWORD",
     ...Object.values(passwordVariables),
   ]);
-  const report = (line: string) => void around.stderr.write(`${line}\n`);
   const databaseUrl = findDatabaseUrl(variables, report);
   await waitForDatabase(databaseUrl, wait ?? 0);
   const passwords = Object.fromEntries(
@@ -116,55 +122,52 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
       return password === undefined ? [] : [[role, password]];
     }),
   );
-  const act = async (apiDirectory?: string) => {
-    const common = {
-      directory: path.resolve(directory),
-      report,
-      ...(apiDirectory && { apiDirectory }),
-      ...(wait !== undefined && { waitMilliseconds: wait }),
-      rollsBackApi: rollBackApi === true || apiFrom !== undefined,
-    };
-    if (plan) {
-      const scratchUrl = variables.SCRATCH_URL || undefined;
-      const { found, exitCode } = await findPlan(databaseUrl, scratchUrl, common);
-      print(json ? JSON.stringify(found, null, 2) : describePlan(found));
-      around.exitCode = exitCode;
-      return;
-    }
-    const acceptsDrift = (drift: Drift) => acceptDrift ?? askAboutDrift(around, drift);
-    const done = await deployDatabase(databaseUrl, passwords, { ...common, acceptsDrift, compare: true });
-    const roles = Object.keys(passwords);
-    print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
+  const roles = Object.keys(passwords);
+  const common: DeploymentOptions = {
+    directory: path.resolve(options.directory),
+    report,
+    promises: options.promise === true,
+    rollsBack: options.rollBack === true,
+    ...(wait !== undefined && { waitMilliseconds: wait }),
   };
-  if (apiFrom === undefined) await act();
-  else await withApiOf(directory, apiFrom, act);
+  const findPlan = () => planOnScratch(databaseUrl, variables.SCRATCH_URL || undefined, common);
+  if (options.plan) {
+    const plan = await findPlan();
+    print(json ? JSON.stringify({ ...plan, passwords: roles }, null, 2) : describePlan(plan, roles));
+    around.exitCode = plan.refusal !== undefined ? 1 : plan.isDriftNew ? 4 : hasWork(plan, roles) ? 3 : 0;
+    return;
+  }
+  const done = await deployDatabase(databaseUrl, passwords, {
+    ...common,
+    acceptsDrift: async () => {
+      for (const line of describeDrift(await findPlan())) report(line);
+      return options.acceptDrift === true;
+    },
+    confirm: async (client) => {
+      const { planHash } = options;
+      const hash =
+        planHash === undefined
+          ? undefined
+          : await hashPlan(client, await readFiles(path.resolve(options.directory)), common);
+      if (hash !== planHash)
+        throw new DeploymentRefused(
+          `Nothing was deployed: plan ${planHash} was approved, and now the plan would be ${hash}. The database or the files have changed since. Make the plan again, and have it approved.`,
+        );
+    },
+  });
+  print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
 }
 
-async function findPlan(
+async function planOnScratch(
   databaseUrl: string,
   serverUrl: string | undefined,
   options: DeploymentOptions,
-): Promise<{ found: Plan; exitCode: number }> {
+): Promise<Plan> {
   const scratch = await startScratchServer(serverUrl);
   try {
-    const found = await planDeployment(databaseUrl, await scratch.create(), options);
-    const isPending = found.migrations.length > 0 || found.apiSchemasChanged;
-    const exitCode = found.refusal !== undefined ? 1 : isDrifted(found.drift) ? 4 : isPending ? 3 : 0;
-    return { found, exitCode };
+    return await planDeployment(databaseUrl, await scratch.create(), options);
   } finally {
     await scratch.close();
-  }
-}
-
-/** Whoever sits at a terminal decides; nobody does in a pipeline. */
-async function askAboutDrift({ stdin, stderr }: Surroundings, drift: Drift): Promise<boolean> {
-  if (!stdin.isTTY || !stderr.isTTY) return false;
-  stderr.write(`${describeDrift(drift).join("\n")}\n`);
-  const terminal = createInterface({ input: stdin, output: stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question("Put this back to what was deployed? [y/N] ")).trim());
-  } finally {
-    terminal.close();
   }
 }
 

@@ -11,15 +11,14 @@ interface ReadColumn {
 const read = `
 select distinct view.oid::regclass::text as view, relation.relname::text as table, pg_attribute.attname::text as name,
   format_type(pg_attribute.atttypid, pg_attribute.atttypmod) as type
-from pg_catalog.pg_namespace
-join pg_catalog.pg_class as view on view.relnamespace = pg_namespace.oid and view.relkind = 'v'
+from publication.served_schemas
+join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
 join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
 join pg_catalog.pg_depend on pg_depend.classid = 'pg_rewrite'::regclass and pg_depend.objid = pg_rewrite.oid
   and pg_depend.refclassid = 'pg_class'::regclass and pg_depend.refobjsubid > 0
 join pg_catalog.pg_class as relation on relation.oid = pg_depend.refobjid
   and relation.relnamespace = to_regnamespace('dissemination')
 join pg_catalog.pg_attribute on pg_attribute.attrelid = relation.oid and pg_attribute.attnum = pg_depend.refobjsubid
-where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]'
 order by 1, 3`;
 
 const published = `

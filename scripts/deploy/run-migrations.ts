@@ -1,118 +1,65 @@
 import type { Client } from "pg";
 import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
-import { readSession, runSqlFile, type Session } from "../sql/run-sql-file.ts";
+import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { splitStatements } from "../sql/split-statements.ts";
-import { describeInvalidIndexes, findPendingMigrations, readApplied } from "./check-migrations.ts";
-import { type Migration, readMigrations } from "./read-migrations.ts";
-import { lockTimeoutMilliseconds, takeTurns } from "./take-turns.ts";
+import { describeInvalidIndexes } from "./check-migrations.ts";
+import { DeploymentRefused } from "./deployment-refused.ts";
+import type { Migration } from "./read-files.ts";
+import { refuseLeaks } from "./refuse-leaks.ts";
+import { inShortTurns } from "./take-turns.ts";
 
-/**
- * Runs the migrations of `db/migrations` that this database has not had, each in a transaction of its own that
- * waits for locks in short turns. One whose first line is `-- No transaction: <why>` is run statement by statement,
- * and waits for locks as long as it takes. A second run at the same time waits for the first.
- *
- * @returns the names of those it ran, in order
- * @throws DeploymentRefused before anything is changed, when the database was made by other migrations
- * @throws SqlFileError that names file, line and column; those before the one that failed stay done
- * @throws DeploymentRefused when the migrations are not those that this database has had, and more
- */
-export async function runMigrations(
-  client: Client,
-  directory: string,
-  report: (line: string) => void = () => {},
-): Promise<string[]> {
-  const migrations = await readMigrations(directory);
-  const done: string[] = [];
-  if ((await findPendingMigrations(client, migrations, { rollsBackApi: true })).length === 0) return done;
-  await client.query(migrationsTable);
-  await takeTurns(
-    client,
-    async () => {
-      const pending = await findPendingMigrations(client, migrations, { rollsBackApi: true });
-      try {
-        await client.query(`set lock_timeout = ${lockTimeoutMilliseconds}`);
-        await runPending(client, directory, pending);
-      } catch (error) {
-        await client.query("rollback");
-        throw error;
-      } finally {
-        await client.query("reset lock_timeout");
-        const applied = await readApplied(client);
-        done.push(
-          ...pending.map(({ name }) => name).filter((name) => applied.some((one) => one.name === name)),
-        );
-      }
-    },
-    report,
-  );
-  return done;
-}
-
-// As node-pg-migrate would make it, with the checksum, which a migration's own transaction writes down.
+// The form of node-pg-migrate, with the checksum.
 const migrationsTable = `
 create schema if not exists deployment;
 create table if not exists deployment.migrations (
   id serial primary key,
   name varchar(255) not null,
   run_on timestamp not null,
-  sha256 text default nullif(current_setting('deployment.migration_sha256', true), '')
+  sha256 text
 )`;
 
-async function runPending(client: Client, directory: string, pending: Migration[]): Promise<void> {
-  // Large: most deployments have none to run.
-  const { runner } = await import("node-pg-migrate");
-  let session = await readSession(client);
-  await runner({
-    dbClient: client,
-    dir: directory,
-    direction: "up",
-    migrationsSchema: "deployment",
-    migrationsTable: "migrations",
-    singleTransaction: false,
-    advisoryLockMode: "wait",
-    log: () => {},
-    migrationLoaderStrategies: [
-      {
-        extensions: [".sql"],
-        loader: async (files) =>
-          files.map((file) => ({
-            id: file,
-            filePaths: [file],
-            actions: {
-              up: async (builder) => {
-                const migration = pending.find(({ path }) => file.endsWith(path));
-                if (migration === undefined) throw new Error(`${file} has come just now. Try again.`);
-                if (migration.noTransaction === undefined) await runMigration(client, migration, session);
-                else {
-                  builder.noTransaction();
-                  await runWithoutTransaction(client, migration);
-                  // What it sets stays, and is not the next one's doing.
-                  session = await readSession(client);
-                }
-              },
-            },
-          })),
-      },
-    ],
-  });
-}
-
-async function runMigration(
+/**
+ * Runs one migration in a transaction of its own, which ends with the question whether anything leaks.
+ *
+ * @param question as in `refuseLeaks`
+ * @throws SqlFileError that names file, line and column; DeploymentRefused when it leaks
+ */
+export async function runMigration(
   client: Client,
-  { path, sql, sha256 }: Migration,
-  session: Session,
+  migration: Migration,
+  question: string,
+  report: (line: string) => void,
 ): Promise<void> {
-  // The runner's own BEGIN, which comes only now, does nothing; it commits.
-  await client.query("begin");
-  await client.query("select set_config('deployment.migration_sha256', $1, true)", [sha256]);
-  await runSqlFile(client, { name: `db/${path}`, sql }, session);
+  if (migration.noTransaction !== undefined)
+    return await runWithoutTransaction(client, migration, question, report);
+  await inShortTurns(
+    client,
+    async () => {
+      await client.query(migrationsTable);
+      await runSqlFiles(client, [migration]);
+      await recordMigration(client, migration);
+      await refuseLeaks(client, question);
+    },
+    report,
+  );
 }
 
-async function runWithoutTransaction(client: Client, { path, sql, sha256 }: Migration): Promise<void> {
-  await client.query("select set_config('deployment.migration_sha256', $1, false)", [sha256]);
-  await client.query("set lock_timeout = 0");
-  const statements = splitStatements({ name: `db/${path}`, sql });
-  for (const [index, statement] of statements.entries()) {
+async function recordMigration(client: Client, { id, sha256 }: Migration): Promise<void> {
+  await client.query(
+    "insert into deployment.migrations (name, run_on, sha256) values ($1, now() at time zone 'UTC', $2)",
+    [id, sha256],
+  );
+}
+
+/** Waits for locks as long as it takes. What leaks afterwards is not undone: the service is switched off. */
+async function runWithoutTransaction(
+  client: Client,
+  migration: Migration,
+  question: string,
+  report: (line: string) => void,
+): Promise<void> {
+  await client.query(migrationsTable);
+  for (const [index, statement] of splitStatements(migration).entries()) {
     await client.query(statement.text).catch(async (error: unknown) => {
       const described = describeSqlError(statement, error);
       if (!(described instanceof SqlFileError)) throw described;
@@ -126,5 +73,20 @@ async function runWithoutTransaction(client: Client, { path, sql, sha256 }: Migr
       throw new SqlFileError(lines.join("\n"), { cause: error });
     });
   }
-  await client.query(`set lock_timeout = ${lockTimeoutMilliseconds}`);
+  await client.query("reset all; reset role");
+  await recordMigration(client, migration);
+  await inShortTurns(client, () => refuseLeaks(client, question), report).catch(async (error: unknown) => {
+    if (!(error instanceof DeploymentRefused)) throw error;
+    await client.query(
+      "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
+    );
+    throw new DeploymentRefused(
+      [
+        error.message,
+        `${migration.name} runs without a transaction, so it stays done, and the service was switched off.`,
+        "Undo what leaks, check with npm run db:deploy, and switch it on: npm run refresh -- --requests on.",
+      ].join("\n"),
+      { cause: error },
+    );
+  });
 }

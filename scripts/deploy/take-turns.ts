@@ -5,32 +5,46 @@ const lockNotAvailable = "55P03";
 const deadlockDetected = "40P01";
 const attempts = 100;
 
-/** How long a statement may wait for a lock, and so make others wait behind it. */
-export const lockTimeoutMilliseconds = 100;
+/**
+ * How long a statement may wait for a lock, and so make others wait behind it. Shorter than PostgreSQL's deadlock_timeout:
+ * where a request and a deployment wait for each other, the deployment gives way.
+ */
+const lockTimeoutMilliseconds = 100;
 
 /**
- * Does work that needs locks which readers hold, in short turns: what cannot get its lock at once is undone and
- * tried again after a pause of random length, so that no reader waits behind it for long.
+ * Does work in a transaction that needs locks which readers hold, in short turns: what cannot get its lock at once is
+ * rolled back and tried again after a pause of random length, so that no reader waits behind it for long.
  *
- * @param work must leave nothing behind when it throws
- * @param onRetry is told of the first turn that failed
+ * @param report is told whom the first turn that failed waits for
  */
-export async function takeTurns<Result>(
+export async function inShortTurns<Result>(
   client: Client,
   work: () => Promise<Result>,
-  onRetry: (line: string) => void = () => {},
+  report: (line: string) => void = () => {},
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
+    await client.query("begin");
     try {
-      return await work();
+      // A file may release locks of the session; this one lasts as long as the transaction (lock-deployment.ts).
+      await client.query(
+        `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning;
+         select pg_advisory_xact_lock(hashtext('db-deploy'))`,
+      );
+      const result = await work();
+      await client.query("commit");
+      return result;
     } catch (error) {
-      const code =
-        error instanceof DatabaseError ? error.code : (error as { cause?: { code?: string } }).cause?.code;
+      await client.query("rollback");
+      const { code } = (
+        error instanceof DatabaseError ? error : ((error as { cause?: unknown }).cause ?? {})
+      ) as {
+        code?: string;
+      };
       if (code !== lockNotAvailable && code !== deadlockDetected) throw error;
-      if (attempt === 1) onRetry("Waiting for a moment between requests ...");
+      if (attempt === 1) report(`Waiting for requests to end:\n${await describeHolders(client)}`);
       if (attempt === attempts) {
         throw new Error(
-          `No moment without readers was found in ${attempts} turns. Nothing has changed. Try again, or end what holds the locks:\n${await describeHolders(client)}`,
+          `Gave up after ${attempts} attempts: long-running queries kept what this step changes locked. It changed nothing. End them, or try again later:\n${await describeHolders(client)}`,
           { cause: error },
         );
       }
@@ -46,6 +60,6 @@ async function describeHolders(client: Client): Promise<string> {
      where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - interval '100 ms'
      order by xact_start limit 5`,
   );
-  if (rows.length === 0) return "  PostgreSQL shows them to a member of pg_read_all_stats.";
+  if (rows.length === 0) return "  PostgreSQL shows them to members of pg_read_all_stats.";
   return rows.map(({ line }) => line).join("\n");
 }

@@ -1,10 +1,14 @@
 import path from "node:path";
 import { connect } from "../../service/connect.ts";
-import { applyApiSchemas } from "./apply-api-schemas.ts";
-import { type ContractChange, compareContracts } from "./compare-contracts.ts";
-import { type Contract, readContracts, readServedContracts, writeContract } from "./contract.ts";
+import { compareContracts } from "./compare-contracts.ts";
+import {
+  type Contract,
+  type ContractChange,
+  readContracts,
+  readServedContracts,
+  writeContract,
+} from "./contract.ts";
 import { deployDatabase } from "./deploy-database.ts";
-import { readApiFiles } from "./read-api-files.ts";
 
 /**
  * Compares the contracts of a directory with what its files serve, and writes down what was added.
@@ -22,7 +26,7 @@ export async function updateContracts(
   const isNew = ({ schema }: Contract) => schema.replace(/^(admin_)?api_/, "") === unpublished;
   const contracts = await readContracts(path.join(directory, "contracts"));
   const published = contracts.filter((contract) => !isNew(contract));
-  const served = await deployWithoutContracts(databaseUrl, directory);
+  const served = await deployDraft(databaseUrl, directory);
   const changes = compareContracts(published, served);
   if (!writes || changes.some(({ breaks }) => breaks !== undefined)) return changes;
   for (const contract of served) {
@@ -34,11 +38,10 @@ export async function updateContracts(
   return changes;
 }
 
-async function deployWithoutContracts(databaseUrl: string, directory: string): Promise<Contract[]> {
-  await deployDatabase(databaseUrl, {}, { directory, withoutApi: true });
+async function deployDraft(databaseUrl: string, directory: string): Promise<Contract[]> {
+  await deployDatabase(databaseUrl, {}, { directory });
   const client = await connect(databaseUrl, "db-contract");
   try {
-    await applyApiSchemas(client, { files: await readApiFiles(path.join(directory, "api")), contracts: [] });
     return await readServedContracts(client);
   } finally {
     await client.end();

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, watch } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { applyApiSchemas } from "./apply-api-schemas.ts";
-import { compareCatalogues, type ObjectChange } from "./compare-catalogues.ts";
-import { readApi } from "./deploy-database.ts";
-import { findDrift, recordDeployment } from "./find-drift.ts";
-import { readCatalogue, readCatalogueQueries } from "./read-catalogue.ts";
+import { compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
+import { rebuildApi } from "./deploy-database.ts";
+import { readDeployed, recordFingerprint } from "./deployed.ts";
+import { readFiles } from "./read-files.ts";
+import { inShortTurns } from "./take-turns.ts";
 
 /** Editors write a file in several steps. */
 const settleMilliseconds = 30;
@@ -46,8 +46,6 @@ export async function watchApi(
   const saved = new Set<string>();
   let wake = () => {};
   const api = path.join(directory, "api");
-  const queries = await readCatalogueQueries(directory);
-  const readParts = () => readCatalogue(client, queries);
   // A folder at a time: Node's recursive watch loses files that an editor replaces in place of writing to them.
   const watched = new Set<string>();
   const watchFolders = () => {
@@ -77,13 +75,14 @@ export async function watchApi(
     await sleep(settleMilliseconds);
     const files = [...saved].sort();
     saved.clear();
-    const before = await readParts();
+    const before = await readCatalog(client);
     try {
-      const isChanged = await applyApiSchemas(client, { ...(await readApi(directory)), isDraft: true });
-      if (!isChanged) continue;
+      const read = await readFiles(directory);
+      if ((await readDeployed(client))?.sha256 === read.api.sha256) continue;
+      await inShortTurns(client, () => rebuildApi(client, read, {}));
       const milliseconds = Math.round(performance.now() - start);
-      reports.api({ files, changes: compareCatalogues(before, await readParts()), milliseconds });
-      await recordDeployment(client, queries, await findDrift(client), true);
+      reports.api({ files, changes: compareCatalogs(before, await readCatalog(client)), milliseconds });
+      await recordFingerprint(client);
     } catch (failure) {
       if (!(failure instanceof Error)) throw failure;
       // Without a connection there is nothing to watch for.

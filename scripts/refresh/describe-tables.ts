@@ -84,10 +84,7 @@ const keyColumns = (relation: string, key: string) => `(
 // Stubs, which only general has, leave out every column but report_id.
 const tablesSql = `
 with versions as (
-  select oid, string_to_array(substring(nspname from '^api_v(.+)$'), '_')::integer[] as place
-  from pg_catalog.pg_namespace
-  where nspname ~ '^api_v[0-9]+(_[0-9]+)*$'
-    and nspowner = (select nspowner from pg_catalog.pg_namespace where nspname = 'request')
+  select oid, place from publication.served_schemas where name like 'api%'
 )
 select pg_class.relname as name,
   coalesce((

@@ -52,7 +52,6 @@ export async function publishNextGeneration(
     await runDefinition(client, "views.sql", definitions);
     await checkLeaks(client);
   });
-  await client.query("select deployment.record_data_set()");
   // Who reads it yet is let be: the next run drops it.
   await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
     (error: unknown) => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { type GuardedFiles, runGuardedFiles } from "../sql/run-guarded-files.ts";
+import { runSqlFiles } from "../sql/run-sql-file.ts";
 import type { StoredFile } from "./stored-file.ts";
 
 /** The `db/data_set` of this repository. */
@@ -58,12 +58,10 @@ export async function runDefinition(client: Client, name: string, directory?: st
 }
 
 /**
- * Runs files of `db/data_set` inside the caller's transaction, one after the other, and asks the database once what all of
- * them have changed.
+ * Runs files of `db/data_set` inside the caller's transaction, one after the other, with the rights of the publisher.
  *
  * @param time takes the time that a file runs
- * @throws SqlFileError that names file, line and column: of what PostgreSQL refused, or of a change outside of the
- * schemas of the data set
+ * @throws SqlFileError that names file, line and column
  */
 export async function runDefinitions(
   client: Client,
@@ -71,19 +69,11 @@ export async function runDefinitions(
   directory = definitionsDirectory,
   time: <Result>(name: string, work: Promise<Result>) => Promise<Result> = (_name, work) => work,
 ): Promise<void> {
-  const groups = names.map(async (name): Promise<GuardedFiles> => {
+  for (const name of names) {
     const sql = await readDefinition(name, directory);
-    const scope = { schemas, tables: true, ...(name === "views.sql" && { others: boundSchemas }) };
-    return { files: [{ name: `db/data_set/${name}`, sql }], scope, rule, time: (work) => time(name, work) };
-  });
-  await runGuardedFiles(client, await Promise.all(groups));
+    await time(name, runSqlFiles(client, [{ name: `db/data_set/${name}`, sql }]));
+  }
 }
-
-const schemas = "^(staging|dissemination(_replaced)?|(disclosed|suppressed)(_next|_previous|_dropped)?)$";
-/** Where publication.rebind_api_views() binds views anew for views.sql. */
-const boundSchemas = "^(admin_)?api_v[0-9]+(_[0-9]+)*$";
-const rule =
-  "Files of db/data_set change the schemas staging, disclosed, suppressed and dissemination, and nothing else.";
 
 /**
  * The checksum of what a data set would be made of: the names and contents of the files, and the definitions by which

@@ -9,16 +9,20 @@ export class SqlFileError extends Error {
 const advice = [
   {
     of: (file: string, { code }: DatabaseError) => code === "42703" && file.startsWith("db/api/"),
-    line: "  A column that is new in db/data_set is there once a data set with it is published: npm run refresh, then deploy.",
+    line: "  If the column is new in db/data_set, publish a data set that has it first (npm run refresh), then deploy.",
   },
   {
     of: (_: string, { code, message }: DatabaseError) =>
       code === "2D000" || (code === "0A000" && message.startsWith("EXECUTE of transaction commands")),
-    line: "  A file is part of one transaction, which is not its own: it cannot begin, end or divide it.",
+    line: "  The deployment runs this file inside its own transaction: remove begin, commit, rollback and savepoint.",
+  },
+  {
+    of: (file: string, { code }: DatabaseError) => code === "42501" && file.startsWith("db/api/api_"),
+    line: "  Files of an API version run as api_owner, which may read dissemination and owns nothing but the API schemas. Put roles, policies, tables and everything else in a migration.",
   },
   {
     of: (file: string, { code }: DatabaseError) => code === "25001" && file.startsWith("db/migrations/"),
-    line: "  A migration that cannot run in a transaction says so in its first line: -- No transaction: <why>",
+    line: "  If the migration cannot run in a transaction, say so in its first line: -- No transaction: <why>",
   },
 ];
 
@@ -36,7 +40,9 @@ export function describeSqlError(statement: Statement, error: unknown): unknown 
     ...(hint === undefined ? [] : [`  hint: ${hint}`]),
     ...advice.filter(({ of }) => of(file.name, error)).map(({ line }) => line),
     ...(internalQuery === undefined || text.includes(internalQuery) ? [] : [`  query: ${internalQuery}`]),
-    ...(/^(SQL statement|PL\/pgSQL function inline_code_block|$)/.test(frame) ? [] : [`  at: ${frame}`]),
+    ...(/^(SQL statement|PL\/pgSQL function (inline_code_block|deployment\.run_as_api_owner)|$)/.test(frame)
+      ? []
+      : [`  at: ${frame}`]),
   ];
   return describeStatement(statement, findPosition(text, error), error.message, lines, error);
 }

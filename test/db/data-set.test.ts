@@ -16,7 +16,7 @@ describe("a deployment on an empty database", () => {
       expect(first.apiSchemasChanged).toBe(true);
       expect(first.migrations.length).toBeGreaterThan(0);
       const again = await deployDatabase(scratch.url);
-      expect(again).toEqual({ migrations: [], apiSchemasChanged: false, changes: [] });
+      expect(again).toEqual({ migrations: [], apiSchemasChanged: false, changes: [], definitions: [] });
       const other = new Client({ connectionString: scratch.url });
       await other.connect();
       for (const table of tables) {

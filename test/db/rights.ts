@@ -5,6 +5,7 @@ export const roles = [
   "gateway",
   "api_public",
   "api_tribal",
+  "api_owner",
   "report_service",
   "publisher",
   "key_operator",
@@ -27,7 +28,11 @@ export const rights: Record<
   Exclude<Role, "publisher">,
   { schemas: string[]; reads: string[]; runs: string[] }
 > = {
-  authenticator: { schemas: ["request"], reads: [], runs: ["request.pre_config"] },
+  authenticator: {
+    schemas: ["publication", "request"],
+    reads: ["publication.served_schemas"],
+    runs: ["request.pre_config"],
+  },
   gateway: {
     schemas: ["request"],
     reads: ["request.keys"],
@@ -57,9 +62,17 @@ export const rights: Record<
     reads: readable,
     runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
   },
+  api_owner: {
+    schemas: ["admin_api_v1_1_0", "api_v1_1_0", "dissemination", "request"],
+    reads: [
+      ...prefix("api_v1_1_0", [...tables, ...totals]),
+      ...prefix("dissemination", [...tables, ...totals, "data_set"]),
+    ],
+    runs: ["admin_api_v1_1_0.request_file_access", relationships],
+  },
   report_service: {
     schemas: ["access", "publication"],
-    reads: [],
+    reads: ["publication.served_schemas"],
     runs: [
       "access.find_report_of_token",
       "access.find_request_of_token",
@@ -87,13 +100,14 @@ export const rights: Record<
     ],
   },
   deployment_planner: {
-    schemas: ["deployment", "publication"],
+    schemas: ["access", "deployment", "publication"],
     reads: [
+      "access.tiers",
       "deployment.api_schemas",
-      "deployment.catalogues",
       "deployment.migrations",
       "deployment.retired_versions",
       "publication.data_sets",
+      "publication.served_schemas",
     ],
     runs: [],
   },

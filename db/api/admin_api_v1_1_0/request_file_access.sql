@@ -24,8 +24,7 @@ begin
       'A report_id looks like 2023-06-GSAFAC-0000000001.'
     );
   end if;
-  perform set_config(
-    'response.headers',
+  perform set_config('response.headers',
     (coalesce(nullif(current_setting('response.headers', true), ''), '[]')::jsonb
       || '{"Cache-Control": "no-store"}')::text,
     true

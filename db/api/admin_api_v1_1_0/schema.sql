@@ -1,4 +1,3 @@
-create schema admin_api_v1_1_0;
 comment on schema admin_api_v1_1_0 is 'Access to suppressed reports, version 1.1.0
 
 Needs an API key with Tribal access (2 CFR 200.512(b)(2)).';

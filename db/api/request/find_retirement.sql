@@ -17,17 +17,11 @@ as $$
       )
       from deployment.retired_versions
       where retired_versions.deprecated_at <= now()
-        and retired_versions.version = substring(
-          -- Who names no version gets the oldest.
-          coalesce(nullif(profile, ''), (
-            select pg_namespace.nspname
-            from pg_catalog.pg_namespace
-            where pg_namespace.nspname ~ '^api_v[0-9]+(_[0-9]+)*$'
-              and pg_namespace.nspowner = (select request.nspowner from pg_catalog.pg_namespace as request where request.nspname = 'request')
-            order by string_to_array(substring(pg_namespace.nspname from 'api_v(.+)$'), '_')::integer[]
-            limit 1
-          ))
-          from 'api_(v.+)$'
+        and retired_versions.version = (
+          select served_schemas.version
+          from publication.served_schemas
+          -- Clients that name no version get the first one.
+          where served_schemas.name = profile or (coalesce(profile, '') = '' and served_schemas.place = 1)
         )
     ),
     '[]'

@@ -6,11 +6,7 @@ as $$
   select
     -- Every version schema is served. The oldest comes first and is the default, so that a client that names
     -- no version keeps the answers it has until that version is retired.
-    set_config('pgrst.db_schemas', string_agg(
-      nspname, ',' order by
-        nspname like 'admin%',
-        string_to_array(substring(nspname from 'api_v(.+)$'), '_')::integer[]
-    ), false),
+    set_config('pgrst.db_schemas', string_agg(served_schemas.name, ',' order by served_schemas.place), false),
     set_config('pgrst.db_pre_request', 'request.authorize', false),
     -- For what makes aggregates over whole rows ambiguous: whole_row.sql.
     set_config('pgrst.db_extra_search_path', 'request', false),
@@ -20,10 +16,7 @@ as $$
     -- There is one token, the gateway's. To check its signature at each request cost PostgREST a fifth of its time; checked
     -- once a minute, one that is signed with an old secret is refused a minute late. PostgREST 14 and later do so by themselves.
     set_config('pgrst.jwt_cache_max_lifetime', '60', false)
-  from pg_catalog.pg_namespace
-  -- Whoever else may create schemas, what is served is decided by who deploys.
-  where nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
-    and nspowner = (select nspowner from pg_catalog.pg_namespace where nspname = 'request')
+  from publication.served_schemas
 $$;
 comment on function request.pre_config is 'Configures PostgREST (PostgREST: db-pre-config).';
 grant execute on function request.pre_config to authenticator;

@@ -38,11 +38,9 @@ declare
 begin
   for served in
     select pg_class.oid::regclass as view
-    from pg_catalog.pg_class
-    join pg_catalog.pg_namespace on pg_namespace.oid = pg_class.relnamespace
+    from publication.served_schemas
+    join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid
     where pg_class.relkind = 'v'
-      and pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$'
-      and pg_namespace.nspowner = current_user::regrole
       and not exists (
         select from pg_catalog.pg_cast
         where pg_cast.castsource = pg_class.reltype and pg_cast.casttarget = 'request.whole_row'::regtype

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { $ } from "zx";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import {
@@ -14,9 +13,9 @@ import {
   copyRepository,
   describeView,
   findKeyId,
-  forgetDeployments,
+  forgetPromises,
   queryOn,
-  readApiCatalogue,
+  readApiCatalog,
   run,
   viewColumns,
   viewFile,
@@ -47,17 +46,17 @@ afterAll(async () => {
   await service.stop();
 });
 afterEach(async () => {
-  await forgetDeployments(database.url);
-  await deployDatabase(database.url);
+  await forgetPromises(database.url);
+  await deployDatabase(database.url, {}, { acceptsDrift: () => true });
   for (const one of copies.splice(0)) await one.dispose();
 });
 
 describe("db:deploy", () => {
   it("changes nothing when run again, and says so", async () => {
-    const before = await readApiCatalogue(database.url);
+    const before = await readApiCatalog(database.url);
     const { code, output } = await run("db-deploy", [], { DATABASE_URL: database.url });
     expect([code, output]).toEqual([0, "The API schemas are up to date.\nNothing to do.\n"]);
-    expect(await readApiCatalogue(database.url)).toBe(before);
+    expect(await readApiCatalog(database.url)).toBe(before);
   });
 
   it("deploys on an empty database that does not answer yet", async () => {
@@ -95,7 +94,7 @@ describe("db:deploy", () => {
     await copy.edit("api/api_v1_1_0/resubmission.sql", (text) =>
       text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
     );
-    const before = await readApiCatalogue(database.url);
+    const before = await readApiCatalog(database.url);
     const { code, output } = await deploy("--directory", copy.directory);
     expect(code).toBe(1);
     expect(output).toContain(
@@ -103,7 +102,7 @@ describe("db:deploy", () => {
     );
     expect(output).toContain("    8 |   resubmission.audit_yeer,");
     expect(output).toContain('hint: Perhaps you meant to reference the column "resubmission.audit_year".');
-    expect(await readApiCatalogue(database.url)).toBe(before);
+    expect(await readApiCatalog(database.url)).toBe(before);
     expect(await hasColumn("additional_ein")).toBe(true);
     expect(await hasColumn("other_id")).toBe(false);
   });
@@ -133,56 +132,95 @@ describe("db:deploy", () => {
     expect(changed.sort()).toEqual([false, false, true]);
     expect(await hasColumn("other_id")).toBe(true);
   });
+});
 
-  it("puts the API of an earlier commit back with --api-from", async () => {
+describe("a rollback of production", () => {
+  const checkout = (...args: string[]) => deploy("--promise", ...args);
+
+  it("takes an added column back with --roll-back, and says what clients lose", async () => {
+    expect((await checkout()).code).toBe(0);
     await makeCopy();
-    const git = $({ cwd: copy.directory, quiet: true });
-    const commit = async () => {
-      await git`git add -A`;
-      await git`git -c user.name=test -c user.email=test@example.gov commit -qm test`;
-    };
-    await git`git init -q`;
-    await commit();
-    await copy.edit(viewFile, (text) => text.replace("'Additional EINs", "'Further EINs"));
-    await commit();
+    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+    await copy.write(
+      "migrations/20991231000000000_add.sql",
+      "-- Lock level: none.\ncreate table deployment.more ();\n",
+    );
+    expect((await checkout("--directory", copy.directory)).code).toBe(0);
+    await expect.poll(() => hasColumn("other_id")).toBe(true);
+
+    // The files that were deployed before: an older checkout.
+    const older = await checkout();
+    expect([older.code, older.output]).toEqual([
+      1,
+      expect.stringContaining("This checkout is older than the database"),
+    ]);
+    await queryOn(
+      database.url,
+      "delete from deployment.migrations where name like '2099%'; drop table deployment.more",
+    );
+    for (const more of [[], ["--plan"]]) {
+      const { code, output } = await checkout("--accept-drift", ...more);
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining(
+          "This checkout would take away what clients of v1_1_0 were promised: api_v1_1_0: additional_eins.other_id was removed.",
+        ),
+      ]);
+    }
+    const back = await checkout("--roll-back", "--accept-drift");
+    expect([back.code, back.output]).toEqual([
+      0,
+      expect.stringContaining(
+        "Clients lose what they were promised:\n  api_v1_1_0: additional_eins.other_id was removed",
+      ),
+    ]);
+    await expect.poll(() => hasColumn("other_id")).toBe(false);
+    expect((await checkout()).output).toContain("Nothing to do.");
+  });
+
+  it("may lack migrations that the database has had", async () => {
+    await makeCopy();
+    await copy.write(
+      "migrations/20991231000000000_add.sql",
+      "-- Lock level: none.\ncreate table deployment.more ();\n",
+    );
     expect((await deploy("--directory", copy.directory)).code).toBe(0);
-    const describe = async () => JSON.stringify((await read("/")).json).includes("Further EINs");
-    await expect.poll(describe).toBe(true);
-    const plan = await deploy("--directory", copy.directory, "--api-from", "HEAD~1", "--plan");
-    expect([plan.code, plan.output.includes("- comment Further EINs")]).toEqual([3, true]);
-    const { code } = await deploy("--directory", copy.directory, "--api-from", "HEAD~1");
-    expect(code).toBe(0);
-    await expect.poll(describe).toBe(false);
-    const wrong = await deploy("--directory", copy.directory, "--api-from", "no-such-commit");
-    expect([wrong.code, wrong.output.includes('git has no API of "no-such-commit"')]).toEqual([1, true]);
+    expect((await deploy()).code).toBe(1);
+    expect((await deploy("--roll-back")).code).toBe(0);
+    await queryOn(
+      database.url,
+      "delete from deployment.migrations where name like '2099%'; drop table deployment.more",
+    );
+    expect((await deploy("--accept-drift")).code).toBe(0);
   });
 });
 
-describe("an older checkout", () => {
-  it("is recognised and refused; --roll-back-api puts back all but what was published", async () => {
+describe("db:deploy --plan-hash", () => {
+  it("deploys the plan that was approved, and refuses when it would be another", async () => {
     await makeCopy();
-    await copy.edit(viewFile, (text) => text.replace("'Additional EINs", "'Further EINs"));
-    expect((await deploy("--directory", copy.directory)).code).toBe(0);
-    for (const args of [[], ["--plan"]]) {
-      const { code, output } = await deploy(...args);
-      expect([code, output.includes("Is this checkout older than the database?")]).toEqual([1, true]);
-    }
-    expect((await deploy("--roll-back-api")).code).toBe(0);
-
     await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
-    expect((await deploy("--directory", copy.directory)).code).toBe(0);
-    for (const args of [["--roll-back-api"], ["--roll-back-api", "--plan"]]) {
-      const { code, output } = await deploy(...args);
-      expect([code, output.includes("additional_eins.other_id was removed")]).toEqual([1, true]);
-    }
-    expect(await hasColumn("other_id")).toBe(true);
+    const { output } = await deploy("--plan", "--directory", copy.directory);
+    const [, hash = ""] = /^Plan (\w+)$/m.exec(output) ?? [];
+    await queryOn(database.url, "create table access.notes ()");
+    const refused = await deploy("--directory", copy.directory, "--plan-hash", hash, "--accept-drift");
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringContaining(`plan ${hash} was approved, and now`),
+    ]);
+    await queryOn(database.url, "drop table access.notes");
+    const deployed = await deploy("--directory", copy.directory, "--plan-hash", hash);
+    expect([deployed.code, deployed.output]).toEqual([0, expect.stringContaining("Rebuilt the API schemas")]);
+    expect((await deploy("--directory", copy.directory, "--plan-hash", hash)).code).toBe(1);
   });
 });
 
 describe("db:deploy --plan", () => {
   it("exits 0 when there is nothing to do", async () => {
     const { code, output } = await deploy("--plan");
-    expect([code, output]).toEqual([0, "Nothing to do: the database is in the state of db/.\n"]);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringMatching(/^Nothing to do: the database is in the state of db\/\.\nPlan \w{16}\n$/),
+    ]);
   });
 
   it("exits 3, prints what would change and changes nothing", async () => {
@@ -192,19 +230,20 @@ describe("db:deploy --plan", () => {
       "migrations/20991231000000000_add.sql",
       "-- Lock level: none.\ncreate table deployment.more ();\n",
     );
-    const before = await readApiCatalogue(database.url);
+    const before = await readApiCatalog(database.url);
     const { code, output } = await deploy("--plan", "--directory", copy.directory);
     expect(code).toBe(3);
     expect(output).toContain("Migration 20991231000000000_add would run:");
     expect(output).toContain("    create table deployment.more ();");
     expect(output).toContain("~ view api_v1_1_0.additional_eins");
-    expect(output).toContain("api_v1_1_0: additional_eins.other_id was added at the end");
     const json = await deploy("--plan", "--json", "--directory", copy.directory);
     expect(JSON.parse(json.output)).toMatchObject({
       migrations: [{ name: "20991231000000000_add" }],
-      additions: [{ schema: "api_v1_1_0", what: "additional_eins.other_id was added at the end" }],
+      changes: expect.arrayContaining([
+        expect.objectContaining({ object: "view api_v1_1_0.additional_eins" }),
+      ]),
     });
-    expect(await readApiCatalogue(database.url)).toBe(before);
+    expect(await readApiCatalog(database.url)).toBe(before);
     expect(await queryOn(database.url, "select to_regclass('deployment.more') as more")).toEqual([
       { more: null },
     ]);
@@ -240,6 +279,7 @@ describe("db:deploy --plan", () => {
   });
 
   it("exits 1 when the deployment would be refused", async () => {
+    await deploy("--promise");
     await makeCopy();
     await copy.write(viewFile, describeView(viewColumns.filter((name) => name !== "audit_year")));
     const { code, output } = await deploy("--plan", "--directory", copy.directory);

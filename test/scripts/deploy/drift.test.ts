@@ -1,38 +1,236 @@
-import { expect, it } from "vitest";
-import { runDiff } from "../../../scripts/deploy/diff-program.ts";
-import { findServerUrl, useDeployedDatabase } from "../../support/scratch-database.ts";
-import { queryOn, run } from "./support.ts";
+import type { Client } from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
+import { connect } from "../../../service/connect.ts";
+import { useOtherServer } from "../../support/scratch-database.ts";
+import { type Copy, copyRepository, readAll, run } from "./support.ts";
 
-const database = useDeployedDatabase();
+// Drift: what somebody changes by hand. Roles are changed too, so the server is these tests' own.
 
-const diff = (...args: string[]) =>
-  run(runDiff, ["--against", database.url, ...args], { SCRATCH_URL: findServerUrl() });
-
-it("db:diff exits 0 where the database is what db/ makes", async () => {
-  const { code, output } = await diff();
-  expect([code, output]).toEqual([0, "No drift: the database is what db/ makes.\n"]);
+let server: ScratchServer;
+let url: string;
+let client: Client;
+let copy: Copy | undefined;
+const other = useOtherServer();
+beforeAll(async () => {
+  server = await startScratchServer();
+  url = await server.create();
+  await deployDatabase(url);
+  client = await connect(url, "test");
+});
+afterAll(async () => {
+  await client.end();
+  await server.close();
+});
+afterEach(async () => {
+  await copy?.dispose();
+  copy = undefined;
 });
 
-it("db:diff exits 3 and names each object that somebody changed by hand", async () => {
-  await queryOn(database.url, "alter table access.tiers add column motto text");
-  await queryOn(database.url, "grant select on access.api_keys to api_public");
-  await queryOn(database.url, "alter table suppressed.general disable row level security");
-  await queryOn(database.url, "create index by_hand on disclosed.findings (reference_number)");
-  await queryOn(database.url, "drop function access.prune_access_tokens()");
-  await queryOn(database.url, "comment on view api_v1_1_0.general is 'changed'");
-  await queryOn(database.url, "create schema by_hand");
-  const { code, output } = await diff();
-  expect(code).toBe(3);
-  for (const line of [
-    "~ table access.tiers\n    + column motto text",
-    "~ table access.api_keys\n    + grant to api_public select",
-    "~ table suppressed.general\n    - row level security on\n    + row level security off",
-    "    + index by_hand CREATE INDEX by_hand ON disclosed.findings USING btree (reference_number)",
-    "- function access.prune_access_tokens()",
-    "~ view api_v1_1_0.general",
-    "+ unknown schema by_hand",
-  ])
-    expect(output).toContain(line);
-  const json = await diff("--json");
-  expect(JSON.parse(json.output)).toHaveLength(7);
+const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });
+const nothing = /^Nothing to do: the database is in the state of db\/\.\nPlan \w+\n$/;
+
+/** Each with the line of the plan, and the statement that undoes it, if PostgreSQL can print one. */
+const durable: [change: string, line: string, undo?: string][] = [
+  [
+    "alter role gateway set enable_seqscan = off",
+    "+ alter role gateway set enable_seqscan = 'off'",
+    "alter role gateway reset enable_seqscan",
+  ],
+  [
+    "alter role gateway reset synchronize_seqscans",
+    "- alter role gateway set synchronize_seqscans = 'off'",
+    "alter role gateway set synchronize_seqscans = 'off'",
+  ],
+  [
+    "grant select on access.api_keys to report_service",
+    "+ grant select on table access.api_keys to report_service",
+    "revoke all on table access.api_keys from report_service",
+  ],
+  [
+    "revoke execute on function access.redeem_access_token(uuid) from report_service",
+    "- grant execute on routine access.redeem_access_token(uuid) to report_service",
+    "grant execute on routine access.redeem_access_token(uuid) to report_service",
+  ],
+  [
+    "alter table access.settings alter column token_retention set default '1 day'",
+    "token_retention set default '1 day'::interval",
+    "alter table access.settings alter column token_retention set default '90 days'::interval",
+  ],
+  [
+    "alter table access.downloads alter column report_id drop not null",
+    "- alter table access.downloads alter column report_id set not null",
+    "alter table access.downloads alter column report_id set not null",
+  ],
+  [
+    "drop trigger api_keys_keep on access.api_keys",
+    "- CREATE TRIGGER api_keys_keep",
+    "CREATE TRIGGER api_keys_keep",
+  ],
+  [
+    "alter table publication.data_sets drop constraint data_sets_state_is_known",
+    "- alter table publication.data_sets add constraint data_sets_state_is_known",
+    "alter table publication.data_sets add constraint data_sets_state_is_known",
+  ],
+  [
+    "create or replace function access.refuse_removal() returns trigger language plpgsql as 'begin return null; end'",
+    "~ routine access.refuse_removal()",
+    "CREATE OR REPLACE FUNCTION access.refuse_removal()",
+  ],
+  [
+    "drop function access.prune_access_tokens()",
+    "- routine access.prune_access_tokens()",
+    "CREATE OR REPLACE FUNCTION access.prune_access_tokens()",
+  ],
+  ["create table access.notes (text text)", "+ table access.notes", "drop table access.notes"],
+  ["alter table access.tiers add column motto text", "+ column motto text"],
+  [
+    "comment on table access.tiers is null",
+    "- comment on table access.tiers is",
+    "comment on table access.tiers is",
+  ],
+  [
+    "create index by_hand on access.downloads (report_id)",
+    "+ CREATE INDEX by_hand",
+    "drop index access.by_hand",
+  ],
+  ["update access.tiers set requests_at_a_time = 1 where name = 'demo'", "~ row of access.tiers demo"],
+];
+
+describe("drift in what is durable", () => {
+  it("is listed by --plan with what undoes it, refused by db:deploy, and listed by --accept-drift", async () => {
+    for (const [change] of durable) await client.query(change);
+    const damaged = await readAll(url);
+    const plan = await deploy("--plan");
+    expect(plan.code).toBe(4);
+    for (const [change, line, undo] of durable) {
+      expect(plan.output, change).toContain(line);
+      if (undo !== undefined) expect(plan.output.split("To undo it")[1], change).toContain(undo);
+    }
+    const refused = await deploy("--json");
+    expect([refused.code, refused.output]).toEqual([4, expect.stringContaining('"kind": "drift"')]);
+    const accepted = await deploy("--accept-drift");
+    expect([accepted.code, accepted.output]).toEqual([0, expect.stringContaining("+ table access.notes")]);
+    // Nothing was healed; what was accepted is not refused again, and still listed.
+    expect(await readAll(url)).toEqual(damaged);
+    const after = await deploy("--plan");
+    expect([after.code, after.output]).toEqual([0, expect.stringContaining("+ table access.notes")]);
+    expect((await deploy()).code).toBe(0);
+  });
+
+  it("is undone by the statements that the plan prints", async () => {
+    const { output } = await deploy("--plan");
+    const [, undo = ""] = /To undo it[^\n]*\n([\s\S]*?)^-- End/m.exec(output) ?? [];
+    await client.query(undo);
+    await client.query("alter table access.tiers drop column motto");
+    await client.query("update access.tiers set requests_at_a_time = 3 where name = 'demo'");
+    expect((await deploy("--accept-drift")).code).toBe(0);
+    const after = await deploy("--plan");
+    expect([after.code, after.output]).toEqual([0, expect.stringMatching(nothing)]);
+  });
+});
+
+describe("drift in what is derived", () => {
+  it("of the API comes back by deploying again", async () => {
+    const before = await readAll(url);
+    await client.query(
+      "drop view api_v1_1_0.resubmission cascade; comment on view api_v1_1_0.general is 'changed'; create or replace function request.find_retirement(profile text) returns jsonb language sql as 'select null::jsonb'",
+    );
+    const plan = await deploy("--plan");
+    expect([plan.code, plan.output]).toEqual([3, expect.stringContaining("+ view api_v1_1_0.resubmission")]);
+    const { code, output } = await deploy();
+    expect([code, output]).toEqual([0, expect.stringContaining("The API schemas were changed by hand")]);
+    expect(await readAll(url)).toEqual(before);
+  });
+
+  it("of the data set is listed, and gone with the next data set", async () => {
+    await client.query("create index by_hand on disclosed.findings (award_reference)");
+    const { code, output } = await deploy("--plan");
+    expect([code, output]).toEqual([0, expect.stringContaining("+ CREATE INDEX by_hand")]);
+    expect(output).toContain("The next data set has nothing of what was changed");
+    expect((await deploy()).code).toBe(0);
+    await client.query("drop index disclosed.by_hand");
+  });
+});
+
+describe("the plan and the deployment agree", () => {
+  const migrate = async (sql: string) => {
+    copy = await copyRepository();
+    await copy.write("migrations/20991231000000000_x.sql", `-- Lock level: none.\n${sql};\n`);
+    return copy;
+  };
+  const both = async (...args: string[]) => {
+    const all = ["--directory", copy?.directory ?? "", ...args];
+    return { plan: await deploy("--plan", ...all), done: await deploy(...all) };
+  };
+
+  it("on an index that somebody has made by hand", async () => {
+    await migrate("create index downloads_report_id on access.downloads (report_id)");
+    await client.query("create index downloads_report_id on access.downloads (report_id)");
+    const { plan, done } = await both("--accept-drift");
+    expect([plan.code, done.code]).toEqual([1, 1]);
+    expect(plan.output).toContain(
+      "table access.downloads index downloads_report_id, which db/migrations/20991231000000000_x.sql makes",
+    );
+    expect(done.output).toContain("already exists");
+    await client.query("drop index access.downloads_report_id");
+    await deploy("--accept-drift");
+  });
+
+  it("on an edited check.sql", async () => {
+    copy = await copyRepository();
+    await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
+    const { plan, done } = await both();
+    expect([plan.code, done.code]).toEqual([3, 0]);
+    for (const { output } of [plan, done])
+      expect(output).toContain("db/data_set/check.sql has changed: it is in effect with the next refresh.");
+    expect((await deploy("--plan", "--directory", copy.directory)).code).toBe(0);
+    await deploy();
+  });
+
+  it("on a given password", async () => {
+    const env = { DATABASE_URL: url, SCRATCH_URL: other.url, PUBLISHER_PASSWORD: "secret" };
+    const plan = await run(runDeploy, ["--plan"], env);
+    expect([plan.code, plan.output]).toEqual([
+      3,
+      expect.stringContaining("The password of publisher will be set."),
+    ]);
+    expect((await run(runDeploy, [], env)).output).toContain("Set the password of publisher.");
+  });
+
+  it("on an API schema that somebody has made by hand", async () => {
+    copy = await copyRepository();
+    await client.query("create schema api_v1_2_0");
+    expect((await deploy("--plan")).code).toBe(0);
+    await copy.write("contracts/x.txt", "");
+    const { cp } = await import("node:fs/promises");
+    await cp(`${copy.directory}/api/admin_api_v1_1_0`, `${copy.directory}/api/api_v1_2_0`, {
+      recursive: true,
+    });
+    const { plan, done } = await both();
+    for (const { code, output } of [plan, done])
+      expect([code, output]).toEqual([1, expect.stringContaining("api_v1_2_0, which belongs to postgres")]);
+    await client.query("drop schema api_v1_2_0");
+  });
+
+  it("that only the deployment can tell what rows do", async () => {
+    await client.query(
+      "insert into access.events (database_role, subject, subject_id, action) values ('a', 'tiers', 'x', 'insert'), ('a', 'tiers', 'x', 'insert')",
+    );
+    await migrate(
+      "create unique index events_once on access.events (subject_id);\ndo $$ begin if exists (select from access.downloads) then raise 'There are downloads.'; end if; end $$",
+    );
+    const { plan, done } = await both();
+    expect([plan.code, done.code]).toEqual([3, 1]);
+    expect(plan.output).toContain("Only the deployment can tell whether these statements succeed:");
+    expect(plan.output).toContain(
+      "db/migrations/20991231000000000_x.sql:2: this statement fails if rows have equal values.",
+    );
+    expect(plan.output).toContain(
+      "db/migrations/20991231000000000_x.sql:3: this statement may look at rows.",
+    );
+    expect(done.output).toContain("could not create unique index");
+  });
 });

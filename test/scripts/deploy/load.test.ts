@@ -8,7 +8,7 @@ import {
   type Copy,
   copyRepository,
   describeView,
-  forgetDeployments,
+  forgetPromises,
   queryOn,
   viewColumns,
   viewFile,
@@ -37,7 +37,7 @@ beforeAll(async () => {
     );
 });
 afterAll(async () => {
-  await forgetDeployments(target.databaseUrl);
+  await forgetPromises(target.databaseUrl);
   await deployDatabase(target.databaseUrl);
   await copy.dispose();
   await queryOn(
@@ -103,7 +103,7 @@ it("no request fails or waits for much longer than without, and no ETag names tw
   const waits = watchWaits(stop.signal);
   for (let round = 0; round < 12; round += 1) {
     const options = round % 2 === 0 ? { directory: copy.directory } : {};
-    await forgetDeployments(target.databaseUrl);
+    await forgetPromises(target.databaseUrl);
     isDeploying = true;
     expect((await deployDatabase(target.databaseUrl, {}, options)).apiSchemasChanged).toBe(true);
     isDeploying = false;

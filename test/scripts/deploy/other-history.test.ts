@@ -2,10 +2,10 @@ import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
-import { readMigrations } from "../../../scripts/deploy/read-migrations.ts";
+import { readMigrations } from "../../../scripts/deploy/read-files.ts";
 import { connect } from "../../../service/connect.ts";
 import { freePorts } from "../../support/run-stack.ts";
 import {
@@ -34,7 +34,7 @@ let state: string;
 async function readState(): Promise<string> {
   const client = await connect(database.url, "test");
   try {
-    const catalogue = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
+    const catalogue = await readCatalog(client);
     const { rows: migrations } = await client.query("select * from deployment.migrations order by id");
     const { rows: deployments } = await client.query("select * from deployment.api_schemas order by id");
     return JSON.stringify({ catalogue, migrations, deployments });
@@ -47,9 +47,9 @@ beforeAll(async () => {
   database = await createScratchDatabase();
   copy = await copyRepository();
   const directory = path.join(copy.directory, "migrations");
-  const migrations = await readMigrations(directory);
+  const migrations = await readMigrations(copy.directory);
   for (const [index, name] of otherNames.entries())
-    await rename(path.join(directory, `${migrations[index]?.name}.sql`), path.join(directory, `${name}.sql`));
+    await rename(path.join(directory, `${migrations[index]?.id}.sql`), path.join(directory, `${name}.sql`));
   await deployDatabase(database.url, {}, { directory: copy.directory });
   state = await readState();
 });
@@ -67,7 +67,8 @@ describe("a database that other migrations have made", () => {
       DATABASE_URL: database.url,
       SCRATCH_URL: other.url,
     });
-    expect([code, output]).toEqual([1, `db:deploy: ${refusal}`]);
+    expect(code).toBe(1);
+    expect(output).toContain(refusal.trimEnd());
     expect(await readState()).toBe(state);
   });
 

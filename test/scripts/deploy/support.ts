@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { readCatalogue, readCatalogueQueries } from "../../../scripts/deploy/read-catalogue.ts";
 import { connect } from "../../../service/connect.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
@@ -20,7 +20,7 @@ export interface Copy {
 export async function copyRepository(from = repositoryDirectory): Promise<Copy> {
   const parent = await mkdtemp(path.join(tmpdir(), "single-audit-db-"));
   const directory = path.join(parent, "db");
-  for (const part of ["api", "contracts", "data_set", "deployment", "migrations"]) {
+  for (const part of ["api", "contracts", "data_set", "migrations"]) {
     await cp(path.join(from, part), path.join(directory, part), { recursive: true });
   }
   const write = (file: string, text: string) => writeFile(path.join(directory, file), text);
@@ -87,26 +87,21 @@ export async function run(
   return { code, output: output() };
 }
 
-/** The API of a database, as its catalogue has it. */
-export async function readApiCatalogue(databaseUrl: string): Promise<string> {
-  const client = await connect(databaseUrl, "test");
-  try {
-    const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
-    const lines = parts
-      .filter(({ scope }) => scope === "api")
-      .map(({ object, part, definition }) => JSON.stringify([object, part, definition]));
-    return lines.sort().join("\n");
-  } finally {
-    await client.end();
-  }
+/** The API of a database, as its catalog has it. */
+export async function readApiCatalog(databaseUrl: string): Promise<string> {
+  return (await readAll(databaseUrl, ["api"])).join("\n");
 }
 
 /** Everything that the project owns in a database, a line a part. */
-export async function readAll(databaseUrl: string): Promise<string[]> {
+export async function readAll(
+  databaseUrl: string,
+  scopes = ["api", "data_set", "durable"],
+): Promise<string[]> {
   const client = await connect(databaseUrl, "test");
-  const parts = await readCatalogue(client, await readCatalogueQueries(repositoryDirectory));
-  await client.end();
-  return parts.map(({ object, part, definition }) => `${object} ${part}: ${definition}`);
+  const parts = await readCatalog(client).finally(() => client.end());
+  return parts
+    .filter(({ scope }) => scopes.includes(scope))
+    .map(({ object, part, definition }) => `${object} ${part}: ${definition}`);
 }
 
 /** The address of the same database for another login. */
@@ -144,12 +139,9 @@ export async function queryOn<Row extends Record<string, unknown>>(
   }
 }
 
-/** So that the next deployment finds nothing promised to clients, takes back what a test has added, and writes it down. */
-export async function forgetDeployments(databaseUrl: string): Promise<void> {
-  await queryOn(
-    databaseUrl,
-    "update deployment.api_schemas set contracts = null, sha256 = gen_random_uuid()",
-  );
+/** So that the next deployment finds nothing promised to clients. */
+export async function forgetPromises(databaseUrl: string): Promise<void> {
+  await queryOn(databaseUrl, "update deployment.api_schemas set is_promise = false where is_promise");
 }
 
 /** The demonstration key's ID, by which PostgREST knows it. */

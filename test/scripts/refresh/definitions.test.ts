@@ -7,7 +7,7 @@ import { definitionsDirectory, readSourceTables } from "../../../scripts/refresh
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { findKeyId, readApiCatalogue } from "../deploy/support.ts";
+import { findKeyId, readApiCatalog } from "../deploy/support.ts";
 import { makeDirectory, type Row, submission, writeCsv } from "./support/source-files.ts";
 
 const database = useDeployedDatabase();
@@ -87,10 +87,10 @@ describe("a data set by other definitions than the live one", () => {
   it("may have a column more, less, or of another type; the API that does not serve it stays as it is", async () => {
     const values = { auditee_name: "Town of Sample", auditee_county: "12" };
     await publish(undefined, values);
-    const [api, rows] = [await readApiCatalogue(database.url), await ask()];
+    const [api, rows] = [await readApiCatalog(database.url), await ask()];
     const check = async (type: string | undefined) => {
       expect(await findType()).toBe(type);
-      expect(await readApiCatalogue(database.url)).toBe(api);
+      expect(await readApiCatalog(database.url)).toBe(api);
       const now = await ask();
       expect(now).toEqual(rows);
       expect(Object.keys(now[0])).toEqual(Object.keys(rows[0]));
@@ -226,7 +226,7 @@ describe("a data set by other definitions than the live one", () => {
 
   it("runs no text of the publisher as the owner of the API, whatever its columns are called", async () => {
     await publish();
-    const api = await readApiCatalogue(database.url);
+    const api = await readApiCatalog(database.url);
     await database.client.query("begin; set local role publisher");
     try {
       await database.client.query(
@@ -253,7 +253,7 @@ describe("a data set by other definitions than the live one", () => {
     } finally {
       await database.client.query("rollback");
     }
-    expect(await readApiCatalogue(database.url)).toBe(api);
+    expect(await readApiCatalog(database.url)).toBe(api);
   });
 
   it("makes readers wait no longer than one by the same definitions", { timeout: 60_000 }, async () => {

@@ -73,7 +73,7 @@ it("a data set whose views would show suppressed rows is not published", { timeo
   await writeFile(views, text.replace(invoker, "create or replace view dissemination.%I as"));
   const { code, output } = refresh(copy.directory, "--from", source.directory, "--force");
   expect(output).toContain(
-    "api_v1_1_0.findings: as api_public it reads suppressed.findings, it shows a suppressed submission.",
+    "api_public and api_owner may read dissemination.findings, which does not read with its caller's rights (security_invoker).",
   );
   expect(code).toBe(1);
   expect(await seeFindings()).toEqual([]);
@@ -87,7 +87,7 @@ it("nor is one rolled back to whose tables would show them; a refresh mends it",
   const before = await liveId();
   await client.query("alter table suppressed_previous.findings disable row level security");
   const { code, output } = refresh(project, "--rollback");
-  expect(output).toContain("api_v1_1_0.findings: as api_public it reads suppressed.findings");
+  expect(output).toContain("suppressed_next.findings has no row-level security");
   expect(code).toBe(1);
   expect(await liveId()).toBe(before);
 

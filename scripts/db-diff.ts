@@ -1,3 +1,0 @@
-import { runDiff } from "./deploy/diff-program.ts";
-
-await runDiff(process);

@@ -1,0 +1,72 @@
+import type { Client } from "pg";
+import { type Fingerprint, readFingerprint } from "./catalog.ts";
+import type { Contract } from "./contract.ts";
+import type { DatabaseFiles } from "./read-files.ts";
+
+/** What the last deployment has written down (deployment.api_schemas). */
+export interface Deployed {
+  id: string;
+  sha256: string;
+  is_promise: boolean;
+  definitions: Record<string, string>;
+  fingerprint: Fingerprint;
+}
+
+/** The last deployment, if there was one. */
+export async function readDeployed(client: Client): Promise<Deployed | undefined> {
+  if (!(await hasTable(client))) return undefined;
+  const { rows } = await client.query<Deployed>(
+    "select id, sha256, is_promise, definitions, fingerprint from deployment.api_schemas order by id desc limit 1",
+  );
+  return rows[0];
+}
+
+export async function hasTable(client: Client): Promise<boolean> {
+  const { rows } = await client.query("select to_regclass('deployment.api_schemas') is not null as is_made");
+  return rows[0].is_made;
+}
+
+/** Whether somebody has changed the API, or what is durable, since the last deployment. */
+export async function findDrift(
+  client: Client,
+  deployed: Deployed | undefined,
+): Promise<{ api: boolean; durable: boolean }> {
+  const then = deployed?.fingerprint ?? {};
+  if (then.query === undefined) return { api: false, durable: false };
+  const now = await readFingerprint(client);
+  const isComparable = then.query === now.query;
+  return {
+    api: isComparable && then.api !== now.api,
+    durable: isComparable && then.durable !== now.durable,
+  };
+}
+
+/** So that what a deployment changes before it is killed does not look like drift to the next. */
+export async function clearFingerprint(client: Client): Promise<void> {
+  if (await hasTable(client))
+    await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
+}
+
+/** Writes down what a deployment has left, where nothing is written down yet. */
+export async function recordFingerprint(client: Client): Promise<void> {
+  const deployed = await readDeployed(client);
+  if (deployed === undefined || deployed.fingerprint.query !== undefined) return;
+  await client.query("update deployment.api_schemas set fingerprint = $1 where id = $2", [
+    JSON.stringify(await readFingerprint(client)),
+    deployed.id,
+  ]);
+}
+
+/** Writes a deployment down, in its transaction. */
+export async function recordDeployment(
+  client: Client,
+  { api, definitions }: DatabaseFiles,
+  served: Contract[],
+  isPromise: boolean,
+): Promise<void> {
+  await client.query(
+    `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)
+     values ($1, $2, $3, $4, '{}')`,
+    [api.sha256, JSON.stringify(served), isPromise, JSON.stringify(definitions)],
+  );
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import type { SqlFile } from "../sql/split-statements.ts";
+
+/** One file of `db/migrations`. */
+export interface Migration extends SqlFile {
+  /** Without `.sql`: as the database writes it down. */
+  id: string;
+  sha256: string;
+  /** Why it cannot run in a transaction, as its first line says. */
+  noTransaction?: string;
+}
+
+/** `db/api`: the platform's own functions, and the schemas that are served, each with its files in order. */
+export interface ApiFiles {
+  request: SqlFile[];
+  versions: { schema: string; files: SqlFile[] }[];
+  sha256: string;
+}
+
+/** What a `db` directory deploys. */
+export interface DatabaseFiles {
+  migrations: Migration[];
+  api: ApiFiles;
+  /** The hashes of the files of `db/data_set`, by name. They are in effect with the next data set. */
+  definitions: Record<string, string>;
+  /** The SQL that makes publication.find_leaks(), which each step asks at its end. */
+  question: string;
+}
+
+/** Reads a `db` directory. */
+export async function readFiles(directory: string): Promise<DatabaseFiles> {
+  const definitions = await readFolder(directory, "data_set");
+  return {
+    migrations: await readMigrations(directory),
+    api: await readApiFiles(directory),
+    definitions: Object.fromEntries(definitions.map(({ name, sql }) => [path.basename(name), hash(sql)])),
+    question: definitions.find(({ name }) => name.endsWith("/find_leaks.sql"))?.sql ?? "",
+  };
+}
+
+/** The migrations, in order. */
+export async function readMigrations(directory: string): Promise<Migration[]> {
+  return (await readFolder(directory, "migrations")).map((file) => {
+    const noTransaction = /^-- No transaction: (\S.*)/.exec(file.sql)?.[1];
+    return {
+      ...file,
+      id: path.basename(file.name, ".sql"),
+      sha256: hash(file.sql),
+      ...(noTransaction === undefined ? {} : { noTransaction }),
+    };
+  });
+}
+
+/**
+ * The files of `db/api`. In a folder `schema.sql` comes first, then `general.sql`, then the others by name. A
+ * relationship names two views, so it stands in the file of the later one; each table has one with `general`.
+ */
+async function readApiFiles(directory: string): Promise<ApiFiles> {
+  const entries = await readdir(path.join(directory, "api"), { withFileTypes: true });
+  const schemas = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const folders = await Promise.all(
+    schemas.sort().map(async (schema) => ({
+      schema,
+      files: (await readFolder(directory, `api/${schema}`)).sort((a, b) => rank(a) - rank(b)),
+    })),
+  );
+  const all = folders.flatMap(({ files }) => files);
+  return {
+    request: folders.find(({ schema }) => schema === "request")?.files ?? [],
+    versions: folders.filter(({ schema }) => schema !== "request"),
+    sha256: hash(all.map(({ name, sql }) => `${name}\0${sql}\0`).join("")),
+  };
+}
+
+const rank = ({ name }: SqlFile) => ["schema.sql", "general.sql"].indexOf(path.basename(name)) >>> 0;
+
+async function readFolder(directory: string, folder: string): Promise<SqlFile[]> {
+  const names = (await readdir(path.join(directory, folder))).filter((name) => name.endsWith(".sql")).sort();
+  return await Promise.all(
+    names.map(async (name) => ({
+      name: `db/${folder}/${name}`,
+      sql: await readFile(path.join(directory, folder, name), "utf8"),
+    })),
+  );
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
