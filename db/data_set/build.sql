@@ -116,122 +116,125 @@ where told.report_id = reports.report_id;
 create schema disclosed_next;
 create schema suppressed_next;
 
--- Rows keep the order of the files. Sorting them takes about as long as writing them, so a large table is scanned alone
--- and without workers, from its first page to its last (session.sql).
-do $$
-declare
-  table_name text;
-  is_joined boolean;
-  side record;
-  columns text;
-begin
-  for table_name in select name from staging.source_tables loop
-    -- These have a row a report at most, and more of it to look up.
-    is_joined := table_name in ('general', 'resubmission');
-    select string_agg(
-      case
-        when table_name = 'general' and attname = 'is_multiple_eins' then
-          'case when source.report_id in (select additional_eins.report_id from staging.additional_eins) '
-          'then ''Yes'' else ''No'' end as is_multiple_eins'
-        when table_name = 'general' and attname = 'is_secondary_auditors' then
-          'case when source.report_id in (select secondary_auditors.report_id from staging.secondary_auditors) '
-          'then ''Yes'' else ''No'' end as is_secondary_auditors'
-        when table_name = 'general' and attname in ('cognizant_agency', 'oversight_agency') then
-          format('coalesce(source.%1$I, '''') as %1$I', attname)
-        when table_name = 'general' and attname = 'is_public' then 'reports.is_public'
-        when table_name = 'general' and attname in ('resubmission_version', 'resubmission_status') then
-          format(
-            case when attname = 'resubmission_version' then 'coalesce(%1$s, 0) as %2$I' else '%1$s as %2$I' end,
-            format(
-              'case when told.report_id is null then source.%I else told.%I end',
-              attname, replace(attname, 'resubmission_', '')
-            ), attname
-          )
-        when table_name = 'resubmission' and attname in ('version', 'status') then
-          format('case when told.report_id is null then source.%1$I else told.%1$I end as %1$I', attname)
-        -- A public row does not name a suppressed submission as one of its own auditee.
-        when table_name = 'resubmission' and attname in ('previous_report_id', 'next_report_id') then
-          format(
-            'case when told.report_id is not null then told.%1$I '
-            'when not reports.is_public or exists (select from staging.reports as linked '
-            'where linked.report_id = source.%1$I and linked.is_public) then source.%1$I end as %1$I', attname
-          )
-        when table_name = 'resubmission' and attname = 'original_submission_date' then
-          'case when told.report_id is null then original.fac_accepted_date else told.original_submission_date end '
-          'as original_submission_date'
-        -- Every row repeats these of its submission; where the file lacks them, general has them.
-        when table_name <> 'general' and attname in ('auditee_uei', 'audit_year', 'fac_accepted_date') then
-          format(
-            case when is_joined then 'coalesce(source.%1$I, reports.%1$I) as %1$I' else
-              'coalesce(source.%1$I, (select reports.%1$I from staging.reports '
-              'where reports.report_id = source.report_id)) as %1$I'
-            end, attname
-          )
-        else format('source.%I', attname)
-      end,
-      ', ' order by attnum
-    )
-    into strict columns
-    from pg_catalog.pg_attribute
-    where attrelid = format('staging.%I', table_name)::regclass and attnum > 0 and not attisdropped
-      and attname not in ('source_file', 'source_line');
+-- What follows is one block a table: its columns, the public and the suppressed rows, constraints, the index that finds
+-- the rows of a report, and the policy that shows suppressed rows to api_tribal alone. The other indexes are in
+-- indexes.sql. Rows keep the order of the files. Sorting them takes about as long as writing them, so a large table is
+-- scanned alone and without workers, from its first page to its last (session.sql). CREATE TABLE AS writes rows in the
+-- order it gets them; INSERT would fill earlier gaps with later rows.
 
-    for side in select * from (values ('disclosed_next', true), ('suppressed_next', false)) as v (schema_name, is_public)
-    loop
-      -- CREATE TABLE AS writes rows in the order it gets them; INSERT would fill earlier gaps with later rows.
-      execute format(
-        case when is_joined then
-          'create table %1$I.%2$I as select %3$s from staging.%2$I as source '
-          'join staging.reports on reports.report_id = source.report_id '
-          'left join staging.told on told.report_id = source.report_id %4$s'
-          'where reports.is_public = %5$L and %6$s order by source.ctid'
-        else
-          -- As “is true” it is asked of each row, by a hash table or an index. Without, it would be a join.
-          'create table %1$I.%2$I as select %3$s from staging.%2$I as source '
-          'where exists (select from staging.reports where reports.report_id = source.report_id '
-          'and reports.is_public = %5$L and not reports.is_superseded) is true'
-        end,
-        side.schema_name, table_name, columns,
-        case when table_name = 'resubmission' then
-          'left join staging.original_reports as original on original.report_id = source.report_id '
-        end,
-        side.is_public,
-        case when table_name = 'resubmission' then 'told.version is distinct from 0' else 'not reports.is_superseded' end
-      );
-      execute format(
-        'alter table %I.%I alter column report_id set not null, alter column auditee_uei set not null',
-        side.schema_name, table_name
-      );
-    end loop;
-  end loop;
-end
-$$;
+-- Reports whose rows are published, by side.
+create view staging.public_reports as
+select reports.report_id from staging.reports where reports.is_public and not reports.is_superseded;
+create view staging.suppressed_reports as
+select reports.report_id from staging.reports where not reports.is_public and not reports.is_superseded;
+
+create view staging.general_rows as
+select
+  source.report_id,
+  source.auditee_uei,
+  source.audit_year,
+  source.auditee_certify_name,
+  source.auditee_certify_title,
+  source.auditee_contact_name,
+  source.auditee_email,
+  source.auditee_name,
+  source.auditee_phone,
+  source.auditee_contact_title,
+  source.auditee_address_line_1,
+  source.auditee_city,
+  source.auditee_state,
+  source.auditee_ein,
+  source.auditee_zip,
+  source.auditor_certify_name,
+  source.auditor_certify_title,
+  source.auditor_phone,
+  source.auditor_state,
+  source.auditor_city,
+  source.auditor_contact_title,
+  source.auditor_address_line_1,
+  source.auditor_zip,
+  source.auditor_country,
+  source.auditor_contact_name,
+  source.auditor_email,
+  source.auditor_firm_name,
+  source.auditor_foreign_address,
+  source.auditor_ein,
+  coalesce(source.cognizant_agency, '') as cognizant_agency,
+  coalesce(source.oversight_agency, '') as oversight_agency,
+  source.date_created,
+  source.ready_for_certification_date,
+  source.auditor_certified_date,
+  source.auditee_certified_date,
+  source.submitted_date,
+  source.fac_accepted_date,
+  source.fy_end_date,
+  source.fy_start_date,
+  source.audit_type,
+  source.gaap_results,
+  source.sp_framework_basis,
+  source.is_sp_framework_required,
+  source.sp_framework_opinions,
+  source.is_going_concern_included,
+  source.is_internal_control_deficiency_disclosed,
+  source.is_internal_control_material_weakness_disclosed,
+  source.is_material_noncompliance_disclosed,
+  source.dollar_threshold,
+  source.is_low_risk_auditee,
+  source.agencies_with_prior_findings,
+  source.entity_type,
+  source.number_months,
+  source.audit_period_covered,
+  source.total_amount_expended,
+  source.type_audit_code,
+  reports.is_public,
+  source.data_source,
+  source.is_aicpa_audit_guide_included,
+  source.is_additional_ueis,
+  coalesce(case when told.report_id is null then source.resubmission_version else told.version end, 0)
+    as resubmission_version,
+  case when told.report_id is null then source.resubmission_status else told.status end as resubmission_status,
+  case when source.report_id in (select additional_eins.report_id from staging.additional_eins) then 'Yes'
+    else 'No' end as is_multiple_eins,
+  case when source.report_id in (select secondary_auditors.report_id from staging.secondary_auditors) then 'Yes'
+    else 'No' end as is_secondary_auditors
+from staging.general as source
+join staging.reports on reports.report_id = source.report_id
+left join staging.told on told.report_id = source.report_id
+where not reports.is_superseded
+order by source.ctid;
+
+create table disclosed_next.general as
+select * from staging.general_rows as source where source.is_public;
+create table suppressed_next.general as
+select * from staging.general_rows as source where not source.is_public;
+-- The database, not the loader, says that the two sides do not mix.
+alter table disclosed_next.general
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint general_is_public check (is_public),
+  add constraint general_report_id_is_unique unique (report_id);
+alter table suppressed_next.general
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint general_is_suppressed check (not is_public),
+  add constraint general_report_id_is_unique unique (report_id);
+alter table suppressed_next.general enable row level security;
+create policy tribal_access on suppressed_next.general for select to api_tribal using (true);
 
 -- A suppressed submission is visible as a fact: its ID, and that it is not public.
 create table disclosed_next.general_stubs (like suppressed_next.general);
 alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
 insert into disclosed_next.general_stubs (report_id, is_public)
 select general.report_id, general.is_public from suppressed_next.general order by general.ctid;
-
--- Which data set this is: one row.
-create table disclosed_next.data_set as
-select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
-
--- The database, not the loader, says that the two sides do not mix.
-alter table disclosed_next.general
-  add constraint general_is_public check (is_public),
-  add constraint general_report_id_is_unique unique (report_id);
-alter table suppressed_next.general
-  add constraint general_is_suppressed check (not is_public),
-  add constraint general_report_id_is_unique unique (report_id);
 alter table disclosed_next.general_stubs
   add constraint general_stubs_is_suppressed check (not is_public),
   add constraint general_stubs_report_id_is_unique unique (report_id);
+-- Roles that see the full row do not see its stub.
+alter table disclosed_next.general_stubs enable row level security;
+create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
 
+-- Covers columns that are added to general as well.
 do $$
-declare
-  schema_name text;
-  child text;
 begin
   execute (
     select 'alter table disclosed_next.general_stubs add constraint general_stubs_tell_nothing '
@@ -240,47 +243,503 @@ begin
     where attrelid = 'disclosed_next.general_stubs'::regclass and attnum > 0
       and attname not in ('report_id', 'is_public')
   );
-
-  foreach schema_name in array array['disclosed_next', 'suppressed_next'] loop
-    for child in select name from staging.source_tables where name <> 'general' loop
-      -- 1.0 s a million rows.
-      execute format('create index %I on %I.%I (report_id)', child || '_report_id', schema_name, child);
-      execute format(
-        'comment on index %I.%I is %L', schema_name, child || '_report_id',
-        format('Rows of a report: %s?report_id=eq.… or in.(…), and embedding', child)
-      );
-      -- resubmission also lists superseded reports, which general does not have.
-      if child <> 'resubmission' then
-        execute format(
-          'alter table %1$I.%2$I add constraint %3$I foreign key (report_id) references %1$I.general (report_id)',
-          schema_name, child, child || '_report_id_is_in_general'
-        );
-      end if;
-    end loop;
-  end loop;
 end
 $$;
 
--- Row-level security guards the suppressed side, by role; for other roles the planner drops the branch.
--- The disclosed side has none: it would forbid index use to every operator that is not leakproof (ilike, fts).
-do $$
-declare
-  table_name text;
-begin
-  for table_name in select tablename from pg_catalog.pg_tables where schemaname = 'suppressed_next' loop
-    execute format('alter table suppressed_next.%I enable row level security', table_name);
-    execute format(
-      'create policy tribal_access on suppressed_next.%I for select to api_tribal using (true)', table_name
-    );
-  end loop;
-end
-$$;
+create view staging.federal_awards_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.award_reference,
+  source.federal_agency_prefix,
+  source.federal_award_extension,
+  source.additional_award_identification,
+  source.federal_program_name,
+  source.amount_expended,
+  source.cluster_name,
+  source.other_cluster_name,
+  source.state_cluster_name,
+  source.cluster_total,
+  source.federal_program_total,
+  source.is_major,
+  source.is_loan,
+  source.loan_balance,
+  source.is_direct,
+  source.audit_report_type,
+  source.findings_count,
+  source.is_passthrough_award,
+  source.passthrough_amount
+from staging.federal_awards as source;
 
--- Who sees the full row does not see its stub.
-alter table disclosed_next.general_stubs enable row level security;
-create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
+create table disclosed_next.federal_awards as
+select * from staging.federal_awards_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.federal_awards as
+select * from staging.federal_awards_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.federal_awards
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint federal_awards_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.federal_awards
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint federal_awards_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index federal_awards_report_id on disclosed_next.federal_awards (report_id);
+comment on index disclosed_next.federal_awards_report_id is
+  'Rows of a report: federal_awards?report_id=eq.… or in.(…), and embedding';
+create index federal_awards_report_id on suppressed_next.federal_awards (report_id);
+comment on index suppressed_next.federal_awards_report_id is
+  'Rows of a report: federal_awards?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.federal_awards enable row level security;
+create policy tribal_access on suppressed_next.federal_awards for select to api_tribal using (true);
 
+create view staging.findings_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.award_reference,
+  source.reference_number,
+  source.is_material_weakness,
+  source.is_modified_opinion,
+  source.is_other_findings,
+  source.is_other_matters,
+  source.prior_finding_ref_numbers,
+  source.is_questioned_costs,
+  source.is_repeat_finding,
+  source.is_significant_deficiency,
+  source.type_requirement
+from staging.findings as source;
+
+create table disclosed_next.findings as
+select * from staging.findings_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.findings as
+select * from staging.findings_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.findings
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint findings_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.findings
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint findings_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index findings_report_id on disclosed_next.findings (report_id);
+comment on index disclosed_next.findings_report_id is
+  'Rows of a report: findings?report_id=eq.… or in.(…), and embedding';
+create index findings_report_id on suppressed_next.findings (report_id);
+comment on index suppressed_next.findings_report_id is
+  'Rows of a report: findings?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.findings enable row level security;
+create policy tribal_access on suppressed_next.findings for select to api_tribal using (true);
+
+create view staging.findings_text_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.finding_ref_number,
+  source.contains_chart_or_table,
+  source.finding_text
+from staging.findings_text as source;
+
+create table disclosed_next.findings_text as
+select * from staging.findings_text_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.findings_text as
+select * from staging.findings_text_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.findings_text
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint findings_text_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.findings_text
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint findings_text_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index findings_text_report_id on disclosed_next.findings_text (report_id);
+comment on index disclosed_next.findings_text_report_id is
+  'Rows of a report: findings_text?report_id=eq.… or in.(…), and embedding';
+create index findings_text_report_id on suppressed_next.findings_text (report_id);
+comment on index suppressed_next.findings_text_report_id is
+  'Rows of a report: findings_text?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.findings_text enable row level security;
+create policy tribal_access on suppressed_next.findings_text for select to api_tribal using (true);
+
+create view staging.corrective_action_plans_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.finding_ref_number,
+  source.contains_chart_or_table,
+  source.planned_action
+from staging.corrective_action_plans as source;
+
+create table disclosed_next.corrective_action_plans as
+select * from staging.corrective_action_plans_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.corrective_action_plans as
+select * from staging.corrective_action_plans_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.corrective_action_plans
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint corrective_action_plans_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.corrective_action_plans
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint corrective_action_plans_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index corrective_action_plans_report_id on disclosed_next.corrective_action_plans (report_id);
+comment on index disclosed_next.corrective_action_plans_report_id is
+  'Rows of a report: corrective_action_plans?report_id=eq.… or in.(…), and embedding';
+create index corrective_action_plans_report_id on suppressed_next.corrective_action_plans (report_id);
+comment on index suppressed_next.corrective_action_plans_report_id is
+  'Rows of a report: corrective_action_plans?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.corrective_action_plans enable row level security;
+create policy tribal_access on suppressed_next.corrective_action_plans for select to api_tribal using (true);
+
+create view staging.notes_to_sefa_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.title,
+  source.accounting_policies,
+  source.is_minimis_rate_used,
+  source.rate_explained,
+  source.content,
+  source.contains_chart_or_table
+from staging.notes_to_sefa as source;
+
+create table disclosed_next.notes_to_sefa as
+select * from staging.notes_to_sefa_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.notes_to_sefa as
+select * from staging.notes_to_sefa_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.notes_to_sefa
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint notes_to_sefa_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.notes_to_sefa
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint notes_to_sefa_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index notes_to_sefa_report_id on disclosed_next.notes_to_sefa (report_id);
+comment on index disclosed_next.notes_to_sefa_report_id is
+  'Rows of a report: notes_to_sefa?report_id=eq.… or in.(…), and embedding';
+create index notes_to_sefa_report_id on suppressed_next.notes_to_sefa (report_id);
+comment on index suppressed_next.notes_to_sefa_report_id is
+  'Rows of a report: notes_to_sefa?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.notes_to_sefa enable row level security;
+create policy tribal_access on suppressed_next.notes_to_sefa for select to api_tribal using (true);
+
+create view staging.passthrough_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.award_reference,
+  source.passthrough_id,
+  source.passthrough_name
+from staging.passthrough as source;
+
+create table disclosed_next.passthrough as
+select * from staging.passthrough_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.passthrough as
+select * from staging.passthrough_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.passthrough
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint passthrough_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.passthrough
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint passthrough_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index passthrough_report_id on disclosed_next.passthrough (report_id);
+comment on index disclosed_next.passthrough_report_id is
+  'Rows of a report: passthrough?report_id=eq.… or in.(…), and embedding';
+create index passthrough_report_id on suppressed_next.passthrough (report_id);
+comment on index suppressed_next.passthrough_report_id is
+  'Rows of a report: passthrough?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.passthrough enable row level security;
+create policy tribal_access on suppressed_next.passthrough for select to api_tribal using (true);
+
+create view staging.secondary_auditors_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.auditor_ein,
+  source.auditor_name,
+  source.contact_name,
+  source.contact_title,
+  source.contact_email,
+  source.contact_phone,
+  source.address_street,
+  source.address_city,
+  source.address_state,
+  source.address_zipcode
+from staging.secondary_auditors as source;
+
+create table disclosed_next.secondary_auditors as
+select * from staging.secondary_auditors_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.secondary_auditors as
+select * from staging.secondary_auditors_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.secondary_auditors
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint secondary_auditors_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.secondary_auditors
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint secondary_auditors_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index secondary_auditors_report_id on disclosed_next.secondary_auditors (report_id);
+comment on index disclosed_next.secondary_auditors_report_id is
+  'Rows of a report: secondary_auditors?report_id=eq.… or in.(…), and embedding';
+create index secondary_auditors_report_id on suppressed_next.secondary_auditors (report_id);
+comment on index suppressed_next.secondary_auditors_report_id is
+  'Rows of a report: secondary_auditors?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.secondary_auditors enable row level security;
+create policy tribal_access on suppressed_next.secondary_auditors for select to api_tribal using (true);
+
+create view staging.additional_ueis_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.additional_uei
+from staging.additional_ueis as source;
+
+create table disclosed_next.additional_ueis as
+select * from staging.additional_ueis_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.additional_ueis as
+select * from staging.additional_ueis_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.additional_ueis
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint additional_ueis_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.additional_ueis
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint additional_ueis_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index additional_ueis_report_id on disclosed_next.additional_ueis (report_id);
+comment on index disclosed_next.additional_ueis_report_id is
+  'Rows of a report: additional_ueis?report_id=eq.… or in.(…), and embedding';
+create index additional_ueis_report_id on suppressed_next.additional_ueis (report_id);
+comment on index suppressed_next.additional_ueis_report_id is
+  'Rows of a report: additional_ueis?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.additional_ueis enable row level security;
+create policy tribal_access on suppressed_next.additional_ueis for select to api_tribal using (true);
+
+create view staging.additional_eins_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, (
+    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
+  )) as auditee_uei,
+  coalesce(source.audit_year, (
+    select reports.audit_year from staging.reports where reports.report_id = source.report_id
+  )) as audit_year,
+  coalesce(source.fac_accepted_date, (
+    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
+  )) as fac_accepted_date,
+  source.additional_ein
+from staging.additional_eins as source;
+
+create table disclosed_next.additional_eins as
+select * from staging.additional_eins_rows as source
+where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
+create table suppressed_next.additional_eins as
+select * from staging.additional_eins_rows as source
+where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
+alter table disclosed_next.additional_eins
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint additional_eins_report_id_is_in_general
+    foreign key (report_id) references disclosed_next.general (report_id);
+alter table suppressed_next.additional_eins
+  alter column report_id set not null,
+  alter column auditee_uei set not null,
+  add constraint additional_eins_report_id_is_in_general
+    foreign key (report_id) references suppressed_next.general (report_id);
+create index additional_eins_report_id on disclosed_next.additional_eins (report_id);
+comment on index disclosed_next.additional_eins_report_id is
+  'Rows of a report: additional_eins?report_id=eq.… or in.(…), and embedding';
+create index additional_eins_report_id on suppressed_next.additional_eins (report_id);
+comment on index suppressed_next.additional_eins_report_id is
+  'Rows of a report: additional_eins?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.additional_eins enable row level security;
+create policy tribal_access on suppressed_next.additional_eins for select to api_tribal using (true);
+
+-- The one table that also lists superseded reports, so that no foreign key leads to general.
+create view staging.resubmission_rows as
+select
+  source.report_id,
+  coalesce(source.auditee_uei, reports.auditee_uei) as auditee_uei,
+  coalesce(source.audit_year, reports.audit_year) as audit_year,
+  coalesce(source.fac_accepted_date, reports.fac_accepted_date) as fac_accepted_date,
+  case when told.report_id is null then source.version else told.version end as version,
+  case when told.report_id is null then source.status else told.status end as status,
+  -- A public row does not name a suppressed submission as one of its own auditee.
+  case
+    when told.report_id is not null then told.previous_report_id
+    when not reports.is_public or exists (
+      select from staging.reports as linked where linked.report_id = source.previous_report_id and linked.is_public
+    ) then source.previous_report_id
+  end as previous_report_id,
+  case
+    when told.report_id is not null then told.next_report_id
+    when not reports.is_public or exists (
+      select from staging.reports as linked where linked.report_id = source.next_report_id and linked.is_public
+    ) then source.next_report_id
+  end as next_report_id,
+  case when told.report_id is null then original.fac_accepted_date else told.original_submission_date end
+    as original_submission_date
+from staging.resubmission as source
+join staging.reports on reports.report_id = source.report_id
+left join staging.told on told.report_id = source.report_id
+left join staging.original_reports as original on original.report_id = source.report_id
+where told.version is distinct from 0
+order by source.ctid;
+
+create table disclosed_next.resubmission as
+select * from staging.resubmission_rows as source
+where source.report_id in (select reports.report_id from staging.reports where reports.is_public);
+create table suppressed_next.resubmission as
+select * from staging.resubmission_rows as source
+where source.report_id in (select reports.report_id from staging.reports where not reports.is_public);
+alter table disclosed_next.resubmission
+  alter column report_id set not null,
+  alter column auditee_uei set not null;
+alter table suppressed_next.resubmission
+  alter column report_id set not null,
+  alter column auditee_uei set not null;
+create index resubmission_report_id on disclosed_next.resubmission (report_id);
+comment on index disclosed_next.resubmission_report_id is
+  'Rows of a report: resubmission?report_id=eq.… or in.(…), and embedding';
+create index resubmission_report_id on suppressed_next.resubmission (report_id);
+comment on index suppressed_next.resubmission_report_id is
+  'Rows of a report: resubmission?report_id=eq.… or in.(…), and embedding';
+alter table suppressed_next.resubmission enable row level security;
+create policy tribal_access on suppressed_next.resubmission for select to api_tribal using (true);
+
+-- Which data set this is: one row.
+create table disclosed_next.data_set as
+select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
+
+-- The disclosed side has no policies: row-level security would forbid index use to every operator that is not leakproof
+-- (ilike, fts).
 grant usage on schema disclosed_next, suppressed_next to api_public, api_tribal;
 grant select on all tables in schema disclosed_next, suppressed_next to api_public, api_tribal;
+
+-- A column or table that somebody adds to staging.sql alone would be missing from the data set.
+do $$
+declare
+  missing record;
+begin
+  select sides.name as side, source_tables.name as table_name, pg_attribute.attname
+  into missing
+  from staging.source_tables
+  cross join (values ('disclosed_next'), ('suppressed_next')) as sides (name)
+  join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', source_tables.name)::regclass
+    and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
+    and pg_attribute.attname not in ('source_file', 'source_line')
+  where not exists (
+    select
+    from pg_catalog.pg_attribute as built
+    where built.attrelid = to_regclass(format('%I.%I', sides.name, source_tables.name))
+      and (built.attname, built.attnum) = (pg_attribute.attname, pg_attribute.attnum)
+  )
+  order by sides.name, source_tables.name, pg_attribute.attnum
+  limit 1;
+  if found then
+    raise exception '%.% lacks the column % of staging.sql, or has it in another place. Add it in build.sql as in staging.sql.',
+      missing.side, missing.table_name, missing.attname;
+  end if;
+end
+$$;
 
 drop schema staging cascade;

@@ -94,6 +94,9 @@ describe("db:check", () => {
     await copy.edit("data_set/staging.sql", (text) =>
       text.replace("  auditee_city text,\n", "  auditee_city text,\n  auditee_county text,\n"),
     );
+    await copy.edit("data_set/build.sql", (text) =>
+      text.replace("  source.auditee_city,\n", "  source.auditee_city,\n  source.auditee_county,\n"),
+    );
     await copy.edit("api/api_v1_1_0/general.sql", (text) =>
       text
         .replace(

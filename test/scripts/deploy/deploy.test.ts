@@ -265,6 +265,12 @@ describe("db:deploy --plan", () => {
         "  is_secondary_auditors text,\n  auditee_county text\n",
       ),
     );
+    await copy.edit("data_set/build.sql", (text) =>
+      text.replace(
+        "as is_secondary_auditors\nfrom staging.general",
+        "as is_secondary_auditors,\n  source.auditee_county\nfrom staging.general",
+      ),
+    );
     await copy.edit("api/api_v1_1_0/general.sql", (text) =>
       text
         .replace(

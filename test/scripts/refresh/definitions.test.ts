@@ -35,12 +35,15 @@ const asPublisher = async <Result>(run: () => Promise<Result>): Promise<Result> 
 
 /** Publishes two submissions, of which one is suppressed, by definitions that differ from the project's own. */
 async function publish(
-  edit: (staging: string) => string = (text) => text,
+  edit: (definition: string) => string = (text) => text,
   more: Row = {},
   report: (line: string) => void = () => {},
+  names = ["staging.sql", "build.sql"],
 ): Promise<void> {
-  const own = await readFile(path.join(definitionsDirectory, "staging.sql"), "utf8");
-  await writeFile(path.join(definitions, "staging.sql"), edit(own));
+  for (const name of ["staging.sql", "build.sql"]) {
+    const own = await readFile(path.join(definitionsDirectory, name), "utf8");
+    await writeFile(path.join(definitions, name), names.includes(name) ? edit(own) : own);
+  }
   const directory = path.join(work.directory, "csv");
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory);
@@ -53,13 +56,32 @@ async function publish(
 }
 const goBack = () => asPublisher(() => rollBack(database.client, definitions));
 
+// Each changes what it finds in staging.sql and in build.sql.
 const addCounty = (type: string) => (text: string) =>
-  text.replace("  auditee_uei text,\n", `  auditee_uei text,\n  auditee_county ${type},\n`);
+  text
+    .replace("  auditee_uei text,\n", `  auditee_uei text,\n  auditee_county ${type},\n`)
+    .replace("  source.auditee_uei,\n", "  source.auditee_uei,\n  source.auditee_county,\n");
 const addTable = (text: string) =>
-  text.replace(
-    "-- The one list of source tables",
-    "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n\n$&",
-  );
+  text
+    .replace(
+      "-- The one list of source tables",
+      "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n\n$&",
+    )
+    .replace("-- Which data set this is", `${visits}\n$&`);
+const visits = [
+  ["disclosed_next", "public_reports"],
+  ["suppressed_next", "suppressed_reports"],
+]
+  .map(
+    ([schema, side]) =>
+      `create table ${schema}.visits as select report_id, auditee_uei, visited from staging.visits
+       where report_id in (select report_id from staging.${side});`,
+  )
+  .concat(
+    "alter table suppressed_next.visits enable row level security;",
+    "create policy tribal_access on suppressed_next.visits for select to api_tribal using (true);",
+  )
+  .join("\n");
 
 const findType = async (column = "auditee_county", table = "general"): Promise<string | undefined> =>
   (
@@ -111,16 +133,31 @@ describe("a data set by other definitions than the live one", () => {
     expect(left).toEqual([]);
   });
 
+  it.each([
+    ["column", addCounty("text"), "disclosed_next.general lacks the column auditee_county"],
+    ["table", addTable, "disclosed_next.visits lacks the column report_id"],
+  ])("is refused where build.sql leaves out a %s of staging.sql", async (_what, edit, missing) => {
+    await publish();
+    const live = await findDataSet();
+    await expect(publish(edit, {}, () => {}, ["staging.sql"])).rejects.toThrow(missing);
+    expect(await findDataSet()).toBe(live);
+  });
+
   it("may have its columns in another order; the API keeps its own", async () => {
     const values = { auditee_name: "Town of Sample", auditee_phone: "5550100" };
     await publish(undefined, values);
     const rows = await ask();
     await publish(
       (text) =>
-        text.replace(
-          "  auditee_name text,\n  auditee_phone text,",
-          "  auditee_phone text,\n  auditee_name text,",
-        ),
+        text
+          .replace(
+            "  auditee_name text,\n  auditee_phone text,",
+            "  auditee_phone text,\n  auditee_name text,",
+          )
+          .replace(
+            "  source.auditee_name,\n  source.auditee_phone,",
+            "  source.auditee_phone,\n  source.auditee_name,",
+          ),
       values,
     );
     const now = await ask();
@@ -158,7 +195,8 @@ describe("a data set by other definitions than the live one", () => {
   it.each([
     {
       change: "lacks a column that is served",
-      edit: (text: string) => text.replace("  auditee_contact_title text,\n", ""),
+      edit: (text: string) =>
+        text.replace("  auditee_contact_title text,\n", "").replace("  source.auditee_contact_title,\n", ""),
       fault: "api_v1_1_0.general serves general.auditee_contact_title, which this data set does not have.",
     },
     {
