@@ -141,8 +141,13 @@ begin
     return;
   end loop;
 
-  execute format('select array(select report_id from %1$I.general union select report_id from %1$I.resubmission)', suppressed)
-  into hidden;
+  -- What was ever suppressed, and not released since, counts as suppressed.
+  execute format(
+    'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission%2$s)', suppressed,
+    case when to_regclass('publication.suppressed_reports') is not null then
+      ' union select report_id from publication.suppressed_reports'
+    end
+  ) into hidden;
   for question in
     select
       format('%I.%I', disclosed, relname) as relation,

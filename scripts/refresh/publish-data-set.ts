@@ -42,9 +42,9 @@ export async function publishNextGeneration(
     // Not beside a deployment, whose version schemas would lack the description.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
-    // Rows take long to ask and are the same before and after.
-    await checkRows(client, "_next");
     await runDefinition(client, "publish.sql", definitions);
+    // Rows take long to ask, and readers do not wait yet.
+    await checkRows(client, "");
     await checkServed(client, "disclosed", advice);
     await record();
     await client.query("select publication.describe_data_set()");

@@ -42,6 +42,16 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
       help: "How long the last refresh that published took.",
       registers,
     }),
+    leaks: new Gauge({
+      name: "refresh_leaks",
+      help: "Ways in which suppressed data could be seen without Tribal access, as publication.find_leaks() told last. Asked when the service starts and once an hour. Alert when it is not 0.",
+      registers,
+    }),
+    leaksChecked: new Gauge({
+      name: "refresh_leaks_checked_timestamp_seconds",
+      help: "When publication.find_leaks() answered last; 0 until then.",
+      registers,
+    }),
     prunedTokens: new Counter({
       name: "refresh_pruned_access_tokens_total",
       help: "Spent and expired one-time tokens that were removed.",

@@ -17,12 +17,13 @@ export interface Schedule {
   close: () => Promise<void>;
 }
 
-const upkeepMilliseconds = 3_600_000;
+const hourMilliseconds = 3_600_000;
 const lookMilliseconds = 15_000;
 
 /**
  * Starts the service that refreshes by the environment's timetable: one refresh at a time, `/healthz`, `/readyz`,
- * `/metrics`, and once an hour the removal of tokens that are spent or expired. It outlives the database. A refresh that
+ * `/metrics`, and once an hour the search for leaks and the removal of tokens that are spent or expired. It outlives the
+ * database. A refresh that
  * was due while nobody ran is made up for at once.
  *
  * @throws Error if the port is taken, or a timetable has no source to refresh from
@@ -52,8 +53,9 @@ export async function startSchedule(
     throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
   }
   if (environment === "preview") await withPublisher(database, closeUnlessDecided);
-  const prune = () => pruneTokens(config, metrics, logger);
-  await Promise.all([look(), prune()]);
+  const eachHour = () =>
+    Promise.all([findLeaks(config, metrics, logger), pruneTokens(config, metrics, logger)]);
+  await Promise.all([look(), eachHour()]);
   const server = await serveSchedule(config, { state: readState, metrics, logger }).catch((error: Error) => {
     timer?.stop();
     throw error;
@@ -68,7 +70,7 @@ export async function startSchedule(
   }
   const clocks = [
     setInterval(() => void look(), lookMilliseconds),
-    setInterval(() => void prune(), upkeepMilliseconds),
+    setInterval(() => void eachHour(), hourMilliseconds),
   ];
   return {
     url: server.url,
@@ -149,6 +151,24 @@ async function lookAtDatabase(
   } catch (err) {
     state.isDatabaseThere = false;
     logger.warn({ err }, "the database cannot be asked");
+  }
+}
+
+/** Asks whether suppressed data can be seen now, since rights and rows may change between publications. */
+async function findLeaks(
+  { database }: RefreshConfig,
+  metrics: RefreshMetrics,
+  logger: Logger,
+): Promise<void> {
+  try {
+    const { rows } = await withPublisher(database, (client) =>
+      client.query<{ leak: string }>("select find_leaks as leak from publication.find_leaks(true)"),
+    );
+    for (const { leak } of rows) logger.error({ leak }, "suppressed data can be seen without Tribal access");
+    metrics.leaks.set(rows.length);
+    metrics.leaksChecked.setToCurrentTime();
+  } catch (err) {
+    logger.warn({ err }, "the database cannot be asked for leaks");
   }
 }
 

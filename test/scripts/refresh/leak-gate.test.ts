@@ -87,7 +87,7 @@ it("nor is one rolled back to whose tables would show them; a refresh mends it",
   const before = await liveId();
   await client.query("alter table suppressed_previous.findings disable row level security");
   const { code, output } = refresh(project, "--rollback");
-  expect(output).toContain("suppressed_next.findings has no row-level security");
+  expect(output).toContain("suppressed.findings has no row-level security");
   expect(code).toBe(1);
   expect(await liveId()).toBe(before);
 

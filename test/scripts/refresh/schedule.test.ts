@@ -159,6 +159,23 @@ describe("the schedule's service", () => {
     await other.end();
   });
 
+  it("counts the ways in which suppressed data can be seen", async () => {
+    const count = async () => {
+      let metrics = "";
+      await withService("development", async (_schedule, ask) => {
+        metrics = await ask("/metrics");
+      });
+      const checked = Number(/^refresh_leaks_checked_timestamp_seconds ([\d.e+]+)$/m.exec(metrics)?.[1]);
+      expect(Date.now() / 1000 - checked).toBeLessThan(60);
+      return Number(/^refresh_leaks (\d+)$/m.exec(metrics)?.[1]);
+    };
+    expect(await count()).toBe(0);
+    await database.client.query("alter table suppressed.general disable row level security");
+    expect(await count()).toBe(1);
+    await database.client.query("alter table suppressed.general enable row level security");
+    expect(await count()).toBe(0);
+  });
+
   it("removes one-time tokens that expired long ago", async () => {
     await database.client.query(
       `insert into access.access_tokens (token_sha256, report_id, api_key_id, requested_at, expires_at)

@@ -1,4 +1,9 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { refreshHere } from "./support/refresh.ts";
 import { id, makeDirectory, type Row, submission, writeCsv } from "./support/source-files.ts";
@@ -98,6 +103,36 @@ To let a report be public again, run npm run refresh -- --release REPORT_ID, the
     );
     expect(code).toBe(1);
     expect(await select("select id from dissemination.data_set")).toEqual([live]);
+  });
+
+  it("does not come back by a build that forgets to ask, nor by functions of the report service", async () => {
+    const definitions = path.join(older.directory, "data_set");
+    await cp(definitionsDirectory, definitions, { recursive: true });
+    const check = path.join(definitions, "check.sql");
+    const text = await readFile(check, "utf8");
+    const keeps = "update staging.reports set is_public = false";
+    expect(text).toContain(keeps);
+    await writeFile(check, text.replace(keeps, "update staging.reports set is_public = true"));
+    const load = async (directory: string, more?: string) => {
+      await database.client.query("set role publisher");
+      try {
+        const files = await findFiles(directory);
+        await loadDataSet(database.client, { source: "test", files }, more ? { definitions: more } : {});
+      } finally {
+        await database.client.query("reset role");
+      }
+    };
+    await expect(load(older.directory, definitions)).rejects.toThrow(
+      /Suppressed submissions would be shown:\n {2}disclosed_next\.\w+ has rows of suppressed submissions/,
+    );
+    const source = "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql";
+    const [{ sql }] = await select(source);
+    await database.client.query(sql.replace("return exists", "return true or exists"));
+    await expect(load(newer.directory)).rejects.toThrow(
+      "publication.is_public_report() says yes to suppressed",
+    );
+    await database.client.query(sql);
+    await load(newer.directory);
   });
 
   it("is remembered from its first suppression on", async () => {
