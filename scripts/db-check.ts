@@ -6,11 +6,15 @@ import { repositoryDirectory } from "./deploy/deploy-database.ts";
 import { writeSample } from "./sample/write-sample.ts";
 import { startScratchServer } from "./servers/scratch-database.ts";
 
-const { json, directory } = new Command("npm run db:check --")
+const { json, strict, directory } = new Command("npm run db:check --")
   .description(
     "Checks everything about db/ that can be known without deploying it: builds it from nothing on a scratch database, lints and type-checks the SQL, holds it to the security rules and the contracts, and upgrades a database of the last release, with data in it.",
   )
   .option("--json", "print JSON")
+  .option(
+    "--strict",
+    "fail on migrations that may lose data or hold requests up, unless they say why: -- pgls-ignore <rule>: <why>",
+  )
   .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
   .allowExcessArguments(false)
   .addHelpText(
@@ -22,7 +26,7 @@ Environment:
 Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
   )
   .parse()
-  .opts<{ json?: true; directory: string }>();
+  .opts<{ json?: true; strict?: true; directory: string }>();
 
 let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
@@ -30,6 +34,7 @@ try {
   const results = await checkRepository(path.resolve(directory), {
     createDatabase: server.create,
     writeSample,
+    isStrict: strict === true,
   });
   const lines = results.flatMap(({ name, errors, warnings, notes }) => [
     `${errors.length === 0 ? "ok  " : "FAIL"} ${name}`,

@@ -6,7 +6,7 @@ import { type CheckTools, checkUpgrade } from "./check-upgrade.ts";
 import { compareContracts } from "./compare-contracts.ts";
 import { readContracts, readServedContracts } from "./contract.ts";
 import { deployDatabase } from "./deploy-database.ts";
-import { describeFinding, lintSql } from "./lint-sql.ts";
+import { describeFinding, lintSql, type SqlFinding } from "./lint-sql.ts";
 import { readMigrations } from "./read-files.ts";
 import { describeTypes, typesFile } from "./write-types.ts";
 
@@ -42,8 +42,11 @@ export async function checkRepository(directory: string, tools: CheckTools): Pro
   );
   await check(isDeployed ? "lint and type check" : "lint", async (warnings) => {
     const findings = await lintSql(directory, isDeployed ? databaseUrl : undefined);
-    warnings.push(...findings.filter(({ isError }) => !isError).map(describeFinding));
-    return findings.filter(({ isError }) => isError).map(describeFinding);
+    // What may lose data, or hold requests up, is for the migration to justify: -- pgls-ignore <rule>: <why>
+    const isFatal = ({ isError, file }: SqlFinding) =>
+      isError || (tools.isStrict === true && /(^|\/)migrations\//.test(file));
+    warnings.push(...findings.filter((finding) => !isFatal(finding)).map(describeFinding));
+    return findings.filter(isFatal).map(describeFinding);
   });
   if (isDeployed) {
     const client = await connect(databaseUrl, "db-check");

@@ -16,6 +16,8 @@ const submissions = 40;
 
 /** What the checks are given: where to try things, and what to try them on. */
 export interface CheckTools {
+  /** Whether dangerous migrations fail, in place of being warned of. */
+  isStrict?: boolean;
   /** Makes an empty database and gives its address. */
   createDatabase: () => Promise<string>;
   /** Writes source files as the definitions (a `data_set` directory) have them. */

@@ -20,7 +20,7 @@ import {
   listChanged,
   repositoryDirectory,
 } from "./deploy-database.ts";
-import { type Deployed, findDrift, readDeployed } from "./deployed.ts";
+import { findDrift, readDeployed } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { findMissingColumns } from "./find-missing-columns.ts";
 import { refuseBrokenPromises } from "./promises.ts";
@@ -76,7 +76,8 @@ export async function planDeployment(
       migrations: [],
       uncertain: [],
       definitions: listChanged(files.definitions, deployed?.definitions),
-      apiSchemasChanged: api || deployed?.sha256 !== files.api.sha256,
+      apiSchemasChanged:
+        api || deployed?.sha256 !== files.api.sha256 || (options.promises === true && !deployed.is_promise),
       changes: [],
       promises: [],
       drift: [],
@@ -87,13 +88,7 @@ export async function planDeployment(
       const pending = await findPendingMigrations(client, files.migrations, options);
       plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
       plan.uncertain = pending.flatMap(findUncertain);
-      await compare(
-        plan,
-        client,
-        scratch,
-        { ...options, directory },
-        { files, pending, deployed, scratchUrl },
-      );
+      await compare(plan, client, scratch, { ...options, directory }, { files, pending, scratchUrl });
       return plan;
     } catch (error) {
       if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
@@ -125,7 +120,6 @@ export async function hashPlan(
 interface Known {
   files: DatabaseFiles;
   pending: Migration[];
-  deployed: Deployed | undefined;
   scratchUrl: string;
 }
 
@@ -135,7 +129,7 @@ async function compare(
   client: Client,
   scratch: Client,
   options: DeploymentOptions & { directory: string },
-  { files, pending, deployed, scratchUrl }: Known,
+  { files, pending, scratchUrl }: Known,
 ): Promise<void> {
   const { directory } = options;
   const applied = await readApplied(client);
@@ -153,7 +147,7 @@ async function compare(
     client,
     files.api.versions.map(({ schema }) => schema),
   );
-  if (pending.length === 0 && !plan.apiSchemasChanged && !(options.promises && !deployed?.is_promise)) return;
+  if (pending.length === 0 && !plan.apiSchemasChanged) return;
   await deployDatabase(scratchUrl, {}, { directory });
   const will = await readCatalog(scratch);
   refuseCollisions(pending, was, now, will);

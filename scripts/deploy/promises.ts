@@ -27,7 +27,7 @@ export async function refuseBrokenPromises(
   const versions = [...new Set(broken.map(({ schema }) => schema.replace(/^(admin_)?api_/, "")))];
   throw new DeploymentRefused(
     [
-      `This checkout would take away what clients of ${versions.join(" and ")} were promised: ${broken.map(({ schema, what }) => `${schema}: ${what}`).join("; ")}.`,
+      `This checkout would take away, or change, what clients of ${versions.join(" and ")} were promised: ${broken.map(({ schema, what }) => `${schema}: ${what}`).join("; ")}.`,
       ...broken.map(({ schema, what, breaks }) => `  ${schema}: ${what}. ${breaks}`),
       "If this checkout is older than the database, deploy the newer one. To change the API, put it back and make a new version:",
       ...versions.map((version) => `  npm run db:new-version -- ${suggestNext(version)} --from ${version}`),

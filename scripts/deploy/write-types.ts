@@ -39,7 +39,7 @@ ${describeColumns(columns, "          ", (column) => column !== "report_id")}
   .join("\n")}
     };
     Functions: {
-${describeFunctions(schema, functions)}
+${describeFunctions(schema, functions, views)}
     };
     Enums: Record<never, never>;
     CompositeTypes: {
@@ -71,7 +71,11 @@ function describeType(type: string): string {
 }
 
 /** Relationships take a row of a view; what is called by name takes named arguments. */
-function describeFunctions(schema: string, functions: Contract["functions"]): string {
+function describeFunctions(
+  schema: string,
+  functions: Contract["functions"],
+  views: Contract["views"],
+): string {
   const overloads = new Map<string, string[]>();
   for (const [signature, { returns }] of Object.entries(functions)) {
     const [, name = "", argument = ""] = /^(\w+)\((.*)\)$/.exec(signature) ?? [];
@@ -85,16 +89,32 @@ function describeFunctions(schema: string, functions: Contract["functions"]): st
             Returns: Database["${schema}"]["Views"]["${to}"]["Row"][];
             SetofOptions: { from: "${relation}"; to: "${to}"; isOneToOne: ${returns.includes("rows 1")}; isSetofReturn: true };
           }`);
-    } else if (argument.includes(" ")) {
-      const args = argument.split(", ").map((one) => one.split(" "));
-      const fields = args.map(([field = "", type = ""]) => `${field}: ${describeType(type.toUpperCase())}`);
+    } else if (argument === "" || argument.includes(" ")) {
+      const args = argument === "" ? [] : argument.split(/, (?=\w+ )/);
+      const fields = args.map((one) => {
+        const [, field = "", type = "", fallback] = /^(\w+) (.+?)( DEFAULT .*)?$/.exec(one) ?? [];
+        return `${field}${fallback === undefined ? "" : "?"}: ${describeType(type.toUpperCase())}`;
+      });
       list.push(`{
-            Args: { ${fields.join("; ")} };
-            Returns: Database["${schema}"]["CompositeTypes"]["${to}"];
+            Args: ${fields.length === 0 ? "Record<PropertyKey, never>" : `{ ${fields.join("; ")} }`};
+            Returns: ${describeResult(schema, returns, (name) => name in views)};
           }`);
     }
   }
   return [...overloads]
     .map(([name, list]) => `      ${name}:\n        | ${list.join("\n        | ")};`)
     .join("\n");
+}
+
+/** What a function returns, as the contract has it: `setof api_v1_1_0.general stable`, `date stable`. */
+function describeResult(schema: string, returns: string, isView: (name: string) => boolean): string {
+  const [, isSet, type = ""] = /^(setof )?(.+?)(?: rows 1)? (?:stable|volatile)$/.exec(returns) ?? [];
+  const name = new RegExp(`^${schema}\\.(\\w+)$`).exec(type)?.[1];
+  const one =
+    name === undefined
+      ? describeType(type.toUpperCase())
+      : isView(name)
+        ? `Database["${schema}"]["Views"]["${name}"]["Row"]`
+        : `Database["${schema}"]["CompositeTypes"]["${name}"]`;
+  return isSet === undefined ? one : `${one}[]`;
 }

@@ -163,7 +163,7 @@ describe("a rollback of production", () => {
       expect([code, output]).toEqual([
         1,
         expect.stringContaining(
-          "This checkout would take away what clients of v1_1_0 were promised: api_v1_1_0: additional_eins.other_id was removed.",
+          "This checkout would take away, or change, what clients of v1_1_0 were promised: api_v1_1_0: additional_eins.other_id was removed.",
         ),
       ]);
     }

@@ -99,6 +99,11 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
     /disclosed\.general has rows of suppressed submissions/,
   ],
   [
+    "a submission that was suppressed once and is public now",
+    "insert into publication.suppressed_reports (report_id) select report_id from disclosed.general limit 1",
+    /disclosed\.general has rows of suppressed submissions/,
+  ],
+  [
     "a suppressed submission's rows among the public ones",
     "alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general; insert into disclosed.federal_awards select * from suppressed.federal_awards limit 1",
     /disclosed\.federal_awards has rows of suppressed submissions/,

@@ -86,14 +86,14 @@ describe("a migration", () => {
     await copy.write(file, "-- Lock level: none.\ncreate table deployment.half ();\ncommit;\n");
     await expectRefusal(
       "db/migrations/20980201000000000_second.sql:3:1: ",
-      "A file is part of one transaction",
+      "The deployment runs this file inside its own transaction",
     );
     expect(await has("deployment.half")).toBe(false);
   });
 
   it("leaves role and settings as they were", async () => {
     await copy.write(file, "-- Lock level: none.\nselect 1;\nset role publisher;\n");
-    await expectRefusal("db/migrations/20980201000000000_second.sql:3:1: It leaves role changed");
+    await expectRefusal("db/migrations/20980201000000000_second.sql: role is left changed");
   });
 
   it("says that it may run without a transaction, where it must", async () => {
