@@ -85,7 +85,7 @@ function readOptions(argv: string[]): Options {
     .addHelpText(
       "after",
       `
-The server: PostgreSQL ${oldestVersion} or newer. To roll back: git checkout <tag> -- db, then --roll-back.
+The server: PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then --roll-back.
 
 Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   DATABASE_URL *             the database, as its owner with createrole, or as superuser; or PGHOST, PGPORT, PGUSER,

@@ -51,7 +51,7 @@ To let a report be public again, run npm run refresh -- --release REPORT_ID, the
 }
 
 const advice =
-  "Deploy an API without it first (git checkout <commit> -- db, then npm run db:deploy -- --roll-back), or publish a data set that has it.";
+  "Deploy an API without it first (git restore --source=<commit> db, then npm run db:deploy -- --roll-back), or publish a data set that has it.";
 
 const beforeRollback = `
   alter schema disclosed_previous rename to disclosed_next;

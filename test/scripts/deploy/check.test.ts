@@ -129,9 +129,6 @@ describe("db:check", () => {
     await copy.edit("data_set/build.sql", (text) =>
       text.replace("  source.auditee_city,\n", "  source.auditee_city,\n  source.auditee_county,\n"),
     );
-    await copy.edit("data_set/build.sql", (text) =>
-      text.replace("  source.auditee_city,\n", "  source.auditee_city,\n  source.auditee_county,\n"),
-    );
     await copy.edit("api/api_v1_1_0/general.sql", (text) =>
       text
         .replace(
