@@ -1,93 +1,55 @@
 import type { IncomingMessage } from "node:http";
-import type { TrustCheck } from "./client-address.ts";
-import { getHeader, getHeaders, type HeaderList, removeHeader, setHeader } from "./headers.ts";
-import type { Route } from "./match-route.ts";
+import { plainAddress, type TrustCheck } from "./client-address.ts";
+import { getHeader, type Headers, setHeader } from "./headers.ts";
+import type { Exchange } from "./plugin.ts";
+import type { Route } from "./route.ts";
 
-/** What nginx never passes on from a request. */
-const HOP_BY_HOP = [
-  "connection",
-  "keep-alive",
-  "te",
-  "trailer",
-  "upgrade",
-  "expect",
-  "proxy",
-  "proxy-connection",
-];
-/** What nginx never passes on from a response. */
-const HOP_BY_HOP_BACK = ["connection", "keep-alive", "transfer-encoding", "upgrade", "trailer"];
+/** What nginx passes on in neither direction; the framing of a body is written anew. */
+const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"];
+const OF_REQUESTS = ["te", "expect", "proxy", "proxy-connection", "content-length"];
 
-export interface Hop {
-  requestId: string;
-  route: Route;
-  /** As sent, without query. */
-  path: string;
-  peerAddress: string;
-  clientAddress: string;
-  isTrusted: TrustCheck;
+/** Removes headers that are not passed on, and those that Connection names. */
+export function removeHopByHop(headers: Headers): Headers {
+  for (const name of (headers.get("connection")?.values ?? []).join(",").split(",")) {
+    headers.delete(name.trim().toLowerCase());
+  }
+  for (const name of HOP_BY_HOP) headers.delete(name);
+  return headers;
 }
 
 /**
- * Turns what the plugins left of the client's headers into what the upstream gets: no hop-by-hop headers, and
- * Kong's `X-Forwarded-*`, which a client can only set through a trusted hop.
+ * Turns what the plugins left of the client's headers into what the upstream gets, with Kong's `X-Forwarded-*`, which a
+ * client can only set through a trusted hop.
+ *
+ * The body's length is what Node read, whatever the headers say: what the upstream takes for the end of a request must be
+ * what is sent as its end (RFC 9112, 6.3), or the rest is the next client's request.
  */
 export function buildUpstreamHeaders(
+  { id, headers, address, rawPath, body }: Exchange,
   client: IncomingMessage,
-  headers: HeaderList,
-  hop: Hop,
-  body: Buffer | undefined,
-): HeaderList {
-  const trusted = hop.isTrusted(hop.peerAddress);
-  const forwarded = (name: string, otherwise: string) =>
-    setHeader(headers, name, (trusted ? getHeader(headers, name) : undefined) ?? otherwise);
-  const forwardedFor = getHeaders(headers, "x-forwarded-for").join(", ");
-  const host = getHeader(headers, "host") ?? "";
-  const { upstream, path: matched, stripPath, preserveHost } = hop.route;
+  { service }: Route,
+  isTrusted: TrustCheck,
+): Headers {
+  const peer = plainAddress(client.socket.remoteAddress ?? "");
+  const forward = (name: string, value: string | number) => {
+    if (!isTrusted(peer) || !headers.has(name.toLowerCase())) setHeader(headers, name, value);
+  };
+  const forwardedFor = headers.get("x-forwarded-for")?.values.join(", ");
+  setHeader(headers, "X-Forwarded-For", forwardedFor ? `${forwardedFor}, ${peer}` : address);
+  forward("X-Forwarded-Proto", "http");
+  forward("X-Forwarded-Host", (getHeader(headers, "host") ?? "").toLowerCase().replace(/:\d+$/, ""));
+  forward("X-Forwarded-Port", client.socket.localPort ?? 0);
+  forward("X-Forwarded-Path", rawPath);
+  if (!isTrusted(peer)) headers.delete("x-forwarded-prefix");
+  setHeader(headers, "X-Real-IP", address);
+  setHeader(headers, "X-Kong-Request-Id", id);
 
-  setHeader(
-    headers,
-    "X-Forwarded-For",
-    forwardedFor ? `${forwardedFor}, ${hop.peerAddress}` : hop.clientAddress,
-  );
-  forwarded("X-Forwarded-Proto", "http");
-  forwarded("X-Forwarded-Host", host.toLowerCase().replace(/:\d+$/, ""));
-  forwarded("X-Forwarded-Port", String(client.socket.localPort));
-  forwarded("X-Forwarded-Path", hop.path);
-  if (stripPath && matched !== undefined && matched !== "/") forwarded("X-Forwarded-Prefix", matched);
-  else if (!trusted) removeHeader(headers, "X-Forwarded-Prefix");
-  setHeader(headers, "X-Real-IP", hop.clientAddress);
-  setHeader(headers, "X-Kong-Request-Id", hop.requestId);
-
-  for (const name of namedByConnection(headers)) removeHeader(headers, name);
-  for (const name of HOP_BY_HOP) removeHeader(headers, name);
-  const port = upstream.port === 80 ? "" : `:${upstream.port}`;
-  const upstreamHost = upstream.host.includes(":") ? `[${upstream.host}]` : upstream.host;
-  setHeader(headers, "Host", preserveHost && host ? host : `${upstreamHost}${port}`);
-  frameBody(client, headers, body);
-  return headers;
-}
-
-/**
- * Says how long the body is that will be sent, whatever the client said of its headers: what upstream takes for the end of
- * a request must be what is sent as its end (RFC 9112, 6.3), or the rest is the next client's request.
- */
-function frameBody(client: IncomingMessage, headers: HeaderList, body: Buffer | undefined): void {
-  removeHeader(headers, "content-length");
-  removeHeader(headers, "transfer-encoding");
+  removeHopByHop(headers);
+  for (const name of OF_REQUESTS) headers.delete(name);
+  setHeader(headers, "Host", new URL(service.url).host);
   const length = body?.length ?? client.headers["content-length"];
-  if (body === undefined && client.headers["transfer-encoding"] !== undefined) {
+  if (length !== undefined) setHeader(headers, "Content-Length", length);
+  else if (client.headers["transfer-encoding"] !== undefined)
     setHeader(headers, "Transfer-Encoding", "chunked");
-  } else if (length !== undefined) setHeader(headers, "Content-Length", String(length));
-}
-
-/** What a client gets of an upstream's headers. */
-export function buildClientHeaders(headers: HeaderList): HeaderList {
-  for (const name of namedByConnection(headers)) removeHeader(headers, name);
-  for (const name of HOP_BY_HOP_BACK) removeHeader(headers, name);
   return headers;
-}
-
-function namedByConnection(headers: HeaderList): string[] {
-  const names = getHeaders(headers, "connection").join(",").split(",");
-  return names.map((name) => name.trim()).filter((name) => name !== "");
 }
