@@ -30,7 +30,7 @@ import { readDay, readDuration, readKeyReference } from "./read-options.ts";
 type NewKeyOptions = CommonOptions & { quiet?: true; expires?: string };
 type IssueOptions = NewKeyOptions & { tier: string; owner: string; label: string; agreement?: string };
 
-const keyHelp = "the key's ID, or the first characters of the key or of its ID";
+const keyHelp = "the key's prefix as lists show it, its ID, or the first 6 or more characters of its ID";
 const quietOption = () =>
   new Option("--quiet", "print the key and nothing else, for a secret store").conflicts("json");
 
