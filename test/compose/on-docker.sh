@@ -57,14 +57,13 @@ only() {
   [ -s "$1" ] && ! grep -vE "^($2)$" "$1"
 }
 
-echo "The base file starts, says 503 and not 404 until it has its routes, and a second start changes nothing."
+echo "The base file starts, and a second start changes nothing."
 npm run -s compose:secrets
 watch "$sample/first" DEMO_KEY "$BASE_URL/general?limit=1"
 up
 sleep 1
 unwatch
-only "$sample/first" '000|503|200|429'
-grep -q 503 "$sample/first"
+only "$sample/first" '000|200|429'
 grep -q 200 "$sample/first"
 before=$(compose ps --quiet | sort)
 up
@@ -80,8 +79,8 @@ chmod -R a+rX "$sample"
 compose run --rm --volume "$sample/files:/source:ro" publish --from /source
 compose cp "$sample/files/reports" "storage:/data/${S3_BUCKET:-single-audit}/"
 
-echo "The gateway keeps its routes over a restart."
-timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"
+echo "A key works on the next request, and the gateway serves the same after a restart."
+curl -fsS -o /dev/null "$BASE_URL/general?limit=1" -H "x-api-key: $TRIBAL_KEY"
 watch "$sample/restart" none "$BASE_URL/general?limit=1"
 compose restart gateway
 compose up --detach --wait
@@ -122,7 +121,6 @@ smoke "$BASE_2_URL" "$APP_2_URL"
 echo "An upgrade whose migration fails changes nothing; one with another image is not noticed."
 containers=$(compose ps --quiet | sort)
 WATCH_KEY=$(compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
-sleep 2
 watch "$sample/api" "$WATCH_KEY" "$BASE_URL/general?limit=1" "$BASE_2_URL/general?limit=1"
 watch "$sample/app" none "$APP_URL/" "$APP_2_URL/"
 printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
@@ -139,7 +137,7 @@ only "$sample/app" 200
 echo "One of two PostgREST nodes goes: nobody is told for longer than a second."
 watch "$sample/node" "$WATCH_KEY" "$BASE_URL/general?limit=1"
 sleep 1
-compose up --detach --no-deps --no-recreate --scale postgrest-read=1 postgrest-read
+compose up --detach --no-deps --no-recreate --scale postgrest=1 postgrest
 sleep 5
 unwatch
 only "$sample/node" '200|502|504'
