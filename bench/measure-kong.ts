@@ -92,7 +92,7 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
         gatewayToken,
         redis: its,
         trustedIps: [],
-        environment: content === common ? { ...process.env, KONG_PLUGINS: "bundled" } : process.env,
+        environment: content === common ? { ...process.env, KONG_PLUGINS: "cors,key-auth,rate-limiting,request-transformer" } : process.env,
       },
       (it) => {
         child = it;
