@@ -99,8 +99,8 @@ const header: fc.Arbitrary<[string, string]> = fc.oneof(
     arbitrary: fc.tuple(
       fc.constantFrom(
         ...[
-          "X-Consumer-Custom-Id",
-          "X-Consumer-Groups",
+          "X-Api-Key-Sha256",
+          "X-Api-Key-Tier",
           "X-Filter-Report-Id",
           "X-Request-Id",
           "X-Forwarded-For",
