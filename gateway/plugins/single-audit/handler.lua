@@ -109,6 +109,10 @@ function handler:header_filter()
   local response = kong.response
   local source, status = response.get_source(), response.get_status()
   local context = kong.ctx.plugin.context or {}
+  -- nginx may refuse a request before rewrite.
+  if not context.headers and not is_loggable(response.get_header("X-Request-Id")) then
+    response.clear_header("X-Request-Id")
+  end
   if source == "service" then
     -- PostgREST repeats the URL there, which is longer than many clients read.
     response.clear_header("Content-Location")

@@ -62,13 +62,13 @@ local function refuse_headers(request)
     if not is_utf8(value) or not is_utf8(name) then
       return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
     end
-    if name == "connection" then
-      -- Kong drops the headers that Connection names, among them those that the gateway sets.
-      for option in value:lower():gmatch("[^%s,]+") do
-        if not CONNECTION_OPTIONS[option] then
-          return refuse("The header Connection names another header.", "Send close or keep-alive, or leave it out.")
-        end
-      end
+  end
+  local connection = request.headers.connection or ""
+  connection = type(connection) == "table" and table.concat(connection, ",") or connection
+  for option in connection:lower():gmatch("[^%s,]+") do
+    -- Kong drops the headers that Connection names, among them those that the gateway sets.
+    if not CONNECTION_OPTIONS[option] then
+      return refuse("The header Connection names another header.", "Send close or keep-alive, or leave it out.")
     end
   end
 end
