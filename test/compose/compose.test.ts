@@ -11,6 +11,7 @@ import {
   dockerfile,
   oneShot,
   own,
+  programImage,
   project,
   publishAddress,
   readCompose,
@@ -101,11 +102,11 @@ test("the report service cannot write to the bundled storage", () => {
   expect(reader?.volumes).toEqual(["storage:/data:ro"]);
 });
 
-test("each image is built by one service, so that none replaces another's", () => {
+test("each image is built by one service, so that none replaces another's, and named after its project", () => {
   const all = [base, scale].flatMap((file) => Object.values(file.services));
   const built = all.filter(({ build }) => build);
   const images = built.map(({ image }) => image);
-  expect(images.toSorted()).toEqual(["single-audit", "single-audit-postgrest", "single-audit-storage"]);
+  expect(images.toSorted()).toEqual([programImage, `${programImage}-postgrest`, `${programImage}-storage`]);
 });
 
 describe.each([...services, ...own])("the service %s", (name, service) => {
@@ -116,8 +117,8 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
       for (const [, from = ""] of build.dockerfile_inline.matchAll(/(?:^FROM |--from=)(\S+)/gm)) {
         expect(from.replace(/\$\{\w+:-([^}]+)\}/, "$1")).toMatch(pinned);
       }
-      expect(image).toBe(`single-audit-${name}`);
-    } else if (image !== undefined && !image.startsWith("single-audit")) expect(image).toMatch(pinned);
+      expect(image).toBe(`${programImage}-${name}`);
+    } else if (image !== undefined && !image.startsWith(programImage)) expect(image).toMatch(pinned);
   });
 
   test("is contained", () => {
@@ -136,7 +137,7 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
   });
 
   test("does not run as root", () => {
-    if (service.image === "single-audit") {
+    if (service.image === programImage) {
       expect(service.user).toBeUndefined();
       expect(dockerfile).toMatch(/^USER node$/m);
     } else expect(service.user).toMatch(/^([1-9]\d*:[1-9]\d*|kong)$/);

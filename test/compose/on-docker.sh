@@ -1,33 +1,21 @@
 #!/usr/bin/env bash
-# npm run test:compose: the compose files on a real engine, and the HTTP tests against the containers. It has volumes of
-# its own and takes the ports of the README; everything is removed at the end. Exit status: 3 where there is no engine.
+# npm run test:compose: the compose files on a real engine, and the HTTP tests against the containers. It runs in a project
+# and a copy of the checkout of its own (in-own-project.sh), which are removed at the end.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+[ "${OWN_PROJECT:-}" = "$PWD" ] || exec bash test/compose/in-own-project.sh bash test/compose/on-docker.sh
 
-if ! docker compose version > /dev/null 2>&1 || ! docker info > /dev/null 2>&1; then
-  echo "test:compose: no Docker engine with Compose answers here, so nothing was tested." >&2
-  exit 3
-fi
-export COMPOSE_PROJECT_NAME=single-audit-test
 # The port proxy hides addresses from Kong, so the tests say them, and Kong believes the networks of Docker.
 export TRUSTED_IPS=172.16.0.0/12,192.168.0.0/16 FORWARD_ADDRESSES=1
-BASE_URL="http://127.0.0.1:${GATEWAY_PORT:-8000}"
-APP_URL="http://127.0.0.1:${APP_PORT:-8001}"
+BASE_URL=http://127.0.0.1:$GATEWAY_PORT
+APP_URL=http://127.0.0.1:$APP_PORT
 export API_URL=$BASE_URL
-sample=$(mktemp -d)
+sample=$PWD/sample
+mkdir "$sample"
 migration=db/migrations/29990101000000000_fail.sql
-changed=scripts/changed-by-test-compose
 compose() { docker compose --progress quiet "$@"; }
 up() { compose up --build --detach --wait --wait-timeout 300; }
 address() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_database\").IPAddress}}" "$(compose ps --quiet "$1")"; }
-finish() {
-  status=$?
-  [ "$status" = 0 ] || compose logs --tail 100
-  COMPOSE_FILE=docker-compose.yml:docker-compose.scale.yml compose down --volumes --remove-orphans
-  docker volume rm --force "${COMPOSE_PROJECT_NAME}_postgres" "${COMPOSE_PROJECT_NAME}_postgres-replica" > /dev/null
-  rm -rf "$sample" "$migration" "$changed"
-}
-trap finish EXIT
 
 # watch FILE KEY URL…: writes down each status, ten times a second, until unwatch: that of the first address that answers,
 # as behind a load balancer. 000 is no answer.
@@ -77,7 +65,7 @@ TRIBAL_KEY=$(compose run --rm keys issue --tier tribal --owner test@example.gov 
 npm run -s sample -- --out "$sample/files" --pdf
 chmod -R a+rX "$sample"
 compose run --rm --volume "$sample/files:/source:ro" publish --from /source
-compose cp "$sample/files/reports" "storage:/data/${S3_BUCKET:-single-audit}/"
+compose cp "$sample/files/reports" "storage:/data/single-audit/"
 
 echo "A key works on the next request, and the gateway serves the same after a restart."
 curl -fsS -o /dev/null "$BASE_URL/general?limit=1" -H "x-api-key: $TRIBAL_KEY"
@@ -109,8 +97,8 @@ echo "No log has a query string."
 
 echo "The scale file starts on the same data, and both gateways serve."
 export COMPOSE_FILE=docker-compose.yml:docker-compose.scale.yml
-BASE_2_URL="http://127.0.0.1:${GATEWAY_2_PORT:-8010}"
-APP_2_URL="http://127.0.0.1:${APP_2_PORT:-8011}"
+BASE_2_URL=http://127.0.0.1:$GATEWAY_2_PORT
+APP_2_URL=http://127.0.0.1:$APP_2_PORT
 smoke() {
   npm run -s smoke -- --base-url "$1" --app-url "$2" --key "$INDIVIDUAL_KEY" --tribal-key "$TRIBAL_KEY"
 }
@@ -127,7 +115,7 @@ printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
 if npm run -s compose:upgrade; then exit 1; fi
 [ "$containers" = "$(compose ps --quiet | sort)" ]
 rm "$migration"
-echo "A new image." > "$changed"
+echo "A new image." > scripts/changed-by-test-compose
 npm run -s compose:upgrade
 unwatch
 [ "$containers" != "$(compose ps --quiet | sort)" ]

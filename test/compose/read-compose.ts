@@ -41,6 +41,9 @@ export interface Compose {
   secrets: Record<string, { file?: string; environment?: string }>;
 }
 
+/** Images are named after the project. */
+export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";
+
 /** Reads a compose file; its services have what they extend, which may stand in `parent`. */
 export async function readCompose(file: string, parent?: Compose): Promise<Compose> {
   const text = await readFile(path.join(project, file), "utf8");
