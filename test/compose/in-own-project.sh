@@ -33,13 +33,13 @@ every_file=docker-compose.yml:docker-compose.scale.yml
 
 command=
 copy=$(cd "$(mktemp -d)" && pwd -P)
-# Removes what carries the project's label, and nothing that only has a name that Compose was told.
+# Removes only what carries the project's label: a name could lead to a live volume.
 finish() {
   status=$?
   set +e
-  # npm passes on the signal that the terminal has sent already.
+  # npm passes on a signal that the terminal has already sent, and the second one must not stop this.
   trap '' INT TERM HUP
-  # Compose must have ended, or it makes more of the project.
+  # A command that still runs could start more containers.
   kill -TERM -- "-$command" 2> /dev/null
   for _ in {1..300}; do
     kill -0 -- "-$command" 2> /dev/null || break
@@ -58,7 +58,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# The copy also keeps the live secrets apart, and the files that tests add.
+# In the copy, tests make secrets and migrations of their own.
 git ls-files -z --cached --others --exclude-standard -- . ':!.env' ':!secrets' ':!node_modules' |
   tar --create --null --files-from=- --ignore-failed-read | tar --extract --directory="$copy"
 ln -s "$PWD/node_modules" "$copy"
@@ -76,7 +76,7 @@ if foreign=$(grep -Fx "$volumes" <<< "$existing"); then
   exit 1
 fi
 
-# A group of its own, so that all of it can be ended.
+# Job control gives the command a process group of its own, which finish can end as a whole.
 set -m
 "$@" < /dev/null &
 command=$!
