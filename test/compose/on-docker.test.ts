@@ -14,8 +14,8 @@ const settings = {
   POSTGRES_REPLICA_VOLUME: "single-audit_postgres-replica-2",
 };
 const live = ["single-audit_postgres", settings.POSTGRES_VOLUME, settings.POSTGRES_REPLICA_VOLUME];
-const used = ["docker-compose.yml", "docker-compose.scale.yml", "package.json", ".gitignore", "test/compose"];
-const folders = ["db", "gateway", "scripts", "service"];
+const files = ["docker-compose.yml", "docker-compose.scale.yml", "package.json"];
+const folders = ["db", "gateway", "scripts", "service", "test/compose"];
 
 let directory: string;
 let checkout: string;
@@ -28,17 +28,13 @@ beforeEach(async () => {
   state = path.join(directory, "state");
   temporary = path.join(directory, "temporary");
   await mkdir(temporary, { recursive: true });
-  for (const name of [...used, ...folders]) {
+  for (const name of [...files, ...folders]) {
     await cp(path.join(project, name), path.join(checkout, name), { recursive: true });
   }
   await symlink(path.join(project, "node_modules"), path.join(checkout, "node_modules"));
   execFileSync("git", ["init", "--quiet"], { cwd: checkout });
-  await writeFile(
-    path.join(checkout, ".env"),
-    Object.entries(settings)
-      .map((it) => `${it.join("=")}\n`)
-      .join(""),
-  );
+  const lines = Object.entries(settings).map((setting) => setting.join("="));
+  await writeFile(path.join(checkout, ".env"), lines.join("\n"));
   await mkdir(path.join(checkout, "secrets"));
   await writeFile(path.join(checkout, "secrets/postgres_password"), "live");
   await mkdir(path.join(state, "volumes"), { recursive: true });
@@ -48,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await rm(directory, { recursive: true, force: true }));
 
-/** Docker, and what would ask the service: none runs. */
+/** Programs that act as if the service ran: docker, and the clients that the script starts. */
 async function writePrograms(): Promise<void> {
   const npm = execFileSync("/bin/sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim();
   const programs = {
@@ -70,7 +66,7 @@ async function writePrograms(): Promise<void> {
   }
 }
 
-/** A group of its own, as a terminal gives it. */
+/** Starts the script in a process group of its own, as a terminal does. */
 function start(): ChildProcess {
   const env = {
     ...process.env,
@@ -81,7 +77,7 @@ function start(): ChildProcess {
   return spawn("bash", ["test/compose/on-docker.sh"], { cwd: checkout, env, detached: true });
 }
 
-/** @returns the exit status or the signal, and what was said */
+/** @returns the exit status or the signal, and the output */
 async function end(child: ChildProcess) {
   let said = "";
   child.stdout?.on("data", (data) => (said += data));
