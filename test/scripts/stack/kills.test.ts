@@ -37,9 +37,7 @@ beforeAll(async () => {
   stack = await runSeparateStack({ GATEWAY_CONFIG: await writeHighLimits(directory) });
   const { base_url, app_url, database_url } = stack.facts;
   const client = await connect(database_url, "test");
-  const { next: nextKey } = await issueKeys(client, base_url, { individual: 2, tribal: 1 }).finally(() =>
-    client.end(),
-  );
+  const { next: nextKey } = await issueKeys(client, { individual: 2, tribal: 1 }).finally(() => client.end());
   readers = await startReaders({ baseUrl: base_url, appUrl: app_url, databaseUrl: database_url, nextKey });
 });
 afterAll(async () => {
