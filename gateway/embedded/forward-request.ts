@@ -1,15 +1,21 @@
-import { Agent, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { Agent, type IncomingMessage, type RequestOptions, request, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { flattenHeaders, type Headers } from "./headers.ts";
-import { escapePath } from "./normalize-path.ts";
-import type { Exchange } from "./plugin.ts";
-import type { Route } from "./route.ts";
+import type { Service } from "./route.ts";
 
 /** Shorter than what upstreams keep, so that a request rarely meets a connection that is being closed. */
 const IDLE_CONNECTION_MS = 10_000;
 /** PROXY_NEXT_UPSTREAM_TIMEOUT of gateway/kong.env. */
 const REPEAT_MS = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export interface Outgoing {
+  client: IncomingMessage;
+  clientResponse: ServerResponse;
+  service: Service;
+  options: RequestOptions;
+  /** A body that was read before; without it the client's, as it streams in. */
+  body: Buffer | undefined;
+}
 
 /** Why there is no response, as HTTP. */
 export class ForwardError extends Error {
@@ -49,57 +55,35 @@ export function hasBodyOf({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Sends a request with the client's body as it streams in, and returns the response once its head is there.
- * Tried again as often as the service says, within a second of the first try, while nothing was lost by trying: the
- * connection was refused, or the method may be repeated, and there is no body. Ends when the client goes away.
+ * Sends a request and returns the response once its head is there. Tried again as often as the service says, within a second
+ * of the first try, while nothing was lost by trying: the connection was refused, or the method may be repeated, and there is
+ * no body. Ends when the client goes away.
  * @throws ForwardError 502, 503 (no such host) or 504.
  */
-export async function forwardRequest(
-  client: IncomingMessage,
-  clientResponse: ServerResponse,
-  exchange: Exchange,
-  headers: Headers,
-  route: Route,
-  agent: Agent,
-): Promise<IncomingMessage> {
+export async function forwardRequest(outgoing: Outgoing): Promise<IncomingMessage> {
   const repeatUntil = performance.now() + REPEAT_MS;
   for (let failures = 0; ; ) {
     const state = { isConnected: false, isReused: false };
     try {
-      return await sendOnce(client, clientResponse, exchange, headers, route, agent, state);
+      return await sendOnce(outgoing, state);
     } catch (error) {
-      const mayRepeat = !hasBodyOf(client) && (!state.isConnected || REPEATABLE.has(exchange.method));
-      const status = error instanceof ForwardError ? error.status : 0;
-      if (clientResponse.destroyed || !mayRepeat || status === 503 || performance.now() > repeatUntil)
-        throw error;
+      const { client, clientResponse, service } = outgoing;
+      const mayRepeat = !state.isConnected || REPEATABLE.has(client.method ?? "");
+      const status = error instanceof ForwardError ? error.status : 503;
+      if (clientResponse.destroyed || !mayRepeat || hasBodyOf(client)) throw error;
+      if (status === 503 || performance.now() > repeatUntil) throw error;
       // As in nginx, a kept connection that turns out to be closed is not counted as a try.
-      if (!(state.isReused && status === 502) && ++failures > route.service.retries) throw error;
+      if (!(state.isReused && status === 502) && ++failures > service.retries) throw error;
     }
   }
 }
 
-async function sendOnce(
-  client: IncomingMessage,
-  clientResponse: ServerResponse,
-  { method, path, query, body }: Exchange,
-  headers: Headers,
-  { service }: Route,
-  agent: Agent,
+function sendOnce(
+  { client, clientResponse, service, options, body }: Outgoing,
   state: { isConnected: boolean; isReused: boolean },
 ): Promise<IncomingMessage> {
-  const mark = query !== "" || client.url?.endsWith("?") ? `?${query}` : "";
-  const { hostname, port } = new URL(service.url);
-  return await new Promise((resolve, reject) => {
-    const outgoing = request({
-      agent,
-      host: hostname.replace(/^\[|\]$/g, ""),
-      port,
-      method,
-      path: escapePath(path) + mark,
-      headers: flattenHeaders(headers),
-      // PostgREST repeats the URL in Content-Location.
-      maxHeaderSize: 131_072,
-    });
+  return new Promise((resolve, reject) => {
+    const outgoing = request(options);
     const cancel = () => outgoing.destroy();
     clientResponse.once("close", cancel);
     outgoing.once("close", () => clientResponse.off("close", cancel));
@@ -110,10 +94,8 @@ async function sendOnce(
       outgoing.destroy(error);
     };
     // A process that is busy hears of its connection after the timer's time: what has come is looked at first.
-    const connecting = setTimeout(
-      () => setImmediate(() => state.isConnected || fail(new ForwardError(504))),
-      service.connect_timeout,
-    );
+    const expire = () => setImmediate(() => state.isConnected || fail(new ForwardError(504)));
+    const connecting = setTimeout(expire, service.connect_timeout);
     outgoing.once("socket", (socket) => {
       state.isReused = outgoing.reusedSocket;
       const onConnect = () => {
@@ -139,8 +121,7 @@ async function sendOnce(
       clearTimeout(connecting);
       fail(new ForwardError(error.code === "ENOTFOUND" ? 503 : 502, error));
     });
-    if (body !== undefined) outgoing.end(body);
-    else if (hasBodyOf(client)) client.pipe(outgoing);
-    else outgoing.end();
+    if (body === undefined && hasBodyOf(client)) client.pipe(outgoing);
+    else outgoing.end(body);
   });
 }

@@ -12,42 +12,39 @@ export const luaPluginsDirectory = path.resolve(import.meta.dirname, "../plugins
  * @throws Error for a configuration that the plugin's schema refuses.
  */
 export async function loadLuaPlugin(name: string, config: Record<string, string | number>): Promise<Plugin> {
-  const pdk = path.join(import.meta.dirname, "pdk.lua");
-  const call = await runLua(await readFile(pdk, "latin1"));
-  const directory = path.join(luaPluginsDirectory, name);
-  for (const file of await readdir(directory)) {
-    const source = await readFile(path.join(directory, file), "latin1");
-    call("preload", `kong.plugins.${name}.${file.replace(/\.lua$/, "")}`, source);
+  const call = await runLua(await readFile(path.join(import.meta.dirname, "pdk.lua"), "latin1"));
+  for (const file of await readdir(path.join(luaPluginsDirectory, name))) {
+    const source = await readFile(path.join(luaPluginsDirectory, name, file), "latin1");
+    call("preload", `kong.plugins.${name}.${path.parse(file).name}`, source);
   }
-  const priority = Number(call("start", name, Object.entries(config).flat().concat("").join("\n")));
+  const priority = Number(call("start", name, `${Object.entries(config).flat().join("\n")}\n`));
   return {
     name,
     priority,
     rewrite(exchange) {
-      const { id, method, path, rawPath, query, address, headers } = exchange;
-      const changes = call("rewrite", id, joinLines([method, path, rawPath, query, address], headers));
-      for (const [kind, text] of splitChanges(changes)) {
-        if (kind === "Q") exchange.query = text;
-        else if (kind === "L") exchange.loggedPath = text;
-        else changeHeader(headers, kind, text);
-      }
+      const { id, method, path, rawPath, address, headers } = exchange;
+      const text = joinLines([method, path, rawPath, exchange.query, address], headers);
+      applyChanges(call("rewrite", id, text), headers, (kind, text) => {
+        if (kind === "L") exchange.loggedPath = text;
+        else exchange.query = text;
+      });
     },
-    access(exchange) {
-      let answer: (Answer & { headers: Headers }) | undefined;
-      for (const [kind, text] of splitChanges(call("access", exchange.id))) {
-        if (kind === "X") answer = { status: Number(text), headers: new Map() };
-        else if (kind === "B" && answer) answer.body = text;
-        else changeHeader(answer?.headers ?? exchange.headers, kind, text);
-      }
+    access({ id, headers }) {
+      let answer: Answer | undefined;
+      const own: Headers = new Map();
+      const changes = call("access", id);
+      applyChanges(changes, changes.startsWith("X") ? own : headers, (kind, text) => {
+        if (kind === "X") answer = { status: Number(text), headers: own };
+        else if (answer) answer.body = text;
+      });
       return answer;
     },
     filterHeaders({ id, address }, { status, headers, source }) {
-      const changes = call("header_filter", id, joinLines([address, source, String(status)], headers));
       let isHeld = false;
-      for (const [kind, text] of splitChanges(changes)) {
-        if (kind === "W") isHeld = true;
-        else changeHeader(headers, kind, text);
-      }
+      const text = joinLines([address, source, String(status)], headers);
+      applyChanges(call("header_filter", id, text), headers, () => {
+        isHeld = true;
+      });
       return isHeld;
     },
     filterBody: ({ id }, body) => call("body_filter", id, body),
@@ -61,13 +58,13 @@ function joinLines(fields: string[], headers: Headers): string {
   return text;
 }
 
-function splitChanges(changes: string): [kind: string, text: string][] {
-  if (changes === "") return [];
-  return changes.split("\0").map((change) => [change.charAt(0), change.slice(1)]);
-}
-
-function changeHeader(headers: Headers, kind: string, text: string): void {
-  const [name = "", value = ""] = text.split("\n");
-  if (kind === "S") setHeader(headers, name, value);
-  else headers.delete(name.toLowerCase());
+/** Changes headers as Lua says; `other` is told of all else. */
+function applyChanges(changes: string, headers: Headers, other: (kind: string, text: string) => void): void {
+  for (const change of changes === "" ? [] : changes.split("\0")) {
+    const text = change.slice(1);
+    const [name = "", value = ""] = text.split("\n");
+    if (change.startsWith("S")) setHeader(headers, name, value);
+    else if (change.startsWith("C")) headers.delete(name.toLowerCase());
+    else other(change.charAt(0), text);
+  }
 }

@@ -1,40 +1,43 @@
 -- The part of Kong's plugin development kit that the plugins of this repository use, for Lua in WebAssembly. TypeScript
--- (lua-plugin.ts) calls one function a phase, with the request or the answer as one string, and gets a list of changes as
--- one string: crossing the border costs more than the work.
-
-local MOST_HEADERS, MOST_ARGUMENTS = 100, 100
-local MOST_SHARED_KEYS = 50000
-local EXIT = {}
+-- (lua-plugin.ts) calls a function a phase, with the request or the answer as one string, and gets a list of changes as one
+-- string: each crossing costs more than the work.
 
 local sha256_hex = ...
+local MOST_HEADERS, MOST_ARGUMENTS, MOST_SHARED_KEYS = 100, 100, 50000
+local EXIT = {}
+
 local handler, config
--- By request: what plugins see of it, from its first phase to its last.
+-- What plugins see of a request, from its first phase to its last.
 local requests = {}
 local request, changes
 
-local function change(kind, ...)
-  changes[#changes + 1] = kind .. table.concat({ ... })
-end
-
--- nginx escapes what would end the header line.
-local function escape(value)
-  return (tostring(value):gsub("[%z\1-\8\10-\31\127]", function(char) return ("%%%02X"):format(char:byte()) end))
+local function change(kind, text)
+  changes[#changes + 1] = kind .. text
 end
 
 local function unescape(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
 end
 
---- Reads names and values, one a line, as ngx.req.get_headers does: a name sent twice has a table of values.
+-- nginx escapes what would end the header line.
+local function set_header(name, value)
+  value = tostring(value):gsub("[%z\1-\8\10-\31\127]", function(char) return ("%%%02X"):format(char:byte()) end)
+  change("S", name .. "\n" .. value)
+end
+
+local function clear_header(name)
+  change("C", name)
+end
+
+--- Reads names and values, a line each, as ngx.req.get_headers does: a name that was sent twice has a table.
 local function read_headers(next_line, most)
   local headers, count = {}, 0
   for name in next_line do
+    local value, known = next_line(), headers[name]
     count = count + 1
     if count > most then
       return headers, "truncated"
-    end
-    local value, known = next_line(), headers[name]
-    if type(known) == "table" then
+    elseif type(known) == "table" then
       known[#known + 1] = value
     else
       headers[name] = known and { known, value } or value
@@ -43,47 +46,60 @@ local function read_headers(next_line, most)
   return headers
 end
 
--- A shared dictionary in two halves: when one is full, the older is forgotten.
+-- A dictionary in two halves: when one is full, the older is forgotten.
 local Shared = {}
 Shared.__index = Shared
 
-function Shared:get(key)
+function Shared:find(key)
   local entry = self.new[key] or self.old[key]
-  return entry and entry.expires > os.time() and entry.value or nil
+  return entry and entry.expires > os.time() and entry or nil
+end
+
+function Shared:get(key)
+  local entry = self:find(key)
+  return entry and entry.value
 end
 
 function Shared:incr(key, by, init, seconds)
-  local value = self:get(key)
-  if value then
-    local entry = self.new[key] or self.old[key]
-    entry.value = value + by
-    return entry.value
+  local entry = self:find(key)
+  if not entry then
+    if self.count == MOST_SHARED_KEYS then
+      self.old, self.new, self.count = self.new, {}, 0
+    end
+    entry = { value = init, expires = os.time() + seconds }
+    self.new[key], self.count = entry, self.count + 1
   end
-  if self.count >= MOST_SHARED_KEYS then
-    self.old, self.new, self.count = self.new, {}, 0
-  end
-  self.count = self.count + 1
-  self.new[key] = { value = init + by, expires = os.time() + seconds }
-  return init + by
+  entry.value = entry.value + by
 end
 
-ngx = {
-  shared = setmetatable({}, {
-    __index = function(shared, name)
-      shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, Shared)
-      return shared[name]
-    end,
-  }),
+ngx = { shared = {} }
+setmetatable(ngx.shared, {
+  __index = function(shared, name)
+    shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, Shared)
+    return shared[name]
+  end,
+})
+
+kong = {
+  ctx = {},
+  client = { get_forwarded_ip = function() return request.address end },
+  request = {
+    get_method = function() return request.method end,
+    get_path = function() return request.path end,
+    get_raw_path = function() return request.raw_path end,
+    get_raw_query = function() return request.query end,
+  },
+  service = { request = { set_header = set_header, clear_header = clear_header } },
+  response = {
+    get_source = function() return request.source end,
+    get_status = function() return request.status end,
+    clear_header = clear_header,
+    set_header = set_header,
+    set_raw_body = function(body) request.body = body end,
+  },
 }
-kong = { ctx = {}, client = {}, request = {}, response = {}, service = { request = {} } }
 
-function kong.client.get_forwarded_ip() return request.address end
-function kong.request.get_method() return request.method end
-function kong.request.get_path() return request.path end
-function kong.request.get_raw_path() return request.raw_path end
-function kong.request.get_raw_query() return request.query end
-
---- In later phases other plugins may have changed them, which is not known here.
+--- What other plugins change later is not known here, so this is for rewrite alone.
 function kong.request.get_headers()
   assert(request.headers, "kong.request.get_headers is implemented for the phase rewrite alone")
   return request.headers, request.truncated
@@ -95,43 +111,27 @@ function kong.request.get_query_arg(wanted)
     local name, equals, value = argument:match("^([^=]*)(=?)(.*)$")
     name = unescape(name)
     count = count + (name == "" and 0 or 1)
-    if count > MOST_ARGUMENTS then
-      return nil
-    elseif name == wanted then
-      return equals == "" or unescape(value)
+    if name == wanted or count > MOST_ARGUMENTS then
+      return name == wanted and (equals == "" or unescape(value)) or nil
     end
   end
 end
 
-local function set_header(name, value) change("S", name, "\n", escape(value)) end
-local function clear_header(name) change("C", name) end
-
-kong.service.request.set_header = set_header
-kong.service.request.clear_header = clear_header
 function kong.service.request.set_raw_query(query)
   request.query = query
   change("Q", query)
 end
 
-function kong.response.get_source() return request.source end
-function kong.response.get_status() return request.status end
+--- Of the answer as it came.
 function kong.response.get_header(name)
   local value = request.answer[name:lower()]
   return type(value) == "table" and value[1] or value
 end
-function kong.response.set_header(name, value)
-  request.answer[name:lower()] = tostring(value)
-  set_header(name, value)
-end
-function kong.response.clear_header(name)
-  request.answer[name:lower()] = nil
-  clear_header(name)
-end
+
 function kong.response.get_raw_body()
   request.is_held = true
   return request.body
 end
-function kong.response.set_raw_body(body) request.body = body end
 
 function kong.response.exit(status, body, headers)
   change("X", status)
@@ -142,18 +142,15 @@ function kong.response.exit(status, body, headers)
   error(EXIT, 0)
 end
 
-local function begin(id, of_request)
-  requests[id] = of_request
-  request, changes = of_request, {}
+local function run(id, of_request, ...)
+  requests[id], request = of_request, of_request
   ngx.var, kong.ctx.plugin = of_request.var, of_request.context
-end
-
-local function run(phase)
-  if handler[phase] then
-    local ok, problem = pcall(handler[phase], handler, config)
-    if not ok and problem ~= EXIT then
-      error(problem, 0)
+  for _, phase in ipairs({ ... }) do
+    local ok, problem = true, nil
+    if handler[phase] then
+      ok, problem = pcall(handler[phase], handler, config)
     end
+    assert(ok or problem == EXIT, problem)
   end
 end
 
@@ -161,11 +158,10 @@ local function read_config(fields, given)
   local values = {}
   for _, field in ipairs(fields) do
     local name, rule = next(field)
-    local value = given[name]
-    values[name] = rule.type == "integer" and math.tointeger(tonumber(value)) or value
-    assert(math.type(values[name]) == rule.type or type(values[name]) == rule.type, name .. ": expected type " .. rule.type)
-    assert(not rule.gt or values[name] > rule.gt, name .. ": expected more than " .. tostring(rule.gt))
-    given[name] = nil
+    local value = rule.type == "integer" and math.tointeger(tonumber(given[name])) or given[name]
+    assert(math.type(value) == rule.type or type(value) == rule.type, name .. ": expected type " .. rule.type)
+    assert(not rule.gt or value > rule.gt, name .. ": expected more than " .. tostring(rule.gt))
+    values[name], given[name] = value, nil
   end
   assert(next(given) == nil, tostring(next(given)) .. ": the schema has no such field")
   return values
@@ -194,51 +190,43 @@ end
 
 function phases.rewrite(id, text)
   local line = text:gmatch("([^\n]*)\n")
-  begin(id, { method = line(), path = line(), raw_path = line(), query = line(), address = line(), var = {}, context = {} })
-  request.headers, request.truncated = read_headers(line, MOST_HEADERS)
-  run("rewrite")
-  request.headers = nil
-  if ngx.var.logged_path then
-    change("L", ngx.var.logged_path)
+  local new = { method = line(), path = line(), raw_path = line(), query = line(), address = line(), var = {}, context = {} }
+  new.headers, new.truncated = read_headers(line, MOST_HEADERS)
+  run(id, new, "rewrite")
+  new.headers = nil
+  if new.var.logged_path then
+    change("L", new.var.logged_path)
   end
-  return table.concat(changes, "\0")
 end
 
 function phases.access(id)
-  begin(id, requests[id])
-  run("access")
-  return table.concat(changes, "\0")
+  run(id, requests[id], "access")
 end
 
---- Also asks the phase body_filter whether it wants the body, which is then held back until it is whole.
+--- Asks body_filter as well whether it wants the body, which is then held back until it is whole.
 function phases.header_filter(id, text)
   local line = text:gmatch("([^\n]*)\n")
   local address = line()
-  -- A request that could not be read has had no phases.
-  begin(id, requests[id] or { address = address, var = {}, context = {} })
-  request.source, request.status = line(), tonumber(line())
-  request.answer = read_headers(line, math.huge)
-  run("header_filter")
-  run("body_filter")
-  if request.is_held then
-    change("W")
-  else
-    requests[id] = nil
+  -- A request that could not be read has had no phase before.
+  local known = requests[id] or { address = address, var = {}, context = {} }
+  known.source, known.status, known.answer = line(), tonumber(line()), read_headers(line, math.huge)
+  run(id, known, "header_filter", "body_filter")
+  if known.is_held then
+    change("W", "")
   end
-  return table.concat(changes, "\0")
 end
 
 function phases.body_filter(id, body)
-  begin(id, requests[id])
-  requests[id] = nil
-  request.body = body
-  run("body_filter")
+  requests[id].body = body
+  run(id, requests[id], "body_filter")
   return request.body
 end
 
---- The client has gone.
 function phases.forget(id)
   requests[id] = nil
 end
 
-return function(phase, ...) return phases[phase](...) or "" end
+return function(phase, ...)
+  changes = {}
+  return phases[phase](...) or table.concat(changes, "\0")
+end

@@ -19,13 +19,13 @@ export interface Exchange {
   readonly answerHeaders: Headers;
   /** The path, if it cannot hold a key. */
   loggedPath?: string;
-  /** What `readBody` has read. */
-  body: Buffer | undefined;
-  /** Reads a body of unknown length, to be sent on from memory; nothing if it is longer than `limit` bytes. */
+  /** A body of unknown length, once it is read. */
+  body?: Buffer | undefined;
+  /** Reads a body of unknown length; nothing if it is longer than `limit` bytes. */
   readBody(limit: number): Promise<Buffer | undefined>;
 }
 
-/** An answer of the gateway's own. Without a body the plugins write one. */
+/** An answer of the gateway's own. */
 export interface Answer {
   status: number;
   headers?: Headers;
@@ -44,13 +44,10 @@ export interface Plugin {
   rewrite?(exchange: Exchange): void;
   /** Before the upstream is asked; an answer ends the request. */
   access?(exchange: Exchange): Answer | undefined | Promise<Answer | undefined>;
-  /** Before any answer is sent. True holds the body back, for `filterBody`. */
-  filterHeaders?(
-    exchange: Exchange,
-    answer: { status: number; headers: Headers; source: Source },
-  ): boolean;
-  /** Turns the whole body, one character a byte, into the one that is sent. */
+  /** Before any answer is sent. True holds the body back until it is whole, for `filterBody`. */
+  filterHeaders?(exchange: Exchange, answer: { status: number; headers: Headers; source: Source }): boolean;
+  /** The body that is sent. One character is a byte. */
   filterBody?(exchange: Exchange, body: string): string;
-  /** The client has gone before it was answered. */
+  /** The request is over. */
   forget?(exchange: Exchange): void;
 }

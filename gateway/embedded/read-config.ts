@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { parseDocument } from "yaml";
+import { parse } from "yaml";
 import { z } from "zod";
 import { loadLuaPlugin, luaPluginsDirectory } from "./lua-plugin.ts";
 import type { Plugin } from "./plugin.ts";
@@ -11,7 +11,7 @@ import { orderRoutes, type Route } from "./route.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const NOT_IMPLEMENTED = "not implemented by the embedded gateway; run Kong for this";
+const NOT_IMPLEMENTED = "What Kong could do is not implemented by the embedded gateway; run Kong for this.";
 
 // Requests are counted whether it is there or not.
 const prometheus = z
@@ -29,14 +29,18 @@ const describedPlugins = [
 const plugins = z.array(z.discriminatedUnion("name", describedPlugins)).default([]);
 
 const milliseconds = z.int().min(1).default(60_000);
-const route = z.strictObject({
-  name: z.string(),
-  paths: z.array(z.string().startsWith("/")).min(1),
-  headers: z.record(z.string(), z.array(z.string()).min(1)).default({}),
-  // Kong removes the path that a route names unless this is false; "/" makes no difference.
-  strip_path: z.literal(false).optional(),
-  plugins,
-});
+const route = z
+  .strictObject({
+    name: z.string(),
+    paths: z.array(z.string().startsWith("/")).min(1),
+    headers: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+    strip_path: z.boolean().default(true),
+    plugins,
+  })
+  .refine(({ paths, strip_path }) => !strip_path || paths.every((path) => path === "/"), {
+    path: ["strip_path"],
+    error: 'expected false, unless paths is ["/"]',
+  });
 const service = z.strictObject({
   name: z.string(),
   url: z.string().regex(/^http:\/\/(\[[0-9a-f:]+\]|[\w.-]+)(:\d+)?\/?$/i, "expected http://<host>:<port>"),
@@ -56,92 +60,51 @@ export interface GatewayConfig {
 }
 
 /**
- * Reads gateway/kong.yml, or a text like it. POSTGREST_URL of the environment stands for its placeholder, and other variables
- * for its references to Kong's vault env.
- * @throws Error naming everything in it that is wrong or that only Kong implements, a line each.
+ * Reads gateway/kong.yml, or a text like it, with POSTGREST_URL and GATEWAY_TOKEN of the environment.
+ * @throws Error naming everything in it that is wrong or that only Kong implements.
  */
 export async function readConfig(text: string, env: Environment): Promise<GatewayConfig> {
-  const yaml = parseDocument(fillPlaceholders(text, env));
-  if (yaml.errors[0]) throw new Error(yaml.errors[0].message.split("\n")[0], { cause: yaml.errors[0] });
-  const values: unknown = yaml.toJS();
-  const ownPlugins = (await readdir(luaPluginsDirectory)).map((name) => {
-    const config = z.record(z.string(), z.union([z.string(), z.number()]));
-    return describePlugin(
+  const luaConfig = z.record(z.string(), z.union([z.string(), z.number()]));
+  const luaPlugins = (await readdir(luaPluginsDirectory)).map((name) =>
+    describePlugin(
       name,
-      config.transform((values) => loadLuaPlugin(name, resolveReferences(values, env))),
-    );
-  });
+      luaConfig.transform((config) => loadLuaPlugin(name, config)),
+    ),
+  );
   const document = z.strictObject({
     _format_version: z.literal("3.0"),
     services: z.array(service),
-    plugins: z.array(z.discriminatedUnion("name", [...describedPlugins, ...ownPlugins])).default([]),
+    plugins: z.array(z.discriminatedUnion("name", [...describedPlugins, ...luaPlugins])).default([]),
   });
-  const parsed = await document.safeParseAsync(values);
-  if (!parsed.success)
-    throw new Error(parsed.error.issues.flatMap((it) => describeIssue(it, values)).join("\n"));
+  const parsed = await document.safeParseAsync(parse(fillPlaceholders(text, env)));
+  if (!parsed.success) throw new Error([z.prettifyError(parsed.error), NOT_IMPLEMENTED].join("\n"));
   const globals = replacePlugins([], parsed.data.plugins);
-  const routes = parsed.data.services.flatMap(({ routes, plugins, ...service }) =>
-    routes.flatMap(({ name, paths, headers, plugins: own }) =>
-      paths.map((path): Route => {
-        return {
-          name,
-          path,
-          headers,
-          service,
-          plugins: replacePlugins(replacePlugins(globals, plugins), own),
-        };
-      }),
-    ),
-  );
+  const routes = parsed.data.services.flatMap(({ routes, plugins, ...service }) => {
+    const inherited = replacePlugins(globals, plugins);
+    return routes.map(({ plugins, ...route }): Route => {
+      return { ...route, service, plugins: replacePlugins(inherited, plugins) };
+    });
+  });
   return { routes: orderRoutes(routes), plugins: globals };
 }
 
-/** As gateway/start.sh does for Kong. The embedded gateway counts in its own memory. */
+/**
+ * Puts values of the environment in the places of ${POSTGREST_URL} and {vault://env/gateway-token}. The embedded gateway
+ * counts in its own memory, whatever Kong would do.
+ */
 function fillPlaceholders(text: string, env: Environment): string {
-  const values = { ...env, COUNTERS: "local", REDIS_HOST: "127.0.0.1", REDIS_PORT: "6379" };
-  return text
-    .replace(/^ *#.*$/gm, "")
-    .replace(/\$\{(\w+)\}/g, (_, name: string) => readVariable(name, values));
-}
-
-/** {vault://env/gateway-token} is GATEWAY_TOKEN. */
-function resolveReferences<Value>(
-  values: Record<string, Value>,
-  env: Environment,
-): Record<string, Value | string> {
-  const resolve = (value: Value) => {
-    const [, name] = /^\{vault:\/\/env\/([\w-]+)\}$/.exec(String(value)) ?? [];
-    return name === undefined ? value : readVariable(name.replaceAll("-", "_").toUpperCase(), env);
-  };
-  return Object.fromEntries(Object.entries(values).map(([field, value]) => [field, resolve(value)]));
-}
-
-function readVariable(name: string, env: Environment): string {
-  const { [name]: value } = env;
-  if (!value) throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
-  return value;
+  const local = { COUNTERS: "local", REDIS_HOST: "127.0.0.1", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
+  const placeholder = /\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g;
+  return text.replace(/^ *#.*$/gm, "").replace(placeholder, (_, variable: string | undefined, secret = "") => {
+    const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
+    const value = new Map(Object.entries({ ...env, ...local })).get(name);
+    if (!value) throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
+    return value;
+  });
 }
 
 /** A route's plugin replaces the service's, and that the global one. The highest priority runs first. */
 function replacePlugins(plugins: Plugin[], entries: { config: Plugin }[]): Plugin[] {
   const kept = plugins.filter(({ name }) => entries.every(({ config }) => config.name !== name));
   return [...kept, ...entries.map(({ config }) => config)].sort((a, b) => b.priority - a.priority);
-}
-
-function describeIssue(issue: z.core.$ZodIssue, document: unknown): string[] {
-  const format = (path: PropertyKey[]) =>
-    path
-      .reduce<string>((text, it) => (typeof it === "number" ? `${text}[${it}]` : `${text}.${String(it)}`), "")
-      .slice(1);
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${format([...issue.path, key])}: ${NOT_IMPLEMENTED}`);
-  }
-  const value = issue.path.reduce<unknown>(
-    (it, key) => (it as Record<PropertyKey, unknown> | undefined)?.[key],
-    document,
-  );
-  const isKnownToKong =
-    value !== undefined && (issue.code === "invalid_union" || issue.code === "invalid_value");
-  const message = isKnownToKong ? `${JSON.stringify(value)} ${NOT_IMPLEMENTED}` : issue.message;
-  return [`${format(issue.path)}: ${message}`];
 }

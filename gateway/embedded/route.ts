@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { getHeader, type Headers } from "./headers.ts";
 import type { Plugin } from "./plugin.ts";
 
@@ -11,30 +12,31 @@ export interface Service {
   retries: number;
 }
 
-/** A route with one of its paths, which is a prefix of text, not of segments. */
 export interface Route {
   name: string;
-  path: string;
-  /** Values of which the header must have one. */
+  /** Each is a prefix of text, not of segments. */
+  paths: string[];
+  /** Of each header the values of which it must have one. */
   headers: Record<string, string[]>;
   service: Service;
   plugins: Plugin[];
 }
 
-/** Kong's order: routes that ask for headers first, those that ask for more of them before others, then longer paths. */
+/** Kong's order: routes that ask for more headers first, then those with longer paths. */
 export function orderRoutes(routes: Route[]): Route[] {
   const count = ({ headers }: Route) => Object.keys(headers).length;
-  return routes.sort((a, b) => count(b) - count(a) || b.path.length - a.path.length);
+  const measure = ({ paths }: Route) => Math.max(...paths.map((path) => path.length));
+  return routes.sort((a, b) => count(b) - count(a) || measure(b) - measure(a));
 }
 
-/** `routes` in the order of `orderRoutes`; `path` normalized. */
+/** `routes` in the order of `orderRoutes`; `path` normalized. Kong's router knows no path that is not UTF-8. */
 export function matchRoute(routes: readonly Route[], path: string, headers: Headers): Route | undefined {
+  const hasValue = ([name, values]: [string, string[]]) => {
+    const value = getHeader(headers, name.toLowerCase())?.toLowerCase();
+    return values.some((it) => it.toLowerCase() === value);
+  };
+  if (!isUtf8(Buffer.from(path, "latin1"))) return undefined;
   return routes.find(
-    (route) =>
-      path.startsWith(route.path) &&
-      Object.entries(route.headers).every(([name, values]) => {
-        const value = getHeader(headers, name.toLowerCase())?.toLowerCase();
-        return values.some((it) => it.toLowerCase() === value);
-      }),
+    (route) => route.paths.some((it) => path.startsWith(it)) && Object.entries(route.headers).every(hasValue),
   );
 }

@@ -4,8 +4,8 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
 
-/** As nginx compresses by gateway/kong.env, and text/html in any case. */
-const GZIP_TYPES = /^(application\/(json|vnd\.pgrst\.object\+json|openapi\+json)|text\/(csv|html))\s*(;|$)/i;
+/** As nginx compresses by gateway/kong.env. */
+const GZIP_TYPES = /^(application\/(json|vnd\.pgrst\.object\+json|openapi\+json)|text\/csv)\s*(;|$)/i;
 const GZIP_STATUSES = new Set([200, 403, 404]);
 const GZIP_MIN_BYTES = 20;
 const GZIP_LEVEL = 1;
@@ -14,7 +14,7 @@ export interface Reply {
   status: number;
   reason: string | undefined;
   headers: Headers;
-  /** A string has one character a byte. */
+  /** A string is the gateway's own, with one character a byte. */
   body: Readable | string;
 }
 
@@ -25,13 +25,12 @@ export async function sendResponse(
   { status, reason, headers, body }: Reply,
   gzip: boolean,
 ): Promise<void> {
-  const isCompressible = gzip && mayCompress(status, headers);
-  if (isCompressible) {
-    const vary = headers.get("vary");
-    if (vary) vary.values.push("Accept-Encoding");
-    else setHeader(headers, "Vary", "Accept-Encoding");
-  }
-  const compress = isCompressible && request.method !== "HEAD" && takesGzip(request);
+  if (typeof body === "string") setHeader(headers, "Content-Length", body.length);
+  // nginx takes an answer to HEAD for one to GET if the upstream gave it.
+  const isOwnHead = request.method === "HEAD" && typeof body === "string";
+  const isCompressible = gzip && !isOwnHead && mayCompress(status, headers);
+  if (isCompressible) setHeader(headers, "Vary", "Accept-Encoding");
+  const compress = isCompressible && takesGzip(request);
   if (compress) {
     headers.delete("content-length");
     headers.delete("accept-ranges");
@@ -40,8 +39,8 @@ export async function sendResponse(
     if (etag?.startsWith('"')) setHeader(headers, "ETag", `W/${etag}`);
   }
   response.writeHead(status, reason, flattenHeaders(headers));
-  const source =
-    typeof body === "string" ? Readable.from(body === "" ? [] : [Buffer.from(body, "latin1")]) : body;
+  if (typeof body === "string" && !compress) return void response.end(body, "latin1");
+  const source = typeof body === "string" ? Readable.from([Buffer.from(body, "latin1")]) : body;
   if (compress) await pipeline(source, createGzip({ level: GZIP_LEVEL }), response);
   else await pour(source, response);
 }
@@ -72,9 +71,8 @@ function mayCompress(status: number, headers: Headers): boolean {
   );
 }
 
-function takesGzip({ httpVersion, headers }: IncomingMessage): boolean {
-  const accepted = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?=,|$)/i.exec(
-    String(headers["accept-encoding"] ?? ""),
-  );
+function takesGzip({ httpVersion, headersDistinct }: IncomingMessage): boolean {
+  const [accept = ""] = headersDistinct["accept-encoding"] ?? [];
+  const accepted = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?=,|$)/i.exec(accept);
   return httpVersion === "1.1" && accepted !== null && Number(accepted[1] ?? 1) > 0;
 }

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Logger, pino } from "pino";
 import { readTrustedIps } from "./client-address.ts";
@@ -63,7 +63,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   const isTrusted = readTrustedIps(options.trustedIps ?? []);
   const context = { config, connections: createConnectionPool(), isTrusted, gzip };
 
-  const proxy = createServer(SERVER_OPTIONS, async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const startedAt = performance.now();
     const outcome = await handleRequest(context, request, response);
     const note = () => {
@@ -76,8 +76,9 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
     };
     if (response.writableFinished || response.destroyed) note();
     else response.once("close", note);
-  });
-  proxy.on("clientError", refuseMalformed);
+  };
+  const proxy = createServer(SERVER_OPTIONS, serve);
+  proxy.on("clientError", (error, socket: Socket) => refuseMalformed(error, socket, serve));
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = MAX_CONNECTIONS;
   const metrics = createServer(async ({ url }, response) => {
@@ -136,9 +137,20 @@ async function closeServer(server: Server): Promise<void> {
   clearTimeout(last);
 }
 
-/** What cannot be parsed has no request to answer; the connection ends with nginx's status, and no body: it may be a HEAD. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable) return;
-  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+/** Answers 400 to what Node cannot parse, as to a request without a host. A client that takes too long is cut off. */
+function refuseMalformed(
+  error: NodeJS.ErrnoException & { rawPacket?: Buffer },
+  socket: Socket & { _httpMessage?: unknown },
+  serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): void {
+  const isUnderWay = socket._httpMessage !== undefined && socket._httpMessage !== null;
+  if (!socket.writable || isUnderWay || !error.code?.startsWith("HPE_")) return void socket.destroy();
+  const request = new IncomingMessage(socket);
+  request.httpVersion = "1.1";
+  request.method = error.rawPacket?.toString("latin1", 0, 5) === "HEAD " ? "HEAD" : "GET";
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => socket.end());
+  void serve(request, response);
 }

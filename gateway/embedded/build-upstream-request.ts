@@ -1,8 +1,9 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { plainAddress, type TrustCheck } from "./client-address.ts";
-import { getHeader, type Headers, setHeader } from "./headers.ts";
+import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
+import { escapePath } from "./normalize-path.ts";
 import type { Exchange } from "./plugin.ts";
-import type { Route } from "./route.ts";
+import type { Service } from "./route.ts";
 
 /** What nginx passes on in neither direction; the framing of a body is written anew. */
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"];
@@ -10,26 +11,24 @@ const OF_REQUESTS = ["te", "expect", "proxy", "proxy-connection", "content-lengt
 
 /** Removes headers that are not passed on, and those that Connection names. */
 export function removeHopByHop(headers: Headers): Headers {
-  for (const name of (headers.get("connection")?.values ?? []).join(",").split(",")) {
-    headers.delete(name.trim().toLowerCase());
-  }
-  for (const name of HOP_BY_HOP) headers.delete(name);
+  const named = headers.get("connection")?.values.join(",").toLowerCase().split(",") ?? [];
+  for (const name of [...named, ...HOP_BY_HOP]) headers.delete(name.trim());
   return headers;
 }
 
 /**
- * Turns what the plugins left of the client's headers into what the upstream gets, with Kong's `X-Forwarded-*`, which a
+ * Turns what the plugins left of the client's request into what the upstream gets, with Kong's `X-Forwarded-*`, which a
  * client can only set through a trusted hop.
  *
  * The body's length is what Node read, whatever the headers say: what the upstream takes for the end of a request must be
  * what is sent as its end (RFC 9112, 6.3), or the rest is the next client's request.
  */
-export function buildUpstreamHeaders(
-  { id, headers, address, rawPath, body }: Exchange,
+export function buildUpstreamRequest(
+  { id, method, path, rawPath, query, address, headers, body }: Exchange,
   client: IncomingMessage,
-  { service }: Route,
+  service: Service,
   isTrusted: TrustCheck,
-): Headers {
+): RequestOptions {
   const peer = plainAddress(client.socket.remoteAddress ?? "");
   const forward = (name: string, value: string | number) => {
     if (!isTrusted(peer) || !headers.has(name.toLowerCase())) setHeader(headers, name, value);
@@ -44,12 +43,23 @@ export function buildUpstreamHeaders(
   setHeader(headers, "X-Real-IP", address);
   setHeader(headers, "X-Kong-Request-Id", id);
 
+  const wantsTrailers = /(^|,)\s*trailers\s*(,|$)/.test(getHeader(headers, "te") ?? "");
   removeHopByHop(headers);
   for (const name of OF_REQUESTS) headers.delete(name);
-  setHeader(headers, "Host", new URL(service.url).host);
+  if (wantsTrailers) setHeader(headers, "TE", "trailers");
+  const { host, hostname, port } = new URL(service.url);
+  setHeader(headers, "Host", host);
   const length = body?.length ?? client.headers["content-length"];
   if (length !== undefined) setHeader(headers, "Content-Length", length);
   else if (client.headers["transfer-encoding"] !== undefined)
     setHeader(headers, "Transfer-Encoding", "chunked");
-  return headers;
+  const mark = query !== "" || client.url?.endsWith("?") ? `?${query}` : "";
+  // PostgREST repeats the URL in Content-Location, which makes long headers.
+  const options = {
+    method,
+    path: escapePath(path) + mark,
+    headers: flattenHeaders(headers),
+    maxHeaderSize: 131_072,
+  };
+  return { ...options, host: hostname.replace(/^\[|\]$/g, ""), port };
 }
