@@ -92,6 +92,10 @@ async function prepare(
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
   // Looked for here, so that nobody waits for a database first.
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
+  if (kong !== undefined && /\s/.test(directory))
+    throw new Error(
+      `Kong takes no path with a space: ${directory}. Set STACK_DIRECTORY to another directory.`,
+    );
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
   const log = path.join(directory, "stack.log");
