@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
+import { gatewayConfigFile } from "../service/read-rate-limits.ts";
 import { closeOnSignal } from "../service/run-until-signal.ts";
 
 interface Options {
@@ -18,7 +18,7 @@ const program = new Command("gateway:embedded")
   .requiredOption("--port <number>", "port of the proxy; 0 takes any free one", readPort)
   .option("--host <address>", "address of the proxy", "127.0.0.1")
   .requiredOption("--metrics-port <number>", "port of /metrics and /status on 127.0.0.1", readPort)
-  .option("--config <file>", "Kong's configuration", path.resolve(import.meta.dirname, "../gateway/kong.yml"))
+  .option("--config <file>", "Kong's configuration (GATEWAY_CONFIG)", gatewayConfigFile())
   .option(
     "--trusted-ips <list>",
     "proxies whose X-Forwarded-* are believed: addresses or CIDRs, separated by commas",

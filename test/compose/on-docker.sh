@@ -89,6 +89,15 @@ npm run -s db:diff
 echo "21 clients read large answers slowly, and miss nothing of them."
 node --import tsx test/compose/read-slowly.ts
 
+echo "A gateway that is replaced lets a reader of a full page finish."
+curl -fsS --limit-rate 2M -o "$sample/page" -H "x-api-key: $INDIVIDUAL_KEY" \
+  "$BASE_URL/federal_awards?select=*,general(*)&limit=20000&order=report_id,award_reference" &
+reader=$!
+sleep 5
+compose restart gateway
+wait "$reader"
+compose up --detach --wait
+
 echo "The report service's keys write nothing."
 compose exec -T report-service node --input-type=module < test/compose/write-with-readers-keys.mjs
 
