@@ -95,12 +95,14 @@ export async function readConfig(text: string, env: Environment): Promise<Gatewa
 function fillPlaceholders(text: string, env: Environment): string {
   const local = { COUNTERS: "local", REDIS_HOST: "127.0.0.1", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
   const placeholder = /\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g;
-  return text.replace(/^ *#.*$/gm, "").replace(placeholder, (_, variable: string | undefined, secret = "") => {
-    const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
-    const value = new Map(Object.entries({ ...env, ...local })).get(name);
-    if (!value) throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
-    return value;
-  });
+  return text
+    .replace(/^ *#.*$/gm, "")
+    .replace(placeholder, (_, variable: string | undefined, secret = "") => {
+      const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
+      const value = new Map(Object.entries({ ...env, ...local })).get(name);
+      if (!value) throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
+      return value;
+    });
 }
 
 /** A route's plugin replaces the service's, and that the global one. The highest priority runs first. */

@@ -1,7 +1,7 @@
 import { METHODS } from "node:http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apiRequest, type GeneratedRequest } from "../../bench/torture/generate-requests.ts";
+import { apiRequest } from "../../bench/torture/generate-requests.ts";
 import { sendRequest, type WireRequest } from "../../bench/torture/send-request.ts";
 import {
   describeAnswer,

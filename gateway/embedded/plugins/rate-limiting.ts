@@ -15,8 +15,8 @@ const config = z.strictObject({
   header_name: z.string().default(""),
   policy: z.literal("local"),
   /** For Kong's policy redis. */
-  sync_rate: z.unknown(),
-  redis: z.unknown(),
+  sync_rate: z.unknown().optional(),
+  redis: z.unknown().optional(),
 });
 
 interface Window {
