@@ -29,7 +29,12 @@ export async function sendResponse(
   // nginx takes an answer to HEAD for one to GET if the upstream gave it.
   const isOwnHead = request.method === "HEAD" && typeof body === "string";
   const isCompressible = gzip && !isOwnHead && mayCompress(status, headers);
-  if (isCompressible) setHeader(headers, "Vary", "Accept-Encoding");
+  if (isCompressible) {
+    headers.set("vary", {
+      name: "Vary",
+      values: [...(headers.get("vary")?.values ?? []), "Accept-Encoding"],
+    });
+  }
   const compress = isCompressible && takesGzip(request);
   if (compress) {
     headers.delete("content-length");
