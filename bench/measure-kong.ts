@@ -24,7 +24,7 @@ interface Node {
 
 const keyCount = 1_000_000;
 /** Of a start with few keys and one with many, in turn. */
-const rounds = 5;
+const rounds = 3;
 const limit = 30;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const round = (value = 0) => Math.round(value).toLocaleString("en-US");
