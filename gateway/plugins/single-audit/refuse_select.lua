@@ -13,13 +13,20 @@ local function decode(text)
 end
 
 -- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
+-- No pattern here or below goes through the text from each of its positions: 32 KB would take seconds.
 local function unquote(text)
-  local is_unbalanced = false
-  text = ("," .. text):gsub('([^"]*)"([^"\\]*)"', function(before, name)
-    is_unbalanced = is_unbalanced or not before:find("[,(:!.>][ \t]*$")
-    return before .. name:gsub("[^%w]", "_")
-  end)
-  return not is_unbalanced and not text:find('"') and text:sub(2) or nil
+  text = "," .. text
+  local parts, from = {}, 1
+  for open, name, after in text:gmatch('()"([^"\\]*)"()') do
+    local before = text:sub(from, open - 1)
+    if before:find('"', 1, true) or not before:find("[,(:!.>][ \t]*$") then
+      return nil
+    end
+    parts[#parts + 1] = before .. name:gsub("[^%w]", "_")
+    from = after
+  end
+  local rest = text:sub(from)
+  return not rest:find('"', 1, true) and (table.concat(parts) .. rest):sub(2) or nil
 end
 
 local function refuse_table(name, times, tables, depth, config)
@@ -42,8 +49,9 @@ local function refuse_items(text, config)
   local levels, tables, longer = { {} }, 0, 0
   for item, mark in (text .. ","):gmatch("([^,()]*)([,()])") do
     local level = levels[#levels]
-    local alias, named = item:match("^[ \t.]*([^:]*):([^:].*)$")
-    local name = (named or item):match("^[ \t.]*([%w_ $*]*)"):gsub(" +$", "")
+    local plain = item:match("^[ \t.]*(.*)$")
+    local alias, named = plain:match("^([^:]*):([^:].*)$")
+    local name = (named and named:match("^[ \t.]*(.*)$") or plain):match("^[%w_ $*]*"):match("^.*[^ ]") or ""
     longer = longer + math.max(alias and #alias - #name or 0, 0)
     if longer > config.longest_aliases then
       return refuse(

@@ -231,6 +231,17 @@ describe("a request passes", () => {
   });
 });
 
+it.each([
+  ["letters", "a".repeat(31_000)],
+  ["spaces", "+".repeat(31_000)],
+  ["dots", ".".repeat(31_000)],
+  ["letters after a name in quotation marks", `"report_id",${"b".repeat(31_000)}`],
+])("a select of 31,000 %s is judged at once", async (_, select) => {
+  const started = performance.now();
+  expect((await get(`/general?limit=1&select=${select}`)).status).toBeGreaterThanOrEqual(400);
+  expect(performance.now() - started).toBeLessThan(1500);
+});
+
 describe("an unknown report", () => {
   it.each([
     ["", {}],
