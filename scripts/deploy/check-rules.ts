@@ -59,6 +59,8 @@ from functions join pg_language on pg_language.oid = prolang
 where not coalesce(proconfig @> array['search_path=""'], false)
   -- An aggregate has no body, and no setting.
   and prokind <> 'a'
+  -- It sets the path for what PostgREST runs after it.
+  and signature <> 'request.authorize()'
   -- Relationships must be inlined, which a pinned path forbids; they run with the caller's rights on qualified names.
   and (prosecdef or not (is_api and lanname = 'sql' and pronargs = 1 and proretset))
 union all

@@ -12,8 +12,6 @@ as $$
         string_to_array(substring(nspname from 'api_v(.+)$'), '_')::integer[]
     ), false),
     set_config('pgrst.db_pre_request', 'request.authorize', false),
-    -- For what makes aggregates over whole rows ambiguous: whole_row.sql.
-    set_config('pgrst.db_extra_search_path', 'request', false),
     -- Clients step through tables by 20,000.
     set_config('pgrst.db_max_rows', '20000', false),
     set_config('pgrst.openapi_mode', 'follow-privileges', false),
