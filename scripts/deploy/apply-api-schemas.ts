@@ -49,6 +49,8 @@ export async function applyApiSchemas(
       try {
         await rebuildApiSchemas(client, api);
         await client.query("commit");
+        // PostgREST 16 joins the API's functions to all of PostgreSQL's for each `GET /`: 0.7 s without their number, 0.03 s with it.
+        await client.query("analyze pg_catalog.pg_proc");
       } catch (error) {
         await client.query("rollback");
         throw error;
