@@ -86,6 +86,16 @@ npm run -s smoke -- --base-url "$BASE_URL" --app-url "$APP_URL" --key "$INDIVIDU
 npx vitest run test/http
 npm run -s db:diff
 
+echo "While the database restarts, the answer is 503, and never 404 or 406."
+watch "$sample/outage" "$TRIBAL_KEY" "$BASE_URL/general?limit=1"
+compose restart postgres
+compose up --detach --wait
+timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"
+unwatch
+# 400 for a request that was being answered, 000 for one that curl gave up.
+only "$sample/outage" '200|400|50[0-9]|000'
+grep -q 503 "$sample/outage"
+
 echo "21 clients read large answers slowly, and miss nothing of them."
 node --import tsx test/compose/read-slowly.ts
 
