@@ -49,7 +49,7 @@ export async function applyApiSchemas(
       try {
         await rebuildApiSchemas(client, api);
         await client.query("commit");
-        // For `GET /`, PostgREST 16 joins the API's functions to all others: twenty times as slow if the planner expects one.
+        // For `GET /`, PostgREST joins the API's functions to all others: ten times as slow if the planner expects one.
         await client.query("analyze pg_catalog.pg_proc");
       } catch (error) {
         await client.query("rollback");
