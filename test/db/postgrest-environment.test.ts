@@ -25,7 +25,7 @@ it("PostgREST refuses and answers the same requests while it cannot read request
     for (const [path, id] of [
       ["/general", key],
       ["/general?select=json_agg", key],
-      ["/general", ""],
+      ["/general", "00000000-0000-0000-0000-000000000000"],
     ] as const) {
       statuses.push((await service.request(path, id)).status);
     }
