@@ -20,12 +20,13 @@ export function removeHopByHop(headers: Headers): Headers {
  * Turns what the plugins left of the client's request into what the upstream gets, with Kong's `X-Forwarded-*`, which a
  * client can only set through a trusted hop.
  *
- * The body's length is what Node read, whatever the headers say: what the upstream takes for the end of a request must be
- * what is sent as its end (RFC 9112, 6.3), or the rest is the next client's request.
+ * The length is the body's, whatever the headers say: what the upstream takes for the end of a request must be what is sent as
+ * its end (RFC 9112, 6.3), or the rest is the next client's request.
  */
 export function buildUpstreamRequest(
-  { id, method, path, rawPath, query, address, headers, body }: Exchange,
+  { id, method, path, rawPath, query, address, headers }: Exchange,
   client: IncomingMessage,
+  body: Buffer,
   service: Service,
   isTrusted: TrustCheck,
 ): RequestOptions {
@@ -49,10 +50,8 @@ export function buildUpstreamRequest(
   if (wantsTrailers) setHeader(headers, "TE", "trailers");
   const { host, hostname, port } = new URL(service.url);
   setHeader(headers, "Host", host);
-  const length = body?.length ?? client.headers["content-length"];
-  if (length !== undefined) setHeader(headers, "Content-Length", length);
-  else if (client.headers["transfer-encoding"] !== undefined)
-    setHeader(headers, "Transfer-Encoding", "chunked");
+  const hasLength = client.headers["content-length"] !== undefined;
+  if (body.length > 0 || hasLength) setHeader(headers, "Content-Length", body.length);
   const mark = query !== "" || client.url?.endsWith("?") ? `?${query}` : "";
   // PostgREST repeats the URL in Content-Location, which makes long headers.
   const options = {

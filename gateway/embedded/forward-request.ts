@@ -8,15 +8,6 @@ const IDLE_CONNECTION_MS = 10_000;
 const REPEAT_MS = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
 
-export interface Outgoing {
-  client: IncomingMessage;
-  clientResponse: ServerResponse;
-  service: Service;
-  options: RequestOptions;
-  /** A body that was read before; without it the client's, as it streams in. */
-  body: Buffer | undefined;
-}
-
 /** Why there is no response, as HTTP. */
 export class ForwardError extends Error {
   readonly status: number;
@@ -49,29 +40,27 @@ export function createConnectionPool(): Agent {
   return agent;
 }
 
-/** Whether the client sends a body, by what Node's parser took for its framing. */
-export function hasBodyOf({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-}
-
 /**
  * Sends a request and returns the response once its head is there. Tried again as often as the service says, within a second
  * of the first try, while nothing was lost by trying: the connection was refused, or the method may be repeated, and there is
  * no body. Ends when the client goes away.
  * @throws ForwardError 502, 503 (no such host) or 504.
  */
-export async function forwardRequest(outgoing: Outgoing): Promise<IncomingMessage> {
+export async function forwardRequest(
+  client: ServerResponse,
+  service: Service,
+  options: RequestOptions,
+  body: Buffer,
+): Promise<IncomingMessage> {
   const repeatUntil = performance.now() + REPEAT_MS;
   for (let failures = 0; ; ) {
     const state = { isConnected: false, isReused: false };
     try {
-      return await sendOnce(outgoing, state);
+      return await sendOnce(client, service, options, body, state);
     } catch (error) {
-      const { client, clientResponse, service } = outgoing;
-      const mayRepeat = !state.isConnected || REPEATABLE.has(client.method ?? "");
+      const mayRepeat = body.length === 0 && (!state.isConnected || REPEATABLE.has(options.method ?? ""));
       const status = error instanceof ForwardError ? error.status : 503;
-      if (clientResponse.destroyed || !mayRepeat || hasBodyOf(client)) throw error;
-      if (status === 503 || performance.now() > repeatUntil) throw error;
+      if (client.destroyed || !mayRepeat || status === 503 || performance.now() > repeatUntil) throw error;
       // As in nginx, a kept connection that turns out to be closed is not counted as a try.
       if (!(state.isReused && status === 502) && ++failures > service.retries) throw error;
     }
@@ -79,18 +68,19 @@ export async function forwardRequest(outgoing: Outgoing): Promise<IncomingMessag
 }
 
 function sendOnce(
-  { client, clientResponse, service, options, body }: Outgoing,
+  client: ServerResponse,
+  service: Service,
+  options: RequestOptions,
+  body: Buffer,
   state: { isConnected: boolean; isReused: boolean },
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request(options);
     const cancel = () => outgoing.destroy();
-    clientResponse.once("close", cancel);
-    outgoing.once("close", () => clientResponse.off("close", cancel));
+    client.once("close", cancel);
+    outgoing.once("close", () => client.off("close", cancel));
     const fail = (error: ForwardError) => {
       reject(error);
-      client.unpipe(outgoing);
-      client.resume();
       outgoing.destroy(error);
     };
     // A process that is busy hears of its connection after the timer's time: what has come is looked at first.
@@ -101,12 +91,11 @@ function sendOnce(
       const onConnect = () => {
         state.isConnected = true;
         clearTimeout(connecting);
-        outgoing.setTimeout(hasBodyOf(client) ? service.write_timeout : service.read_timeout);
+        outgoing.setTimeout(service.read_timeout);
       };
       if (socket.connecting) socket.once("connect", onConnect);
       else onConnect();
     });
-    outgoing.once("finish", () => outgoing.setTimeout(service.read_timeout));
     outgoing.once("response", (response) => {
       outgoing.removeAllListeners("timeout");
       resolve(response);
@@ -121,7 +110,6 @@ function sendOnce(
       clearTimeout(connecting);
       fail(new ForwardError(error.code === "ENOTFOUND" ? 503 : 502, error));
     });
-    if (body === undefined && hasBodyOf(client)) client.pipe(outgoing);
-    else outgoing.end(body);
+    outgoing.end(body);
   });
 }

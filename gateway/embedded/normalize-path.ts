@@ -17,7 +17,8 @@ export function normalizePath(path: string): string | undefined {
     if (!/^\.{0,2}$/.test(part)) segments.push(part);
   }
   if (/^\.{0,2}$/.test(parts.at(-1) ?? "")) segments.push("");
-  return path.startsWith("/") && !decoded.includes("\0") ? `/${segments.join("/")}` : undefined;
+  const isReadable = path.startsWith("/") && !decoded.includes("\0") && !/%(?![0-9a-f]{2})/i.test(path);
+  return isReadable ? `/${segments.join("/")}` : undefined;
 }
 
 /** Makes a normalized path safe for a request line again (`escape` of the same Kong module). */

@@ -48,34 +48,27 @@ end
 
 -- A dictionary in two halves: when one is full, the older is forgotten.
 local Shared = {}
-Shared.__index = Shared
-
-function Shared:find(key)
-  local entry = self.new[key] or self.old[key]
-  return entry and entry.expires > os.time() and entry or nil
-end
 
 function Shared:get(key)
-  local entry = self:find(key)
-  return entry and entry.value
+  local entry = self.new[key] or self.old[key]
+  return entry and entry.expires > os.time() and entry.value or nil
 end
 
 function Shared:incr(key, by, init, seconds)
-  local entry = self:find(key)
-  if not entry then
-    if self.count == MOST_SHARED_KEYS then
-      self.old, self.new, self.count = self.new, {}, 0
-    end
-    entry = { value = init, expires = os.time() + seconds }
-    self.new[key], self.count = entry, self.count + 1
+  if self:get(key) then
+    local entry = self.new[key] or self.old[key]
+    entry.value = entry.value + by
+    return
+  elseif self.count == MOST_SHARED_KEYS then
+    self.old, self.new, self.count = self.new, {}, 0
   end
-  entry.value = entry.value + by
+  self.new[key], self.count = { value = init + by, expires = os.time() + seconds }, self.count + 1
 end
 
 ngx = { shared = {} }
 setmetatable(ngx.shared, {
   __index = function(shared, name)
-    shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, Shared)
+    shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, { __index = Shared })
     return shared[name]
   end,
 })

@@ -19,9 +19,7 @@ export interface Exchange {
   readonly answerHeaders: Headers;
   /** The path, if it cannot hold a key. */
   loggedPath?: string;
-  /** A body of unknown length, once it is read. */
-  body?: Buffer | undefined;
-  /** Reads a body of unknown length; nothing if it is longer than `limit` bytes. */
+  /** The whole body, or nothing if it is longer than `limit` bytes. */
   readBody(limit: number): Promise<Buffer | undefined>;
 }
 

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { buildUpstreamRequest, removeHopByHop } from "./build-upstream-request.ts";
 import { findClientAddress, plainAddress, type TrustCheck } from "./client-address.ts";
-import { ForwardError, forwardRequest, hasBodyOf } from "./forward-request.ts";
+import { ForwardError, forwardRequest } from "./forward-request.ts";
 import { getHeader, type Headers, readHeaders, setHeader } from "./headers.ts";
 import { normalizePath } from "./normalize-path.ts";
 import type { Exchange, Plugin, Source } from "./plugin.ts";
@@ -70,9 +70,9 @@ export async function handleRequest(
     outcome.source = "error";
     const { service } = route;
     const { connections: agent, isTrusted } = context;
-    const options = { ...buildUpstreamRequest(exchange, request, service, isTrusted), agent };
-    const outgoing = { client: request, clientResponse: response, service, options, body: exchange.body };
-    const upstream = await forwardRequest(outgoing);
+    const body = (await exchange.readBody(Number.POSITIVE_INFINITY)) ?? Buffer.alloc(0);
+    const options = { ...buildUpstreamRequest(exchange, request, body, service, isTrusted), agent };
+    const upstream = await forwardRequest(response, service, options, body);
     outcome.source = "service";
     const headers = removeHopByHop(readHeaders(upstream.rawHeaders));
     return await reply(upstream.statusCode ?? 502, headers, upstream, upstream.statusMessage);
@@ -109,7 +109,8 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
   const target = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "");
   const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
   const peer = plainAddress(request.socket.remoteAddress ?? "");
-  const exchange: Exchange = {
+  let body: Buffer | undefined;
+  return {
     id: randomBytes(16).toString("hex"),
     method: request.method ?? "",
     path: normalizePath(rawPath || "/") ?? "",
@@ -119,12 +120,10 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
     headers,
     answerHeaders: new Map(),
     async readBody(limit) {
-      if (!hasBodyOf(request)) return Buffer.alloc(0);
-      exchange.body = await readUpTo(request, limit);
-      return exchange.body;
+      body ??= await readUpTo(request, limit);
+      return body;
     },
   };
-  return exchange;
 }
 
 /** The status of what nginx refuses before Kong sees it. */

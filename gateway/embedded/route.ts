@@ -24,9 +24,9 @@ export interface Route {
 
 /** Kong's order: routes that ask for more headers first, then those with longer paths. */
 export function orderRoutes(routes: Route[]): Route[] {
-  const count = ({ headers }: Route) => Object.keys(headers).length;
-  const measure = ({ paths }: Route) => Math.max(...paths.map((path) => path.length));
-  return routes.sort((a, b) => count(b) - count(a) || measure(b) - measure(a));
+  const weigh = ({ headers, paths }: Route) =>
+    Object.keys(headers).length * 1e6 + Math.max(...paths.map((it) => it.length));
+  return routes.sort((a, b) => weigh(b) - weigh(a));
 }
 
 /** `routes` in the order of `orderRoutes`; `path` normalized. Kong's router knows no path that is not UTF-8. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
 
@@ -44,27 +44,11 @@ export async function sendResponse(
     if (etag?.startsWith('"')) setHeader(headers, "ETag", `W/${etag}`);
   }
   response.writeHead(status, reason, flattenHeaders(headers));
-  if (typeof body === "string" && !compress) return void response.end(body, "latin1");
   const source = typeof body === "string" ? Readable.from([Buffer.from(body, "latin1")]) : body;
-  if (compress) await pipeline(source, createGzip({ level: GZIP_LEVEL }), response);
-  else await pour(source, response);
-}
-
-/** As `pipeline`, which makes an error, and its stack, to end each answer that goes well. */
-function pour(source: Readable, response: ServerResponse): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      source.destroy();
-      reject(new Error("The client went away."));
-    };
-    if (response.destroyed) return leave();
-    source.once("error", reject);
-    source.once("close", () => source.readableEnded || reject(new Error("The answer was cut off.")));
-    response.once("error", reject);
-    response.once("finish", resolve);
-    response.once("close", () => response.writableFinished || leave());
-    source.pipe(response);
-  });
+  source.once("error", (error) => response.destroy(error));
+  response.once("close", () => source.destroy());
+  (compress ? source.pipe(createGzip({ level: GZIP_LEVEL })) : source).pipe(response);
+  await finished(response);
 }
 
 function mayCompress(status: number, headers: Headers): boolean {

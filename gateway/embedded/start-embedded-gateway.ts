@@ -1,6 +1,8 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Logger, pino } from "pino";
+import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { createGatewayMetrics } from "./metrics.ts";
@@ -81,20 +83,32 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   proxy.on("clientError", (error, socket: Socket) => refuseMalformed(error, socket, serve));
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = MAX_CONNECTIONS;
-  const metrics = createServer(async ({ url }, response) => {
-    const body = url === "/metrics" ? await registry.metrics() : "";
-    response.writeHead(body !== "" || url === "/status" ? 200 : 404, {
-      "Content-Type": registry.contentType,
-    });
-    response.end(body);
-  });
+  const { port, host } = options;
+  proxy.listen({ host, port });
+  await once(proxy, "listening");
   const close = async () => {
-    await Promise.all([proxy, metrics].map(closeServer));
+    const closed = once(proxy, "close");
+    proxy.close();
+    const idle = setInterval(() => proxy.closeIdleConnections(), 20);
+    const last = setTimeout(() => proxy.closeAllConnections(), CLOSE_GRACE_MS);
+    await closed;
+    clearInterval(idle);
+    clearTimeout(last);
     context.connections.destroy();
   };
   try {
-    const url = await listen(proxy, options.host, options.port);
-    return { url, metricsUrl: await listen(metrics, "127.0.0.1", options.metricsPort), close };
+    const metrics = await serveState({
+      host: "127.0.0.1",
+      port: options.metricsPort,
+      portVariable: "--metrics-port",
+      answers: { "/status": async () => asJson(true, {}), "/metrics": () => asMetrics(registry) },
+    });
+    const url = `http://${host.includes(":") ? `[${host}]` : host}:${(proxy.address() as AddressInfo).port}`;
+    return {
+      url,
+      metricsUrl: metrics.url,
+      close: async () => void (await Promise.all([close(), metrics.close()])),
+    };
   } catch (error) {
     await close();
     throw error;
@@ -114,27 +128,6 @@ function describeRequest({ exchange, ...outcome }: Outcome, response: ServerResp
     durationMs: Math.round(milliseconds * 10) / 10,
     ...(cause instanceof Error ? { error: (cause as NodeJS.ErrnoException).code ?? cause.message } : {}),
   };
-}
-
-function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      const { address, family, port } = server.address() as AddressInfo;
-      resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${port}`);
-    });
-  });
-}
-
-async function closeServer(server: Server): Promise<void> {
-  if (!server.listening) return;
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idle = setInterval(() => server.closeIdleConnections(), 20);
-  const last = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(last);
 }
 
 /** Answers 400 to what Node cannot parse, as to a request without a host. A client that takes too long is cut off. */

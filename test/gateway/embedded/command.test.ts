@@ -37,7 +37,7 @@ describe("npm run gateway:embedded", () => {
     await writeFile(join(folder, "good.yml"), configFor("http://127.0.0.1:1"));
     errors.push(
       [[...good, "--metrics-port", "0", "--port", port], `Port ${port} is in use.`],
-      [[...good, "--port", "0", "--metrics-port", port], `Port ${port} is in use.`],
+      [[...good, "--port", "0", "--metrics-port", port], `Port ${port} is taken. Set --metrics-port`],
       [[...good, ...ports, "--trusted-ips", "10.0.0.0/99"], 'trusted address "10.0.0.0/99"'],
     );
     for (const [args, message] of errors) {
