@@ -238,7 +238,7 @@ it.each([
   ["letters after a name in quotation marks", `"report_id",${"b".repeat(31_000)}`],
 ])("a select of 31,000 %s is judged at once", async (_, select) => {
   const started = performance.now();
-  expect((await get(`/general?limit=1&select=${select}`)).status).toBeGreaterThanOrEqual(400);
+  expect((await get(`/general?limit=1&select=${select}`)).status).toBeLessThan(500);
   expect(performance.now() - started).toBeLessThan(1500);
 });
 
