@@ -90,8 +90,8 @@ export async function measureLookUps(stack: BenchStack, turns: number): Promise<
 /**
  * Runs each arm in turn, the first turn uncounted.
  *
- * @param readCpu CPU milliseconds so far, of what does an arm's work
- * @returns by arm: look-ups a second of each turn, milliseconds of each look-up, and microseconds of CPU that one takes
+ * @param readCpu returns the CPU milliseconds that an arm's processes have used so far
+ * @returns by arm: look-ups per second in each turn, milliseconds of each look-up, and microseconds of CPU per look-up
  */
 export async function alternate<Name extends string>(
   arms: Arms,

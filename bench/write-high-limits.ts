@@ -3,7 +3,7 @@ import path from "node:path";
 import { gatewayConfigFile } from "../service/read-rate-limits.ts";
 
 /**
- * Writes a kong.yml with limits that nobody meets, for GATEWAY_CONFIG.
+ * Writes a kong.yml for GATEWAY_CONFIG with limits that nobody reaches.
  *
  * @returns the file
  */

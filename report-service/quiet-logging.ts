@@ -54,8 +54,8 @@ export function addQuietLogging(app: FastifyInstance): void {
 }
 
 /**
- * Keeps the X-Request-Id that the request came with, unless it is odd, repeats a part of the address or could hold a key:
- * the rule of db/api/request/decide.sql.
+ * Keeps the request's own X-Request-Id, unless it is malformed, repeats a part of the URL or could hold a key.
+ * db/api/request/decide.sql has the same rule.
  */
 function chooseRequestId({ headers, url = "" }: IncomingMessage): string {
   const sent = headers["x-request-id"];

@@ -49,7 +49,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
 
 function addIssue(around: Surroundings, program: Command): void {
   addCommand(around, program, "issue", "Make a key.")
-    .requiredOption("--tier <name>", "what it may do, such as individual or tribal")
+    .requiredOption("--tier <name>", "the key's tier, such as individual or tribal")
     .requiredOption("--owner <e-mail>", "whom to write to about it")
     .option("--label <text>", "what it is for", "")
     .option(
@@ -68,7 +68,7 @@ function describeLimits(): string {
   const limits = readRateLimits();
   const names = [...limits.tiers.keys(), "all others"];
   const lines = names.map((name) => `  ${name.padEnd(12)} ${describeRateLimit(limits, name)}`);
-  return ["", "Rate limits of tiers (gateway/kong.yml):", ...lines].join("\n");
+  return ["", "Rate limits by tier (gateway/kong.yml):", ...lines].join("\n");
 }
 
 function addList(around: Surroundings, program: Command): void {

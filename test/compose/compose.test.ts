@@ -102,7 +102,7 @@ test("the report service cannot write to the bundled storage", () => {
   expect(reader?.volumes).toEqual(["storage:/data:ro"]);
 });
 
-test("each image is built by one service, so that none replaces another's, and named after its project", () => {
+test("each image is built by one service, so that none replaces another, and is named after its project", () => {
   const all = [base, scale].flatMap((file) => Object.values(file.services));
   const built = all.filter(({ build }) => build);
   const images = built.map(({ image }) => image);
@@ -242,14 +242,14 @@ describe("Kong", () => {
   const { gateway, "report-service": reportService } = base.services;
   const environment = gateway?.environment ?? {};
 
-  test("has the settings that it has without Docker, as they stand in their file", async () => {
+  test("has the settings that it has without Docker, unchanged", async () => {
     expect(gateway?.image).toMatch(/^kong:3\.9\.\d+$/);
     // `raw`: Compose would read the dollar signs of nginx's variables.
     expect(gateway?.env_file).toEqual([{ path: "./gateway/kong.env", format: "raw" }]);
     for (const name of Object.keys(environment)) expect(settings).not.toHaveProperty(name);
   });
 
-  test("is started by gateway/start.sh, with the rules and the plugin of this repository", () => {
+  test("starts with gateway/start.sh, and with the rules and the plugin of this repository", () => {
     const files = (gateway?.configs ?? []).map(({ source, target }) => [
       target,
       base.configs?.[source]?.file,
@@ -279,7 +279,7 @@ describe("Kong", () => {
     expect(Number(gateway?.stop_grace_period?.replace(/s$/, ""))).toBeGreaterThan(shutdown);
   });
 
-  test("has the limits that the pages name", () => {
+  test("has the limits that the pages show", () => {
     expect(reportService?.configs).toEqual([{ source: "kong", target: "/app/gateway/kong.yml" }]);
   });
 });

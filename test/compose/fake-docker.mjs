@@ -23,7 +23,7 @@ async function compose([command, ...options]) {
   const environment = { ...readEnvFile(), ...process.env };
   environment.COMPOSE_PROJECT_NAME ??= "single-audit";
   const project = environment.COMPOSE_PROJECT_NAME;
-  // Containers are others once the image has another file.
+  // Containers get new names if the image has another file.
   if (command === "ps") console.log(project, existsSync("scripts/changed-by-test-compose"));
   if (options.join(" ").includes("count(*)")) console.log("1");
   if (!["build", "config", "down", "run", "up"].includes(command)) return;
@@ -70,7 +70,7 @@ async function readModel(environment) {
   return { names, images };
 }
 
-/** From the inside out, since a default may hold a variable. */
+/** Substitutes from the inside out, because a default may hold a variable. */
 function interpolate(text, environment) {
   const next = text.replace(
     /\$\{(\w+)(?::-([^${}]*))?\}/g,

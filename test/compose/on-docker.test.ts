@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { project } from "./read-compose.ts";
 
-/** As after a promotion (docs/operations.md). */
+/** The same as after a promotion (docs/operations.md). */
 const settings = {
   COMPOSE_FILE: "docker-compose.yml:docker-compose.scale.yml",
   COMPOSE_PROJECT_NAME: "single-audit",

@@ -17,7 +17,7 @@ async function issueKey(tier = "individual", agreementId?: string): Promise<stri
   return key;
 }
 
-/** A key that was never issued, and that only the database can tell from one that was. */
+/** A key that was never issued, which only the database can know. */
 function makeUnknownKey(tier = "individual"): string {
   const key = `${tier}_${randomBytes(16).toString("hex")}`;
   return key + sha256(key).slice(0, 8);
@@ -33,7 +33,7 @@ function expectUnauthorized({ status, headers, json }: Answer): void {
 describe("a query without a valid key", () => {
   const paths = [
     ...["/", "/general?limit=1", "/federal_awards", "/no_such_table", "/general?report_id=eq.x"],
-    // PostgREST would answer 400 before it asks about the key.
+    // PostgREST would answer 400 before it checks the key.
     "/general?limit=x&select=(",
   ];
   const badKeys: Record<string, Request & { query?: string }> = {
@@ -64,7 +64,7 @@ describe("a query without a valid key", () => {
     expectUnauthorized(await ask(randomBytes(40).toString("hex").slice(0, 43)));
   });
 
-  it("is refused when only the tier of a key is another one", async () => {
+  it("is refused if only its tier is changed", async () => {
     const [, rest] = (await issueKey()).split("_");
     const forged = `tribal_${rest?.slice(0, 32)}`;
     expectUnauthorized(await ask(forged + sha256(forged).slice(0, 8)));

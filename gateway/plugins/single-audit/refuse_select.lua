@@ -1,6 +1,6 @@
--- Refuses a select that makes an answer heavier than its rows: a column named twice, long aliases, casts that print each
--- byte as two, tables embedded often or deep. PostgreSQL counts what embedded lists weigh (request.take_weight); a report
--- is 2 kB in each of 20,000 rows, so general is embedded once, at the top.
+-- Refuses a select that makes the response larger than its rows: a column named twice, long aliases, casts that print each
+-- byte as two, tables embedded often or deeply. PostgreSQL limits the size of embedded lists (request.take_weight). A report
+-- adds 2 kB to each of 20,000 rows, so general may be embedded only once, at the top.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 
@@ -13,7 +13,7 @@ local function decode(text)
 end
 
 -- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
--- No pattern here or below goes through the text from each of its positions: 32 KB would take seconds.
+-- No pattern here or below may scan the text anew from each position: 32 KB would take seconds.
 local function unquote(text)
   text = "," .. text
   local parts, from = {}, 1
@@ -73,7 +73,7 @@ local function refuse_items(text, config)
       levels[#levels + 1] = {}
     elseif name ~= "" then
       if level[name] or level["*"] or (name == "*" and level[1]) then
-        return refuse("The select names a column twice.", "Name each column once. The star names them all.")
+        return refuse("The select names a column twice.", "Name each column once. The star stands for all columns.")
       end
       level[name], level[1] = true, true
     end
@@ -94,7 +94,7 @@ return function(query, config)
       if text then
         refused = refuse_items(text, config)
       else
-        refused = refuse("A quotation mark stands within a name.", "Put the whole name into quotation marks.")
+        refused = refuse("A quotation mark is in the middle of a name.", "Put the whole name in quotation marks.")
       end
       if refused then
         return refused

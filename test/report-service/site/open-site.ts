@@ -22,12 +22,12 @@ export interface Site {
   restartEndedBrowser: () => Promise<boolean>;
   ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
   query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
-  /** Edits the demonstration key's limits in kong.yml and restarts the gateway, whose counters begin anew. */
+  /** Edits the demonstration key's limits in kong.yml and restarts the gateway, whose counters start at zero. */
   limitDemonstration: (requests: number) => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** Requests that a test hardly uses up. */
+/** More requests than a test sends. */
 export const plenty = 100_000;
 
 /** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */

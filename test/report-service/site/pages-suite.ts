@@ -146,7 +146,7 @@ export function testPages(getSite: () => Site): void {
       await leave();
     });
 
-    it("tells who gives keys, and the limits as the gateway has them", async () => {
+    it("says who issues keys, and shows the gateway's limits", async () => {
       const { page, leave } = await site.open("/");
       const keys = page.getByRole("region", { name: "Keys and limits" });
       const limit = `${plenty.toLocaleString("en-US")} requests an hour`;

@@ -149,7 +149,7 @@ describe("npm start", () => {
     const other = await runStack({
       directory: path.join(closed, "stack"),
       args: ["--data", sample.directory],
-      // Kong takes no such path.
+      // Kong cannot run in such a path.
       env: { GATEWAY: "embedded" },
     });
     try {
