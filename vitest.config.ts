@@ -10,7 +10,6 @@ const onStack = [
   "test/bench/torture.test.ts",
   "test/db/{catalogue,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
-  "test/gateway/sync/render.test.ts",
   "test/gateway/upstream-errors.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",

@@ -31,13 +31,13 @@ begin
   end if;
   return exists (
     select from common.tribal_keys
-    where tribal_keys.id = (current_setting('request.headers')::json ->> 'x-consumer-custom-id')::uuid
+    where tribal_keys.key_sha256 = decode(current_setting('request.headers')::json ->> 'x-api-key-sha256', 'hex')
   );
 end
 $$;
 
 create view common.tribal_keys as
-select active_keys.id from access.active_keys where active_keys.tier = 'tribal';
+select active_keys.key_sha256 from access.active_keys where active_keys.tier = 'tribal';
 
 create schema api_v9_9_9;
 

@@ -14,7 +14,7 @@ export interface LookUpFigures {
 }
 
 /** By what asks, the sending of one look-up. */
-type Arms = Record<string, (id: string, connection: number) => Promise<unknown> | undefined>;
+export type Arms = Record<string, (id: string, connection: number) => Promise<unknown> | undefined>;
 
 const connections = 8;
 const requests = 3000;
@@ -31,7 +31,7 @@ export async function measureLookUps(stack: BenchStack, turns: number): Promise<
   );
   const ids: string[] = rows.map((row) => row.report_id);
   const withKey = { "x-api-key": facts.keys.individual };
-  const direct = await asGateway(facts.keys.individual);
+  const direct = asGateway(facts.keys.individual);
   const clients = await Promise.all(
     Array.from({ length: connections }, async () => {
       const each = new Client({ connectionString: facts.database_url });
@@ -87,16 +87,26 @@ export async function measureLookUps(stack: BenchStack, turns: number): Promise<
   return { connections, requests, arms: outcome };
 }
 
-/** Runs each arm in turn, the first turn uncounted. */
-async function alternate(arms: Arms, ids: string[], turns: number, readCpu: () => CpuTime) {
+/**
+ * Runs each arm in turn, the first turn uncounted.
+ *
+ * @param readCpu returns the CPU milliseconds that an arm's processes have used so far
+ * @returns by arm: look-ups per second in each turn, milliseconds of each look-up, and microseconds of CPU per look-up
+ */
+export async function alternate<Name extends string>(
+  arms: Arms,
+  ids: string[],
+  turns: number,
+  readCpu: (arm: string) => Record<Name, number>,
+) {
   const rates = new Map<string, number[]>();
   const latencies = new Map<string, number[]>();
-  const costs = new Map<string, CpuTime[]>();
+  const costs = new Map<string, Record<Name, number>[]>();
   for (let turn = 0; turn <= turns; turn += 1) {
     for (const [arm, send] of Object.entries(arms)) {
       let next = 0;
       const times: number[] = [];
-      const before = readCpu();
+      const before = readCpu(arm);
       const start = performance.now();
       await Promise.all(
         Array.from({ length: connections }, async (_, connection) => {
@@ -110,10 +120,10 @@ async function alternate(arms: Arms, ids: string[], turns: number, readCpu: () =
         }),
       );
       const seconds = (performance.now() - start) / 1000;
-      const after = readCpu();
+      const after = readCpu(arm);
       if (turn === 0) continue;
-      const each = (program: keyof CpuTime) => ((after[program] - before[program]) * 1000) / requests;
-      const cpu = { postgres: each("postgres"), postgrest: each("postgrest"), node: each("node") };
+      const cpu = { ...after };
+      for (const name in cpu) cpu[name] = ((after[name] - before[name]) * 1000) / requests;
       costs.set(arm, [...(costs.get(arm) ?? []), cpu]);
       rates.set(arm, [...(rates.get(arm) ?? []), requests / seconds]);
       latencies.set(arm, [...(latencies.get(arm) ?? []), ...times]);

@@ -35,7 +35,7 @@ export const filteredPages = {
 export async function measurePages(stack: BenchStack, turns: number): Promise<PageFigures> {
   const { base_url: gateway, postgrest_url: postgrest, keys } = stack.facts;
   const { pid } = stack;
-  const direct = await stack.asGateway(keys.individual);
+  const direct = stack.asGateway(keys.individual);
   const filtered: Comparison[] = [];
   for (const [name, query] of Object.entries(filteredPages)) {
     const url = `${postgrest}/${query}&limit=1000`;

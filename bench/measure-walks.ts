@@ -20,7 +20,7 @@ const mostMeasuredPages = 8;
 export async function measureWalks(stack: BenchStack, turns: number): Promise<WalkFigures> {
   const { client, pid } = stack;
   const { postgrest_url: postgrest, app_url: app, keys } = stack.facts;
-  const direct = await stack.asGateway(keys.individual);
+  const direct = stack.asGateway(keys.individual);
   const common = { ...direct, ...commonDesign };
   const mild = { ...direct, ...mildCommonDesign };
   const { rows } = await client.query("select count(*)::integer as rows from disclosed.federal_awards");

@@ -23,6 +23,15 @@ export function listProcesses(ancestor: number): { pid: number; program: keyof C
   });
 }
 
+/** CPU milliseconds that a process and all below it have used. */
+export function readTreeTime(ancestor: number): number {
+  return sumThreads(ancestor) + listBelow(ancestor).reduce((sum, { pid }) => sum + sumThreads(pid), 0);
+}
+
+/** All processes below a process, with their command lines. */
+export const listBelow = (ancestor: number): ReturnType<typeof listChildren> =>
+  listChildren(ancestor).flatMap((child) => [child, ...listBelow(child.pid)]);
+
 /** The processes that a process has started, with their command lines. */
 export function listChildren(parent: number): { pid: number; command: string }[] {
   return listPids()

@@ -2,11 +2,10 @@ import { filteredPages } from "./measure-pages.ts";
 import type { BenchStack } from "./start-bench-stack.ts";
 
 /** What PostgreSQL does for a page, ours and of the common design, as `explain (analyze, buffers)` tells. */
-export async function readPlans({ client, facts }: BenchStack, lastOffset: number): Promise<string> {
-  const { rows } = await client.query(
-    "select id from access.api_keys where key_sha256 = sha256(convert_to($1, 'UTF8'))",
-    [facts.keys.individual],
-  );
+export async function readPlans(
+  { client, facts, asGateway }: BenchStack,
+  lastOffset: number,
+): Promise<string> {
   const parts: string[] = [];
   const queries: Record<string, string> = {
     [`federal_awards at offset ${lastOffset}`]: `federal_awards limit 20000 offset ${lastOffset}`,
@@ -23,7 +22,7 @@ export async function readPlans({ client, facts }: BenchStack, lastOffset: numbe
         "set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0",
       );
       await client.query("select set_config('request.headers', $1, true)", [
-        JSON.stringify({ "x-consumer-custom-id": rows[0].id }),
+        JSON.stringify(asGateway(facts.keys.individual)),
       ]);
       await client.query("set local role api_public");
       const plan = await client.query({

@@ -6,6 +6,7 @@ import { Command } from "commander";
 import { writeSample } from "../scripts/sample/write-sample.ts";
 import { compareResults, describeLosses, readCommittedResults } from "./compare-results.ts";
 import { measureIndexes } from "./measure-indexes.ts";
+import { measureKong } from "./measure-kong.ts";
 import { measureLookUps } from "./measure-look-ups.ts";
 import { measurePages } from "./measure-pages.ts";
 import { measureRefresh } from "./measure-refresh.ts";
@@ -23,13 +24,20 @@ const command = new Command("npm run bench --")
   .option("--source <directory>", "source files to measure with, in place of generated ones")
   .option("--turns <number>", "turns of each comparison, at least 5", "5")
   .option("--out <directory>", "where the results go", import.meta.dirname)
+  .option("--kong", "measure Kong alone (KONG_BIN, or kong on the PATH; and redis-server)")
   .allowExcessArguments(false)
   .addHelpText(
     "after",
     "\nWrites RESULTS.md, PLANS.md and results.json, and names what is more than 15 % worse than in the results of the last commit. 40,000 submissions take about 10 minutes, 400,000 an hour.",
   )
   .parse();
-const options = command.opts<{ submissions: string; source?: string; turns: string; out: string }>();
+const options = command.opts<{
+  submissions: string;
+  source?: string;
+  turns: string;
+  out: string;
+  kong?: boolean;
+}>();
 const submissions = Number(options.submissions);
 const turns = Number(options.turns);
 if (!Number.isSafeInteger(submissions) || submissions < 100 || !(turns >= 5)) {
@@ -45,6 +53,15 @@ const cleanUp = async () => {
 };
 process.once("SIGINT", () => void cleanUp().finally(() => process.exit(130)));
 try {
+  if (options.kong) {
+    stack = await startBenchStack(directory);
+    await measureKong(stack, turns);
+  } else await measureAll();
+} finally {
+  await cleanUp();
+}
+
+async function measureAll(): Promise<void> {
   const source = options.source ?? path.join(directory, "source");
   if (options.source === undefined) {
     process.stderr.write(`Generating ${submissions} submissions ...\n`);
@@ -89,14 +106,13 @@ try {
   await writeResults(options.out, results, { plans, losses });
   process.stderr.write(losses === undefined ? "" : `${losses}\n`);
   process.stderr.write(`Wrote RESULTS.md, PLANS.md and results.json to ${options.out}.\n`);
-} finally {
-  await cleanUp();
+  await measureKong(stack, turns);
 }
 
 /** Memory of the stack's processes, by program of the largest, shared memory included. */
 function listMemory(pid: number, which: "now" | "peak"): Record<string, number> {
   const labels = {
-    node: "Node, largest process (npm start, gateway, sync, report service, storage)",
+    node: "Node, largest process (npm start, gateway, report service, storage)",
     postgrest: "PostgREST",
     postgres: "PostgreSQL, largest process",
   };

@@ -26,6 +26,7 @@ export async function startBarePostgrest({ facts, secrets }: BenchStack): Promis
       adminPort: await findFreePort(),
       settings: {
         PGRST_DB_PRE_CONFIG: "",
+        PGRST_DB_PRE_REQUEST: "",
         PGRST_DB_SCHEMAS: "api_v1_1_0",
         PGRST_DB_EXTRA_SEARCH_PATH: "request",
         PGRST_DB_MAX_ROWS: "20000",

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import path from "node:path";
@@ -7,6 +8,7 @@ import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { writeSample } from "../scripts/sample/write-sample.ts";
 import type { Secrets } from "../scripts/stack/secrets.ts";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
+import { writeHighLimits } from "./write-high-limits.ts";
 
 export interface BenchStack {
   facts: StackFacts;
@@ -15,12 +17,12 @@ export interface BenchStack {
   client: Client;
   secrets: Secrets;
   /** Headers with which PostgREST takes a request for the gateway's. */
-  asGateway: (key: string) => Promise<Record<string, string>>;
+  asGateway: (key: string) => Record<string, string>;
   stop: () => Promise<void>;
 }
 
 export const project = path.resolve(import.meta.dirname, "..");
-const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_ADMIN"];
+const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN"];
 
 /** Starts a stack of its own on free ports, with ten submissions and without limits. */
 export async function startBenchStack(directory: string): Promise<BenchStack> {
@@ -34,6 +36,7 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
       ...process.env,
       ...Object.fromEntries(ports.map((name) => [`${name}_PORT`, "0"])),
       STACK_DIRECTORY: stack,
+      GATEWAY_CONFIG: await writeHighLimits(directory),
       // As on a server that does nothing else.
       DATABASE_MEMORY: String(Math.round(totalmem() / 2 ** 20)),
     },
@@ -49,7 +52,7 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
   await client.connect();
   await client.query(
     "alter table access.tiers drop constraint tiers_leave_connections_to_others; " +
-      "update access.tiers set requests_per_hour = 100000000, requests_per_day = null, requests_at_a_time = 8",
+      "update access.tiers set requests_at_a_time = 8",
   );
   const token = await signGatewayToken(secrets.jwtSecret);
   return {
@@ -58,13 +61,10 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
     pid: child.pid ?? 0,
     client,
     secrets,
-    asGateway: async (key) => {
-      const { rows } = await client.query(
-        "select id from access.api_keys where key_sha256 = sha256(convert_to($1, 'UTF8'))",
-        [key],
-      );
-      return { authorization: `Bearer ${token}`, "x-consumer-custom-id": rows[0].id };
-    },
+    asGateway: (key) => ({
+      authorization: `Bearer ${token}`,
+      "x-api-key-sha256": createHash("sha256").update(key).digest("hex"),
+    }),
     stop: async () => {
       await client.end();
       child.kill("SIGINT");

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Starts Kong: start.sh KONG_YML COMMAND… writes kong.yml with the address of PostgREST and the place of the counters to
-# KONG_DECLARATIVE_CONFIG, and becomes COMMAND.
+# Starts Kong. `start.sh KONG_YML COMMAND…` fills in where PostgREST and the counters are, writes the result to
+# KONG_DECLARATIVE_CONFIG, and then becomes COMMAND.
 #
 # POSTGREST_URL      where PostgREST is
-# REDIS_HOST         where several gateways count together; without it each counts for itself
+# REDIS_HOST         the Redis in which several gateways count together; without it, each gateway counts for itself
 # REDIS_PORT         6379 if unset
-# SECRETS_DIRECTORY  if set, holds the files gateway_token and, with REDIS_HOST, counters_password. Kong takes secrets from
-#                    its environment alone; like this they are only in that of its own process.
+# SECRETS_DIRECTORY  if set, holds the files gateway_token and, with REDIS_HOST, counters_password. Kong reads secrets only
+#                    from its environment; this way, no other process has them in its environment.
 set -eu
 
 template=$1
@@ -14,7 +14,7 @@ shift
 : "${POSTGREST_URL:?Set POSTGREST_URL to the address of PostgREST, such as http://postgrest:3000}"
 counters=local
 [ -z "${REDIS_HOST:-}" ] || counters=redis
-# Kong takes a sync_rate with Redis alone.
+# Kong accepts sync_rate only with Redis.
 drop_sync_rate() { if [ "$counters" = redis ]; then cat; else grep -v ' sync_rate:'; fi; }
 sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${COUNTERS}|$counters|g" \
   -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" "$template" \

@@ -17,4 +17,3 @@ begin
   end loop;
 end
 $$;
-notify access_changed;

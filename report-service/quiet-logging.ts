@@ -54,12 +54,12 @@ export function addQuietLogging(app: FastifyInstance): void {
 }
 
 /**
- * Keeps the X-Request-Id of whoever stands in front, unless it is odd or repeats a part of the address. It has the
- * form that the database takes too (db/api/request/note_request_id.sql).
+ * Keeps the request's own X-Request-Id, unless it is malformed, repeats a part of the URL or could hold a key.
+ * db/api/request/decide.sql has the same rule.
  */
 function chooseRequestId({ headers, url = "" }: IncomingMessage): string {
   const sent = headers["x-request-id"];
-  const isSane = typeof sent === "string" && /^(?![A-Za-z0-9]{43}$)[\w.:-]{1,63}$/.test(sent);
+  const isSane = typeof sent === "string" && /^(?!.*[A-Za-z0-9]{40})[\w.:-]{1,63}$/.test(sent);
   return isSane && !url.toLowerCase().includes(sent.toLowerCase()) ? sent : randomUUID();
 }
 

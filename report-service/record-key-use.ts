@@ -3,18 +3,18 @@ import type { FastifyBaseLogger } from "fastify";
 import { Client, type ClientConfig } from "pg";
 
 const gatherMilliseconds = 1000;
-/** A connection that nobody uses may break without a word, so it is used at least this often. */
+/** An idle connection can break unnoticed, so it is used at least this often. */
 const longestSilenceMilliseconds = 30_000;
 const shortestRetryMilliseconds = 250;
 const longestRetryMilliseconds = 30_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Listens for keys that were used (db/api/request/decide.sql) and has the database record them, once a second. Connects again
- * when the connection breaks. A use that is lost with it is announced again by the key's next request.
+ * Listens for keys that were used (db/api/request/decide.sql) and has the database record them, once a second. Reconnects
+ * if the connection breaks. If a use is lost with it, the key's next request announces it again.
  *
- * @param database as the role report_service, and not through a connection pooler
- * @returns how to end it: what was heard is recorded first
+ * @param database connects as the role report_service, and not through a connection pooler
+ * @returns a function that records what was heard and then stops listening
  */
 export function recordKeyUse(
   database: ClientConfig,
@@ -39,18 +39,19 @@ async function keepListening(
   while (!signal.aborted) {
     try {
       await listenOnce(database, signal, () => {
-        if (failures > 0) logger.info("the use of keys is recorded again");
+        if (failures > 0) logger.info("recording key use again");
         failures = 0;
       });
     } catch (err) {
-      if (failures === 0) logger.warn({ err }, "the use of keys cannot be recorded");
+      if (failures === 0)
+        logger.warn({ err }, "cannot record key use: trying again until the database accepts the connection");
       await pause(Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures), signal);
       failures += 1;
     }
   }
 }
 
-/** Listens on one connection until it breaks, or until the signal. */
+/** Listens on one connection until it breaks or the signal aborts. */
 async function listenOnce(
   database: ClientConfig,
   signal: AbortSignal,
@@ -89,7 +90,7 @@ async function listenOnce(
       if (used.size > 0 || performance.now() - recordedAt > longestSilenceMilliseconds) await record();
     }
   } finally {
-    // A server that has gone silent is not waited for.
+    // Does not wait, because the server may no longer answer.
     void client.end().catch(() => {});
   }
 }

@@ -12,7 +12,7 @@ import { buildAssets } from "./site/build-assets.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
- * `/readyz` says whether they are. It also records when keys were used. `/metrics` is served on a port of its own, if one is given: this one is public.
+ * `/readyz` says whether they are. It also records when keys were used. Serves `/metrics` on a port of its own, if one is given, because the main port is public.
  *
  * @throws Error if the port cannot be listened on
  */

@@ -17,8 +17,8 @@ new Command(name)
     `
 Environment (or .env); * may also stand in a file that <NAME>_FILE names:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
-  REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. Through a
-                                       pooler that shares connections by transaction, the use of keys is missed
+  REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. If you
+                                       use a pooler in transaction mode, key use is not recorded
   REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the address
   APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
                                        where Prometheus' /metrics is served; nowhere without the port

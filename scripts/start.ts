@@ -32,7 +32,7 @@ Environment (or .env):
   APP_METRICS_PORT       port of the report service's /metrics (none)
                          Any port may be 0: a free one is taken.
   GATEWAY                embedded or kong, as --gateway (embedded)
-  GATEWAY_CONFIG         what the gateway serves, counts and refuses (gateway/kong.yml)
+  GATEWAY_CONFIG         file with the gateway's routes and rate limits (gateway/kong.yml)
   KONG_BIN               the Kong program, if it is not on the PATH
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD or REDIS_PASSWORD_FILE
                          where Kong counts requests; without it Kong counts for itself

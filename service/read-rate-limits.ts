@@ -11,9 +11,9 @@ export interface RateLimit {
 }
 
 export interface RateLimits {
-  /** Of tiers with a route of their own in gateway/kong.yml. */
+  /** The limits of tiers with a route of their own in gateway/kong.yml. */
   tiers: ReadonlyMap<string, RateLimit>;
-  /** Of every other tier. */
+  /** The limit of every other tier. */
   others: RateLimit;
 }
 
@@ -44,10 +44,10 @@ const document = z.object({
 let last: { file: string; modifiedAt: number; limits: RateLimits } | undefined;
 
 /**
- * Reads the rate limits, again whenever the file has changed. A file that has become unreadable changes nothing: the gateway
- * does not start with it either.
+ * Reads the rate limits, and reads them again if the file has changed. If the file has become unreadable, returns the last
+ * limits: the gateway does not start with such a file either.
  *
- * @throws Error when the file could never be read, or is not like gateway/kong.yml
+ * @throws Error if the file was never readable, or does not have the structure of gateway/kong.yml
  */
 export function readRateLimits(file = gatewayConfigFile()): RateLimits {
   try {
@@ -73,7 +73,8 @@ function parseRateLimits(text: string): RateLimits {
     services: [service],
   } = document.parse(parse(text));
   const others = findLimit(service.plugins);
-  if (others === undefined) throw new Error("The gateway's service has no rate-limiting plugin.");
+  if (others === undefined)
+    throw new Error("The gateway's service has no rate-limiting plugin. Add one, as in gateway/kong.yml.");
   const tiers = service.routes.flatMap(({ headers, plugins = [] }) => {
     const limit = findLimit(plugins);
     return limit === undefined

@@ -19,7 +19,7 @@ export async function listContainers(project: string): Promise<Victim[]> {
       const pid = await docker("inspect", "--format", "{{.State.Pid}}", name);
       if (pid === "0") return false;
       const outside = ["--rm", "--pid", "host", "--user", "root", "--entrypoint", "/bin/sh"];
-      await docker("run", ...outside, "single-audit", "-c", `kill -KILL ${pid}`);
+      await docker("run", ...outside, project, "-c", `kill -KILL ${pid}`);
       return true;
     },
   }));

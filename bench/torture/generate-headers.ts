@@ -98,13 +98,7 @@ const header: fc.Arbitrary<[string, string]> = fc.oneof(
     weight: 4,
     arbitrary: fc.tuple(
       fc.constantFrom(
-        ...[
-          "X-Consumer-Custom-Id",
-          "X-Consumer-Groups",
-          "X-Filter-Report-Id",
-          "X-Request-Id",
-          "X-Forwarded-For",
-        ],
+        ...["X-Api-Key-Sha256", "X-Api-Key-Tier", "X-Filter-Report-Id", "X-Request-Id", "X-Forwarded-For"],
         ...[
           "X-Forwarded-Proto",
           "X-Forwarded-Prefix",

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
-import { sendRequest } from "./send-request.ts";
 
 /** Keys of torture's own: so many that none meets its limit an hour, and no limit has to be changed. */
 export interface KeyRing {
@@ -13,16 +11,14 @@ export interface KeyRing {
 }
 
 const owner = "torture@example.gov";
-const longestWaitMilliseconds = 30_000;
 
 /**
- * Issues keys, and waits until the gateway knows the last of them.
+ * Issues keys.
  *
  * @param client the database, as its superuser
  */
 export async function issueKeys(
   client: Client,
-  baseUrl: string,
   counts: { individual: number; tribal: number },
 ): Promise<KeyRing> {
   await client.query("select set_config('access.operator', 'npm run torture', false)");
@@ -42,7 +38,6 @@ export async function issueKeys(
     keys.individual.push(await issue("individual", null));
   const turns = { individual: 0, tribal: 0 };
   const all = [...keys.tribal, ...keys.individual];
-  for (const key of all.slice(-2)) await waitUntilKnown(baseUrl, key);
   return {
     all,
     next: (tier) => {
@@ -63,17 +58,4 @@ async function approveAgreement(client: Client): Promise<string> {
     owner,
   ]);
   return rows[0].id;
-}
-
-async function waitUntilKnown(baseUrl: string, key: string): Promise<void> {
-  const wire = {
-    method: "GET",
-    path: "/general?limit=0",
-    headers: [["x-api-key", key]] as [string, string][],
-  };
-  for (const giveUpAt = Date.now() + longestWaitMilliseconds; Date.now() < giveUpAt; await sleep(100)) {
-    const answer = await sendRequest(baseUrl, wire).catch(() => undefined);
-    if (answer?.status === 200) return;
-  }
-  throw new Error(`${baseUrl} does not know a key that was issued ${longestWaitMilliseconds / 1000} s ago.`);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { listChildren } from "../process-time.ts";
+import { listBelow, listChildren } from "../process-time.ts";
 import type { OwnStack } from "./own-stack.ts";
 import type { Finding, PartOptions, Target } from "./part.ts";
 import { type Readers, startReaders } from "./readers.ts";
@@ -119,9 +119,6 @@ export function listVictims(own: OwnStack): Victim[] {
     describe("the stack's own process", own.pid, givesUpMilliseconds),
   ];
 }
-
-const listBelow = (pid: number): ReturnType<typeof listChildren> =>
-  listChildren(pid).flatMap((child) => [child, ...listBelow(child.pid)]);
 
 /** Such as `postgrest`; of a Node program its script. */
 function nameProgram(command: string): string {

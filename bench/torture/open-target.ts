@@ -54,7 +54,7 @@ export async function openTarget(
     if (logs !== undefined) closes.push(logs.stop);
     if (logged !== undefined)
       for (const secret of await readSecrets(logged, environment)) leaks.addSecret(secret);
-    const keys = await issueKeys(client, addresses.baseUrl, keyCounts);
+    const keys = await issueKeys(client, keyCounts);
     if (own === undefined) closes.push(() => revokeKeys(keys, addresses.databaseUrl));
     for (const key of keys.all) leaks.addSecret(key);
     const gateway = environment.GATEWAY === "kong" ? "Kong" : "embedded gateway";

@@ -23,15 +23,7 @@ export interface OwnStack {
 }
 
 const project = path.resolve(import.meta.dirname, "../..");
-const ports = [
-  "GATEWAY",
-  "APP",
-  "STORAGE",
-  "DATABASE",
-  "POSTGREST",
-  "POSTGREST_ADMIN",
-  "GATEWAY_ADMIN",
-] as const;
+const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN"] as const;
 
 /**
  * Runs `npm start` on free ports, and a report service beside it. It is started again on the same ports whenever it has

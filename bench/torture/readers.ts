@@ -149,7 +149,8 @@ async function expectSame(origin: string, makeWire: () => WireRequest): Promise<
 /** Asks for a token, redeems it, twice, and downloads the PDF, which is always the same. */
 async function expectDownload(options: ReadersOptions, reportId: string): Promise<Ask> {
   const expected = await download(options, reportId);
-  if (typeof expected === "string" || !("sha256" in expected)) throw new Error("No PDF could be downloaded.");
+  if (typeof expected === "string" || !("sha256" in expected))
+    throw new Error(`No PDF could be downloaded: ${JSON.stringify(expected)}`);
   return async () => {
     const found = await download(options, reportId);
     if (typeof found === "string" || !("sha256" in found)) return found;

@@ -1,7 +1,5 @@
 import { Counter, Histogram, Registry } from "prom-client";
 
-export type GatewayMetrics = ReturnType<typeof createGatewayMetrics>;
-
 /**
  * What Kong's plugin prometheus tells with status_code_metrics and latency_metrics, as far as rules and dashboard
  * (ops/) ask for it, under Kong's own names. Like Kong, it counts no request that matched no route.

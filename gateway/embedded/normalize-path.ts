@@ -2,26 +2,26 @@
 const RESERVED = new Set("!*'();:@&=+$,/?%#[]");
 
 /**
- * The path by which Kong chooses a route: unreserved bytes decoded, dot segments resolved, slashes merged.
- * (Kong 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`.)
+ * The path by which Kong chooses a route: unreserved bytes decoded, dot segments resolved, slashes merged
+ * (Kong 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`). Nothing for a path that nginx does not read.
  */
-export function normalizePath(path: string): string {
+export function normalizePath(path: string): string | undefined {
   const decoded = path.replace(/%[0-9a-f]{2}/gi, (triplet) => {
     const char = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     return RESERVED.has(char) ? triplet.toUpperCase() : char;
   });
   const segments: string[] = [];
   const parts = decoded.split("/").slice(1);
-  parts.forEach((part, index) => {
-    const isLast = index === parts.length - 1;
-    if (part === "..") segments.pop();
-    else if (part !== "." && part !== "") segments.push(part);
-    if (isLast && (part === "" || part === "." || part === "..")) segments.push("");
-  });
-  return `/${segments.join("/")}`;
+  for (const part of parts) {
+    if (part === ".." && segments.pop() === undefined) return undefined;
+    if (!/^\.{0,2}$/.test(part)) segments.push(part);
+  }
+  if (/^\.{0,2}$/.test(parts.at(-1) ?? "")) segments.push("");
+  const isReadable = path.startsWith("/") && !decoded.includes("\0") && !/%(?![0-9a-f]{2})/i.test(path);
+  return isReadable ? `/${segments.join("/")}` : undefined;
 }
 
-/** Makes a normalised path safe for a request line again (`escape` of the same Kong module). */
+/** Makes a normalized path safe for a request line again (`escape` of the same Kong module). */
 export function escapePath(path: string): string {
   return path.replace(/[^!#$&'()*+,/:;=?@[\\\]A-Za-z\d\-_.~%]/g, (char) => {
     return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;

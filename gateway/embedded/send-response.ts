@@ -1,17 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { getHeader, type HeaderList, removeHeader, setHeader } from "./headers.ts";
+import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
 
-/** As nginx with gzip on, `gzip_proxied any`, `gzip_vary on` and the types of scripts/stack/kong.ts. */
-const GZIP_TYPES = new Set([
-  "application/json",
-  "text/csv",
-  "application/vnd.pgrst.object+json",
-  "application/openapi+json",
-  "text/html",
-]);
+/** As nginx compresses by gateway/kong.env. */
+const GZIP_TYPES = /^(application\/(json|vnd\.pgrst\.object\+json|openapi\+json)|text\/csv)\s*(;|$)/i;
 const GZIP_STATUSES = new Set([200, 403, 404]);
 const GZIP_MIN_BYTES = 20;
 const GZIP_LEVEL = 1;
@@ -19,7 +13,8 @@ const GZIP_LEVEL = 1;
 export interface Reply {
   status: number;
   reason: string | undefined;
-  headers: HeaderList;
+  headers: Headers;
+  /** A string is the gateway's own, with one character a byte. */
   body: Readable | string;
 }
 
@@ -27,73 +22,46 @@ export interface Reply {
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  reply: Reply,
+  { status, reason, headers, body }: Reply,
   gzip: boolean,
 ): Promise<void> {
-  const { status, reason, headers, body } = reply;
-  const compress = gzip && mayCompress(request, reply);
+  if (typeof body === "string") setHeader(headers, "Content-Length", body.length);
+  // nginx takes an answer to HEAD for one to GET if the upstream gave it.
+  const isOwnHead = request.method === "HEAD" && typeof body === "string";
+  const isCompressible = gzip && !isOwnHead && mayCompress(status, headers);
+  if (isCompressible) {
+    headers.set("vary", {
+      name: "Vary",
+      values: [...(headers.get("vary")?.values ?? []), "Accept-Encoding"],
+    });
+  }
+  const compress = isCompressible && takesGzip(request);
   if (compress) {
-    removeHeader(headers, "content-length");
-    removeHeader(headers, "accept-ranges");
+    headers.delete("content-length");
+    headers.delete("accept-ranges");
     setHeader(headers, "Content-Encoding", "gzip");
     const etag = getHeader(headers, "etag");
     if (etag?.startsWith('"')) setHeader(headers, "ETag", `W/${etag}`);
   }
-  response.writeHead(status, reason, headers.flat());
-  if (typeof body === "string" && !compress) {
-    response.end(body);
-    return;
-  }
-  const source = typeof body === "string" ? Readable.from([Buffer.from(body)]) : body;
-  if (compress) await pipeline(source, createGzip({ level: GZIP_LEVEL }), response);
-  else await pour(source, response);
+  response.writeHead(status, reason, flattenHeaders(headers));
+  const source = typeof body === "string" ? Readable.from([Buffer.from(body, "latin1")]) : body;
+  source.once("error", (error) => response.destroy(error));
+  response.once("close", () => source.destroy());
+  (compress ? source.pipe(createGzip({ level: GZIP_LEVEL })) : source).pipe(response);
+  await finished(response);
 }
 
-/**
- * As `pipeline(source, response)`, which makes an error, and its stack, to end each answer that goes well: a tenth of what
- * this gateway does for a request.
- */
-function pour(source: Readable, response: ServerResponse): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      source.destroy();
-      reject(new Error("The client went away."));
-    };
-    if (response.destroyed) return leave();
-    source.once("error", reject);
-    source.once("close", () => {
-      if (!source.readableEnded) reject(new Error("The answer was cut off."));
-    });
-    response.once("error", reject);
-    response.once("finish", resolve);
-    response.once("close", () => {
-      if (!response.writableFinished) leave();
-    });
-    source.pipe(response);
-  });
-}
-
-/** Also marks a reply that depends on `Accept-Encoding`. */
-function mayCompress(request: IncomingMessage, { status, headers }: Reply): boolean {
-  const type = getHeader(headers, "content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-  const length = getHeader(headers, "content-length");
-  if (
-    !GZIP_TYPES.has(type) ||
-    !GZIP_STATUSES.has(status) ||
-    getHeader(headers, "content-encoding") !== undefined ||
-    (length !== undefined && Number(length) < GZIP_MIN_BYTES)
-  ) {
-    return false;
-  }
-  headers.push(["Vary", "Accept-Encoding"]);
+function mayCompress(status: number, headers: Headers): boolean {
   return (
-    request.method !== "HEAD" &&
-    request.httpVersion === "1.1" &&
-    acceptsGzip(request.headers["accept-encoding"])
+    GZIP_TYPES.test(getHeader(headers, "content-type") ?? "") &&
+    GZIP_STATUSES.has(status) &&
+    !headers.has("content-encoding") &&
+    Number(getHeader(headers, "content-length") ?? GZIP_MIN_BYTES) >= GZIP_MIN_BYTES
   );
 }
 
-function acceptsGzip(accept: string | string[] | undefined): boolean {
-  const entry = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?=,|$)/i.exec(String(accept ?? ""));
-  return entry !== null && Number(entry[1] ?? 1) > 0;
+function takesGzip({ httpVersion, headersDistinct }: IncomingMessage): boolean {
+  const [accept = ""] = headersDistinct["accept-encoding"] ?? [];
+  const accepted = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?=,|$)/i.exec(accept);
+  return httpVersion === "1.1" && accepted !== null && Number(accepted[1] ?? 1) > 0;
 }

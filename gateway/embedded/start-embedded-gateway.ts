@@ -1,22 +1,19 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type Logger, pino } from "pino";
-import { RateLimiterMemory } from "rate-limiter-flexible";
-import { handleAdminRequest } from "./admin.ts";
+import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
-import { loadDocument } from "./declarative-config.ts";
-import { openEntityFile } from "./entity-file.ts";
-import { createEntityStore, type EntityStore } from "./entity-store.ts";
 import { createConnectionPool } from "./forward-request.ts";
-import { logRequest } from "./log-request.ts";
 import { createGatewayMetrics } from "./metrics.ts";
-import { handleRequest, type Outcome, type ProxyContext } from "./proxy.ts";
+import { handleRequest, type Outcome } from "./proxy.ts";
+import { readConfig } from "./read-config.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
 /**
- * Four buffers of 32 KB for the head, and times and numbers as scripts/stack/kong.ts has them for Kong; a request with its
- * body has as long as two of Kong's reads of it.
+ * Four buffers of 32 KB for the head, and times as gateway/kong.env has them for Kong; a request with its body has as long
+ * as two of Kong's reads of it. What has no host is answered like all that nginx refuses.
  */
 const SERVER_OPTIONS = {
   maxHeaderSize: 131_072,
@@ -24,27 +21,24 @@ const SERVER_OPTIONS = {
   requestTimeout: 20_000,
   keepAliveTimeout: 75_000,
   connectionsCheckingInterval: 1000,
+  requireHostHeader: false,
 };
 /** Longer than any upstream may take, since a client that waits for its answer is silent, too. */
 const SILENCE_MS = 75_000;
 const MAX_CONNECTIONS = 8192;
+/** nginx's status for a client that went away. */
+const CLIENT_CLOSED = 499;
 
-export interface Listener {
+export interface EmbeddedGatewayOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
-}
-
-export interface EmbeddedGatewayOptions {
-  proxy: Listener;
-  /** Loopback only: whoever reaches it and has the token decides what every key may do. */
-  admin?: Listener & { token: string };
-  /** A declarative document of Kong to begin with; without one every request gets 404. */
-  document?: unknown;
-  /** Keeps what the Admin API is given over the end of this process. */
-  entityFile?: string | undefined;
-  /** What PostgREST knows the gateway by: GATEWAY_TOKEN of Kong's environment. */
-  gatewayToken?: string | undefined;
+  /** Serves /metrics and /status on 127.0.0.1. */
+  metricsPort: number;
+  /** The text of gateway/kong.yml. */
+  config: string;
+  /** Where POSTGREST_URL and GATEWAY_TOKEN are. */
+  env: Readonly<Record<string, string | undefined>>;
   /** Addresses or CIDRs of hops whose `X-Forwarded-*` are believed. */
   trustedIps?: readonly string[];
   /** Compress JSON and CSV for clients that take it. On unless false. */
@@ -53,126 +47,103 @@ export interface EmbeddedGatewayOptions {
 }
 
 export interface EmbeddedGateway {
-  proxyUrl: string;
-  adminUrl?: string;
+  url: string;
+  metricsUrl: string;
   /** Takes no new requests, gives those in flight 2 s, then ends them. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the stand-in for Kong 3.9: the same Admin API, with its database in memory and, if asked for, in a file, and
- * the same answers.
- * @throws ConfigError for a document with anything in it that is not implemented; the listener's own error
- * (such as EADDRINUSE) when it cannot listen.
+ * Starts the stand-in for Kong 3.9, which serves gateway/kong.yml with the same answers.
+ * @throws Error for a configuration with anything in it that is not implemented; the listener's own error (such as
+ * EADDRINUSE) when it cannot listen.
  */
 export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Promise<EmbeddedGateway> {
-  if (options.admin && !/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(options.admin.host)) {
-    throw new Error(`admin host "${options.admin.host}": expected a loopback address such as 127.0.0.1`);
-  }
-  const logger = options.logger ?? pino();
-  const { entityFile } = options;
-  const kept = entityFile === undefined ? undefined : await openEntityFile(entityFile, logger);
-  const store = kept?.store ?? createEntityStore();
-  if (options.document !== undefined) loadDocument(options.document, store);
-  const context: ProxyContext = {
-    get config() {
-      return store.config();
-    },
-    gatewayToken: options.gatewayToken,
-    // The limits are those of each plugin; this only counts.
-    counters: new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: 1 }),
-    connections: createConnectionPool(),
-    isTrusted: readTrustedIps(options.trustedIps ?? []),
-    gzip: options.gzip ?? true,
-    metrics: createGatewayMetrics(),
-  };
+  const { logger = pino(), gzip = true } = options;
+  const { registry, requests, latency } = createGatewayMetrics();
+  const config = await readConfig(options.config, options.env);
+  const isTrusted = readTrustedIps(options.trustedIps ?? []);
+  const context = { config, connections: createConnectionPool(), isTrusted, gzip };
 
-  const proxy = createServer(SERVER_OPTIONS, async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const startedAt = performance.now();
     const outcome = await handleRequest(context, request, response);
     const note = () => {
-      logRequest(logger, request, response, outcome, startedAt);
-      countRequest(context, response, outcome, startedAt);
+      const milliseconds = performance.now() - startedAt;
+      logger.info(describeRequest(outcome, response, milliseconds), "request");
+      if (outcome.route === undefined) return;
+      const labels = { service: outcome.route.service.name, route: outcome.route.name };
+      requests.inc({ ...labels, code: response.statusCode, source: outcome.source });
+      latency.observe(labels, milliseconds);
     };
     if (response.writableFinished || response.destroyed) note();
     else response.once("close", note);
-  });
-  proxy.on("clientError", refuseMalformed);
+  };
+  const proxy = createServer(SERVER_OPTIONS, serve);
+  proxy.on("clientError", (error, socket: Socket) => refuseMalformed(error, socket, serve));
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = MAX_CONNECTIONS;
-  const servers = [proxy];
-  const admin = options.admin && createAdmin(context, store, options.admin.token, logger);
+  const { port, host } = options;
+  proxy.listen({ host, port });
+  await once(proxy, "listening");
+  const close = async () => {
+    const closed = once(proxy, "close");
+    proxy.close();
+    const idle = setInterval(() => proxy.closeIdleConnections(), 20);
+    const last = setTimeout(() => proxy.closeAllConnections(), CLOSE_GRACE_MS);
+    await closed;
+    clearInterval(idle);
+    clearTimeout(last);
+    context.connections.destroy();
+  };
   try {
-    await listen(proxy, options.proxy);
-    if (admin && options.admin) {
-      servers.push(admin);
-      await listen(admin, options.admin);
-    }
+    const metrics = await serveState({
+      host: "127.0.0.1",
+      port: options.metricsPort,
+      portVariable: "--metrics-port",
+      answers: { "/status": async () => asJson(true, {}), "/metrics": () => asMetrics(registry) },
+    });
+    const url = `http://${host.includes(":") ? `[${host}]` : host}:${(proxy.address() as AddressInfo).port}`;
+    return {
+      url,
+      metricsUrl: metrics.url,
+      close: async () => void (await Promise.all([close(), metrics.close()])),
+    };
   } catch (error) {
-    await Promise.all(servers.filter((server) => server.listening).map(closeServer));
+    await close();
     throw error;
   }
+}
+
+/** A line of the log: never a key, a token or another header. */
+function describeRequest({ exchange, ...outcome }: Outcome, response: ServerResponse, milliseconds: number) {
+  const { error } = outcome;
+  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
   return {
-    proxyUrl: urlOf(proxy),
-    ...(admin ? { adminUrl: urlOf(admin) } : {}),
-    async close() {
-      await Promise.all(servers.map(closeServer));
-      await kept?.close();
-      context.connections.destroy();
-    },
+    request_id: outcome.requestId,
+    kong_request_id: exchange.id,
+    method: exchange.method,
+    path: exchange.loggedPath ?? "-",
+    status: response.writableFinished ? response.statusCode : CLIENT_CLOSED,
+    durationMs: Math.round(milliseconds * 10) / 10,
+    ...(cause instanceof Error ? { error: (cause as NodeJS.ErrnoException).code ?? cause.message } : {}),
   };
 }
 
-function countRequest(
-  { metrics }: ProxyContext,
-  response: ServerResponse,
-  { route, source }: Outcome,
-  startedAt: number,
+/** Answers 400 to what Node cannot parse, as to a request without a host. A client that takes too long is cut off. */
+function refuseMalformed(
+  error: NodeJS.ErrnoException & { rawPacket?: Buffer },
+  socket: Socket & { _httpMessage?: unknown },
+  serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): void {
-  if (route === undefined) return;
-  const labels = { service: route.service, route: route.name };
-  metrics.requests.inc({ ...labels, code: response.statusCode, source });
-  metrics.latency.observe(labels, performance.now() - startedAt);
-}
-
-function createAdmin({ metrics }: ProxyContext, store: EntityStore, token: string, logger: Logger): Server {
-  const context = { metrics, store, token };
-  const listener: RequestListener = (request, response) => {
-    handleAdminRequest(context, request, response).catch((error: unknown) => {
-      logger.error({ err: error }, "admin request failed");
-      response.destroy();
-    });
-  };
-  return createServer(listener);
-}
-
-function listen(server: Server, { host, port }: Listener): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idle = setInterval(() => server.closeIdleConnections(), 20);
-  const last = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(last);
-}
-
-function urlOf(server: Server): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
-}
-
-/** What cannot be parsed has no request to answer; the connection ends with nginx's status, and no body: it may be a HEAD. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable) return;
-  const status = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  const isUnderWay = socket._httpMessage !== undefined && socket._httpMessage !== null;
+  if (!socket.writable || isUnderWay || !error.code?.startsWith("HPE_")) return void socket.destroy();
+  const request = new IncomingMessage(socket);
+  request.httpVersion = "1.1";
+  request.method = error.rawPacket?.toString("latin1", 0, 5) === "HEAD " ? "HEAD" : "GET";
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once("finish", () => socket.end());
+  void serve(request, response);
 }

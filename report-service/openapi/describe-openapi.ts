@@ -90,7 +90,7 @@ export function describeOpenApi(
 }
 
 function describeKeys(limits: RateLimits): string {
-  return `DEMO_KEY (${describeRateLimit(limits, "demo")}), or a key of your own (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports take a key with Tribal access.`;
+  return `DEMO_KEY (${describeRateLimit(limits, "demo")}), or a key of your own (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access.`;
 }
 
 function describeContact(contact: string): object {

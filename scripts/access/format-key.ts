@@ -20,7 +20,7 @@ export function formatKeys(keys: Key[]): string {
 export function formatKey(key: Key): string {
   return formatDetails({
     id: key.id,
-    "key begins": key.key_prefix,
+    "key prefix": key.key_prefix,
     tier: key.tier,
     owner: key.owner_email,
     label: key.label,

@@ -30,7 +30,7 @@ import { readDay, readDuration, readKeyReference } from "./read-options.ts";
 type NewKeyOptions = CommonOptions & { quiet?: true; expires?: string };
 type IssueOptions = NewKeyOptions & { tier: string; owner: string; label: string; agreement?: string };
 
-const keyHelp = "the key's ID, or the first characters of the key or of its ID";
+const keyHelp = "the key's prefix as lists show it, its ID, or the first 6 or more characters of its ID";
 const quietOption = () =>
   new Option("--quiet", "print the key and nothing else, for a secret store").conflicts("json");
 
@@ -49,7 +49,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
 
 function addIssue(around: Surroundings, program: Command): void {
   addCommand(around, program, "issue", "Make a key.")
-    .requiredOption("--tier <name>", "what it may do, such as individual or tribal")
+    .requiredOption("--tier <name>", "the key's tier, such as individual or tribal")
     .requiredOption("--owner <e-mail>", "whom to write to about it")
     .option("--label <text>", "what it is for", "")
     .option(
@@ -68,7 +68,7 @@ function describeLimits(): string {
   const limits = readRateLimits();
   const names = [...limits.tiers.keys(), "all others"];
   const lines = names.map((name) => `  ${name.padEnd(12)} ${describeRateLimit(limits, name)}`);
-  return ["", "Rate limits of tiers (gateway/kong.yml):", ...lines].join("\n");
+  return ["", "Rate limits by tier (gateway/kong.yml):", ...lines].join("\n");
 }
 
 function addList(around: Surroundings, program: Command): void {

@@ -25,6 +25,7 @@ export async function runNewVersion(around: Surroundings): Promise<void> {
           ...made.map((file) => `Made ${path.relative(process.cwd(), file)}`),
           `Edit db/api/api_${version}. Until it is deployed it may change freely; write down what it serves with`,
           `  npm run db:contract -- --write --unpublished ${version}`,
+          "Add the new schemas to PGRST_DB_SCHEMAS in scripts/stack/postgrest.env.",
           `After npm run db:deploy it is served to who sends Accept-Profile: api_${version}. ${from} is served as before.`,
         ];
         around.stdout.write(`${lines.join("\n")}\n`);

@@ -52,7 +52,7 @@ const environment = z
 type Environment = z.infer<typeof environment>;
 export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
 
-/** No port of the stack's, which are taken here: Redis has it. */
+/** Separate from the stack's ports, because this Redis already runs and listens on its own port. */
 const redisEnvironment = z.object({
   REDIS_HOST: z.string().optional(),
   REDIS_PORT: listenPort.default(6379),
@@ -64,7 +64,7 @@ export interface StackConfig extends Environment {
   directory: string;
   /** The kong.yml that the gateway runs. */
   gatewayConfig: string;
-  /** Where Kong counts requests; absent, it counts for itself. */
+  /** Where Kong counts requests. If absent, Kong counts in its own memory. */
   redis: { host: string; port: number; password: string | undefined } | undefined;
 }
 

@@ -16,16 +16,16 @@ export interface KongOptions {
   /** Of Kong alone; emptied at each start. */
   prefix: string;
   port: number;
-  /** Of /status and /metrics. */
+  /** Port of /status and /metrics. */
   metricsPort: number;
-  /** The file that is used in place of gateway/kong.yml, or that one. */
+  /** The path of gateway/kong.yml, or of a file in its place. */
   config: string;
   postgrestUrl: string;
   gatewayToken: string;
   redis: StackConfig["redis"];
   /** Hops whose X-Forwarded-For is believed. */
   trustedIps: readonly string[];
-  /** What is set here as KONG_… goes before gateway/kong.env. */
+  /** Its KONG_… variables override gateway/kong.env. */
   environment: NodeJS.ProcessEnv;
 }
 
@@ -74,7 +74,7 @@ export async function startKong(options: KongOptions, keep: (child: ChildProcess
   return `http://127.0.0.1:${port}`;
 }
 
-/** The whole of Kong's environment. */
+/** Kong's complete environment. */
 async function describeEnvironment(options: KongOptions): Promise<Record<string, string>> {
   const { prefix, environment, redis } = options;
   const settings = (await readFile(path.join(gateway, "kong.env"), "utf8"))
@@ -144,8 +144,8 @@ export async function locateKong(binary: string | undefined): Promise<string> {
 }
 
 /**
- * An empty directory but for the Lua files, which Kong's user may not reach in the checkout. Kong's settings with the
- * gateway's token are written there, so only that user may read it.
+ * Creates a directory that holds only the Lua files, because Kong's user may not be able to read them in the checkout. Kong
+ * writes its settings with the gateway's token there, so only that user may read it.
  */
 async function makePrefix(prefix: string): Promise<void> {
   await rm(prefix, { recursive: true, force: true });

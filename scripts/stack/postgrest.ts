@@ -1,4 +1,4 @@
-import { access, constants } from "node:fs/promises";
+import { access, constants, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { which } from "zx";
@@ -33,8 +33,8 @@ export async function startPostgrest(
     command: await locatePostgrest(options.binary),
     args: [],
     env: {
+      ...(await readPostgrestEnvironment()),
       PGRST_DB_URI: options.databaseUrl,
-      PGRST_DB_PRE_CONFIG: "request.pre_config",
       PGRST_JWT_SECRET: options.jwtSecret,
       PGRST_SERVER_HOST: "127.0.0.1",
       PGRST_SERVER_PORT: String(options.port),
@@ -52,6 +52,14 @@ export async function startPostgrest(
     return response?.ok === true;
   });
   return `http://127.0.0.1:${options.port}`;
+}
+
+/** The settings of postgrest.env, which the compose files use as well. */
+export async function readPostgrestEnvironment(): Promise<Record<string, string>> {
+  const text = await readFile(path.join(import.meta.dirname, "postgrest.env"), "utf8");
+  return Object.fromEntries(
+    [...text.matchAll(/^(PGRST_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
 }
 
 async function locatePostgrest(configured: string | undefined): Promise<string> {

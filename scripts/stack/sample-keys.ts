@@ -21,7 +21,7 @@ export async function makeSampleKeys(
 async function keepIfActive(client: Client, key: string | undefined): Promise<string | undefined> {
   if (key === undefined) return undefined;
   const { rowCount } = await client.query(
-    "select from access.active_keys where key_sha256 = encode(sha256(convert_to($1, 'UTF8')), 'hex')",
+    "select from access.active_keys where key_sha256 = sha256(convert_to($1, 'UTF8'))",
     [key],
   );
   return rowCount === 1 ? key : undefined;

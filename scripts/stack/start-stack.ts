@@ -54,7 +54,7 @@ const demonstrationKey = "DEMO_KEY";
 
 /**
  * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, the report service and its
- * storage, each in a process of its own that is started again when it ends.
+ * storage, each in a process of its own. Restarts a process that ends.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
@@ -92,6 +92,10 @@ async function prepare(
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
   // Looked for here, so that nobody waits for a database first.
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
+  if (kong !== undefined && /\s/.test(directory))
+    throw new Error(
+      `Kong cannot run in a directory with a space in its path: ${directory}. Set STACK_DIRECTORY to a path without spaces.`,
+    );
   if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
   const log = path.join(directory, "stack.log");

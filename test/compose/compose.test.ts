@@ -1,25 +1,23 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
-import { ownerTag } from "../../gateway/entity.ts";
-import { renderBase } from "../../gateway/render-entities.ts";
-import { kongSettings } from "../../scripts/stack/kong.ts";
 import schema from "./compose.schema.json" with { type: "json" };
 import {
   base,
   dockerfile,
   oneShot,
   own,
+  programImage,
   project,
   publishAddress,
   readCompose,
   scale,
   services,
+  settings,
   tools,
 } from "./read-compose.ts";
 
@@ -58,36 +56,18 @@ describe("who can reach what", () => {
     expect(base.services.gateway?.environment?.KONG_PROXY_LISTEN).toBe("0.0.0.0:8000");
   });
 
-  test("Kong's Admin API listens in a network that nobody but the sync is in", () => {
-    const members = services.filter(([, { networks }]) => networks.includes("admin")).map(([name]) => name);
-    expect(members.sort()).toEqual(["gateway", "gateway-sync"]);
-    for (const [node, { gateway, name }] of Object.entries({
-      gateway: { gateway: base.services.gateway, name: "gateway-admin" },
-      "gateway-2": { gateway: scale.services["gateway-2"], name: "gateway-2-admin" },
-    })) {
-      expect(gateway?.environment, node).not.toHaveProperty("KONG_ADMIN_LISTEN");
-      expect(gateway?.environment?.ADMIN_NAME).toBe(name);
-      expect(gateway?.aliases.admin).toEqual([name]);
-    }
-    expect(base.services.gateway?.command?.[0]).toMatch(/^KONG_ADMIN_LISTEN=.*"\$\$ADMIN_NAME".*:8001$/m);
-    expect(base.services["gateway-sync"]?.environment?.GATEWAY_ADMIN_URLS).toBe("http://gateway-admin:8001");
-  });
-
   test("all others but the refresher, which fetches from elsewhere, are on internal networks alone", () => {
     const internal = Object.entries(base.networks)
       .filter(([, { internal }]) => internal === true)
       .map(([name]) => name);
-    expect(internal.sort()).toEqual(["admin", "database", "gateway", "kong", "storage"]);
+    expect(internal.sort()).toEqual(["database", "gateway", "storage"]);
     const hidden = services
       .filter(([, { networks }]) => networks.every((network) => internal.includes(network)))
       .map(([name]) => name);
     expect(hidden.sort()).toEqual([
       "agreements",
       "counters",
-      "gateway-sync",
       "keys",
-      "kong-database",
-      "kong-migrations",
       "migrate",
       "postgres",
       "postgrest",
@@ -96,19 +76,10 @@ describe("who can reach what", () => {
     ]);
   });
 
-  test("the storage cannot reach PostgreSQL, Kong reaches it for its own database, and nobody but the sync Kong's admin port", () => {
+  test("neither Kong nor the storage reaches PostgreSQL, and Kong reaches neither the report service nor the storage", () => {
     const on = (network: string) =>
       services.filter(([, { networks }]) => networks.includes(network)).map(([name]) => name);
-    expect(on("database")).not.toContain("gateway");
-    expect(on("database")).not.toContain("storage");
-    expect(on("database")).not.toContain("storage-reader");
-    expect(on("kong").sort()).toEqual(["gateway", "kong-migrations", "postgres"]);
-    for (const name of ["gateway", "kong-migrations"]) {
-      expect(base.services[name]?.environment).toMatchObject({
-        KONG_PG_USER: "kong",
-        KONG_PG_DATABASE: "kong",
-      });
-    }
+    for (const name of ["gateway", "storage", "storage-reader"]) expect(on("database")).not.toContain(name);
     for (const network of base.services.gateway?.networks ?? []) {
       expect(on(network)).not.toContain("report-service");
       expect(on(network)).not.toContain("storage");
@@ -131,10 +102,11 @@ test("the report service cannot write to the bundled storage", () => {
   expect(reader?.volumes).toEqual(["storage:/data:ro"]);
 });
 
-test("each image is built by one service, so that none replaces another's", () => {
-  const built = Object.values({ ...base.services, ...scale.services }).filter(({ build }) => build);
+test("each image is built by one service, so that none replaces another, and is named after its project", () => {
+  const all = [base, scale].flatMap((file) => Object.values(file.services));
+  const built = all.filter(({ build }) => build);
   const images = built.map(({ image }) => image);
-  expect(images.toSorted()).toEqual(["single-audit", "single-audit-postgrest", "single-audit-storage"]);
+  expect(images.toSorted()).toEqual([programImage, `${programImage}-postgrest`, `${programImage}-storage`]);
 });
 
 describe.each([...services, ...own])("the service %s", (name, service) => {
@@ -145,8 +117,8 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
       for (const [, from = ""] of build.dockerfile_inline.matchAll(/(?:^FROM |--from=)(\S+)/gm)) {
         expect(from.replace(/\$\{\w+:-([^}]+)\}/, "$1")).toMatch(pinned);
       }
-      expect(image).toBe(`single-audit-${name}`);
-    } else if (image !== undefined && !image.startsWith("single-audit")) expect(image).toMatch(pinned);
+      expect(image).toBe(`${programImage}-${name}`);
+    } else if (image !== undefined && !image.startsWith(programImage)) expect(image).toMatch(pinned);
   });
 
   test("is contained", () => {
@@ -165,7 +137,7 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
   });
 
   test("does not run as root", () => {
-    if (service.image === "single-audit") {
+    if (service.image === programImage) {
       expect(service.user).toBeUndefined();
       expect(dockerfile).toMatch(/^USER node$/m);
     } else expect(service.user).toMatch(/^([1-9]\d*:[1-9]\d*|kong)$/);
@@ -188,7 +160,7 @@ describe.each([...services, ...own])("the service %s", (name, service) => {
 
   test("gets no secret by its environment or command", () => {
     for (const [variable, value] of Object.entries(service.environment ?? {})) {
-      if (/PASSWORD|SECRET|TOKEN|KEY|DB_URI|DATABASE_URL/.test(variable)) {
+      if (/PASSWORD|SECRET(?!S_)|TOKEN|KEY|DB_URI|DATABASE_URL/.test(variable)) {
         expect([variable, value]).toEqual([
           variable,
           expect.stringMatching(
@@ -235,7 +207,7 @@ describe("PostgreSQL's settings", () => {
     }
   }
   const [command = ""] = base.services.postgres?.command ?? [];
-  const settings = [
+  const expected = [
     "-c shared_buffers=819MB -c shared_preload_libraries=pg_prewarm -c effective_cache_size=1536MB -c max_wal_size=2GB -c jit=off",
     "-c log_line_prefix=%m,%p,%a: -c log_parameter_max_length=0 -c log_parameter_max_length_on_error=0",
     "-c log_min_messages=log",
@@ -243,66 +215,78 @@ describe("PostgreSQL's settings", () => {
 
   test("follow the container's limit", async () => {
     expect(base.services.postgres).toMatchObject({ entrypoint: ["/bin/sh", "-ec"], mem_limit: "6400m" });
-    expect(await runCommand(command, "2147483648\n")).toBe(`docker-entrypoint.sh postgres ${settings}`);
+    expect(await runCommand(command, "2147483648\n")).toBe(`docker-entrypoint.sh postgres ${expected}`);
     expect(await runCommand(command, "max\n")).toContain("shared_buffers=409MB");
   });
 
   test("follow the limit of a cgroup of version 1", async () => {
     const file = "memory/memory.limit_in_bytes";
-    expect(await runCommand(command, "2147483648\n", file)).toBe(`docker-entrypoint.sh postgres ${settings}`);
+    expect(await runCommand(command, "2147483648\n", file)).toBe(`docker-entrypoint.sh postgres ${expected}`);
     expect(await runCommand(command, "9223372036854771712\n", file)).toContain("shared_buffers=409MB");
   });
 
   test("are the same where there are replicas", async () => {
     const [primary = ""] = scale.services.postgres?.command ?? [];
     expect(await runCommand(primary, "2147483648")).toBe(
-      `docker-entrypoint.sh postgres ${settings} -c hba_file=/etc/postgresql/pg_hba.conf -c max_slot_wal_keep_size=8GB`,
+      `docker-entrypoint.sh postgres ${expected} -c hba_file=/etc/postgresql/pg_hba.conf -c max_slot_wal_keep_size=8GB`,
     );
     const replica = scale.services["postgres-replica"];
     expect(replica?.configs).toEqual(base.services.postgres?.configs);
     const [start = ""] = /^ *exec postgres [\s\S]*$/m.exec(replica?.command?.[0] ?? "") ?? [];
     const started = await runCommand(start, "2147483648");
-    expect(started.slice(0, started.indexOf(" -c hot_standby"))).toBe(`postgres ${settings}`);
+    expect(started.slice(0, started.indexOf(" -c hot_standby"))).toBe(`postgres ${expected}`);
   });
 });
 
-test("Kong's database is made, filled and brought to its version before Kong starts", () => {
-  const { gateway, "kong-migrations": migrations } = base.services;
-  expect(migrations?.image).toBe(gateway?.image);
-  expect(migrations?.command?.[0]?.match(/kong (migrations|config) \w+/g)).toEqual([
-    "kong migrations list",
-    "kong migrations bootstrap",
-    "kong config db_import",
-    "kong migrations up",
-    "kong migrations finish",
-  ]);
-  expect(migrations?.depends_on).toHaveProperty("kong-database");
-  expect(gateway?.depends_on).toHaveProperty("kong-migrations");
-});
+describe("Kong", () => {
+  const { gateway, "report-service": reportService } = base.services;
+  const environment = gateway?.environment ?? {};
 
-test("what stands in for Kong's configuration gives way to it: by its tag, or by its ID where plugins are for all", async () => {
-  const file = path.join(project, base.configs?.kong_unconfigured?.file ?? "");
-  const { routes, plugins } = parse(await readFile(file, "utf8"));
-  for (const { tags } of [...routes, ...plugins]) expect(tags).toEqual([ownerTag]);
-  const template = await readFile(path.join(project, "gateway/kong.yml"), "utf8");
-  const urls = { postgrestUrl: "http://reads:3000", postgrestCallsUrl: "http://calls:3000" };
-  const wanted = renderBase({ template, ...urls }, undefined).plugins.filter(({ service }) => !service);
-  expect(wanted.find(({ name }) => name === "pre-function")?.id).toBe(plugins[0].id);
-});
+  test("has the settings that it has without Docker, unchanged", async () => {
+    expect(gateway?.image).toMatch(/^kong:3\.9\.\d+$/);
+    // `raw`: Compose would read the dollar signs of nginx's variables.
+    expect(gateway?.env_file).toEqual([{ path: "./gateway/kong.env", format: "raw" }]);
+    for (const name of Object.keys(environment)) expect(settings).not.toHaveProperty(name);
+  });
 
-test("Kong has the settings that it has without Docker", () => {
-  const environment = base.services.gateway?.environment ?? {};
-  // Compose reads $$ as a dollar sign.
-  const meant = Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [name, value.replaceAll("$$", "$")]),
-  );
-  expect(meant).toMatchObject(kongSettings);
-  expect(base.services.gateway?.image).toMatch(/^kong:3\.9\.\d+$/);
+  test("starts with gateway/start.sh, and with the rules and the plugin of this repository", () => {
+    const files = (gateway?.configs ?? []).map(({ source, target }) => [
+      target,
+      base.configs?.[source]?.file,
+    ]);
+    expect(Object.fromEntries(files)).toEqual({
+      "/etc/kong/kong.yml": "./gateway/kong.yml",
+      "/opt/gateway/start.sh": "./gateway/start.sh",
+    });
+    expect(gateway?.entrypoint).toEqual(["/bin/sh", "/opt/gateway/start.sh", "/etc/kong/kong.yml"]);
+    expect(gateway?.volumes).toContain("./gateway/plugins:/opt/gateway/kong/plugins:ro");
+    expect(settings.KONG_LUA_PACKAGE_PATH).toBe("/opt/gateway/?.lua;;");
+    expect(environment.SECRETS_DIRECTORY).toBe("/run/secrets");
+  });
+
+  test("has no admin API, and no database", () => {
+    expect(settings).toMatchObject({
+      KONG_DATABASE: "off",
+      KONG_ADMIN_LISTEN: "off",
+      KONG_ADMIN_GUI_LISTEN: "off",
+    });
+  });
+
+  test("lets readers finish before Docker kills it: 40 MB at 100 KB/s", () => {
+    const shutdown = Number(settings.KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT?.replace(/s$/, ""));
+    expect(shutdown).toBeGreaterThan(400);
+    expect(gateway?.stop_signal).toBe("SIGQUIT");
+    expect(Number(gateway?.stop_grace_period?.replace(/s$/, ""))).toBeGreaterThan(shutdown);
+  });
+
+  test("has the limits that the pages show", () => {
+    expect(reportService?.configs).toEqual([{ source: "kong", target: "/app/gateway/kong.yml" }]);
+  });
 });
 
 test("Kong's access log holds no query string, where a key may stand", () => {
-  const { KONG_NGINX_HTTP_LOG_FORMAT = "", KONG_PROXY_ACCESS_LOG } = base.services.gateway?.environment ?? {};
-  expect(KONG_PROXY_ACCESS_LOG).toBe("/dev/stdout without_query");
+  const { KONG_NGINX_HTTP_LOG_FORMAT = "" } = settings;
+  expect(base.services.gateway?.environment?.KONG_PROXY_ACCESS_LOG).toBe("/dev/stdout without_query");
   expect(KONG_NGINX_HTTP_LOG_FORMAT).toMatch(/^without_query '[^']*'$/);
   expect(KONG_NGINX_HTTP_LOG_FORMAT).not.toMatch(
     /\$(request\b(?!_)|request_uri|args|query_string|http_|upstream_uri)/,

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { base, dockerfile, project, scale, services } from "./read-compose.ts";
+import { base, dockerfile, programImage, project, scale, services } from "./read-compose.ts";
 
 describe("the image", () => {
   test("is built in two stages on a pinned image, without development's packages", () => {
@@ -23,7 +23,7 @@ describe("the image", () => {
     const needed = new Set<string>();
     for (const [, { image, entrypoint = [], command = [] }] of services) {
       const words = [...entrypoint, ...command];
-      if (image === "single-audit") needed.add(words.find((word) => word.endsWith(".ts")) ?? "none");
+      if (image === programImage) needed.add(words.find((word) => word.endsWith(".ts")) ?? "none");
     }
     // A set goes on over what is added to it meanwhile: the modules that these programs import.
     for (const module of needed) {

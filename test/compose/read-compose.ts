@@ -11,15 +11,16 @@ export interface Service {
   user?: string;
   entrypoint?: string[];
   command?: string[];
+  env_file?: { path: string; format?: string }[];
   environment?: Record<string, string>;
   secrets?: string[];
   configs?: { source: string; target: string }[];
   ports?: string[];
-  /** By name alone: see `aliases`. */
   networks: string[];
-  aliases: Record<string, string[]>;
   volumes?: string[];
   healthcheck?: { test: string[] };
+  stop_signal?: string;
+  stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
   read_only?: boolean;
   cap_drop?: string[];
@@ -40,6 +41,9 @@ export interface Compose {
   secrets: Record<string, { file?: string; environment?: string }>;
 }
 
+/** Images are named after the project. */
+export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";
+
 /** Reads a compose file; its services have what they extend, which may stand in `parent`. */
 export async function readCompose(file: string, parent?: Compose): Promise<Compose> {
   const text = await readFile(path.join(project, file), "utf8");
@@ -59,23 +63,21 @@ export async function readCompose(file: string, parent?: Compose): Promise<Compo
     const secrets = [...(others.secrets ?? []), ...(service.secrets ?? [])];
     compose.services[name] = { ...others, ...service, environment, secrets };
   }
-  for (const service of Object.values<Record<string, unknown>>(compose.services)) {
-    const { networks } = service;
-    if (typeof networks !== "object" || networks === null || Array.isArray(networks)) continue;
-    service.networks = Object.keys(networks);
-    // Not part of the file, so no check sees it.
-    const aliases = Object.entries(networks).map(([name, it]) => [name, it?.aliases ?? []]);
-    Object.defineProperty(service, "aliases", { value: Object.fromEntries(aliases) });
-  }
   return compose;
 }
 export const base = await readCompose("docker-compose.yml");
 export const scale = await readCompose("docker-compose.scale.yml", base);
 export const services = Object.entries(base.services);
 export const own = Object.entries(scale.services).filter(([, { image }]) => image !== undefined);
+/** gateway/kong.env */
+export const settings: Record<string, string> = Object.fromEntries(
+  (await readFile(path.join(project, "gateway/kong.env"), "utf8"))
+    .split("\n")
+    .flatMap((line) => (/^\w+=/.test(line) ? [[line.split("=", 1)[0], line.replace(/^\w+=/, "")]] : [])),
+);
 export const dockerfile = await readFile(path.join(project, "Dockerfile"), "utf8");
 export const publishAddress = "$" + "{PUBLISH_ADDRESS:-127.0.0.1}";
 /** Services that do their work and end. */
-export const oneShot = ["migrate", "replication-role", "kong-database", "kong-migrations"];
+export const oneShot = ["migrate", "replication-role"];
 /** Commands that people run. */
 export const tools = ["keys", "agreements", "publish"];

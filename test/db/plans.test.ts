@@ -7,6 +7,7 @@ import { target } from "../support/target.ts";
 
 interface Plan {
   "Node Type": string;
+  "Plan Rows"?: number;
   "Relation Name"?: string;
   Schema?: string;
   "Index Name"?: string;
@@ -154,5 +155,13 @@ describe("embedding", () => {
        left join lateral (select * from api_v1_1_0.general(fa)) g on true limit 100`,
     );
     expect(flatten(plan).map((node) => node["Node Type"])).not.toContain("Function Scan");
+  });
+});
+
+describe("the description at /", () => {
+  it("is planned with the number of functions that the API has", async () => {
+    const sql = "select from pg_proc where pronamespace = 'api_v1_1_0'::regnamespace";
+    const { rowCount } = await client.query(sql);
+    expect((await explain("api_public", sql))["Plan Rows"]).toBe(rowCount);
   });
 });

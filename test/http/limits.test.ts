@@ -14,7 +14,7 @@ const limits = readRateLimits();
 const { hour = 0, day = 0 } = limits.tiers.get("demo") ?? {};
 
 describe("the demonstration key", () => {
-  it("answers as many requests an hour to an address as the gateway allows, and 429 to the next", async () => {
+  it("answers as many requests per hour to an address as the gateway allows, and 429 to the next", async () => {
     await waitForRoomInTheHour();
     const from = makeAddress();
     for (let count = 1; count <= hour; count += 1) {
@@ -38,7 +38,7 @@ describe("the demonstration key", () => {
       expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
       expect(Number(answer.headers["retry-after"])).toBeLessThanOrEqual(3600);
       expect(answer.headers["x-ratelimit-remaining-hour"]).toBe("0");
-      // Kong counts refused requests against the day where its counters are in Redis.
+      // Kong counts refused requests toward the day's limit if its counters are in Redis.
       expect([day - hour, day - hour - refused]).toContain(
         Number(answer.headers["x-ratelimit-remaining-day"]),
       );

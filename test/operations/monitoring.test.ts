@@ -5,8 +5,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
-import { serveSyncState } from "../../gateway/serve-sync-state.ts";
-import { startSync } from "../../gateway/start-sync.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
 import { readRefreshConfig } from "../../scripts/refresh/refresh-config.ts";
 import { startSchedule } from "../../scripts/refresh/start-schedule.ts";
@@ -29,7 +27,7 @@ const foreign: Record<string, string[]> = {
   blackbox_exporter: ["probe_ssl_earliest_cert_expiry"],
 };
 
-const jobs = { up: ["report-service", "gateway-sync", "refresher", "gateway"] };
+const jobs = { up: ["postgrest", "report-service", "refresher", "gateway"] };
 const logger = pino({ level: "silent" });
 const stops: (() => Promise<unknown>)[] = [];
 /** What each service answers at /metrics. */
@@ -49,32 +47,15 @@ beforeAll(async () => {
   stops.push(reportService.close);
   await send(reportService.url, "/dissemination/report/pdf/ota/none");
 
-  const upstream = { name: "s", url: reportService.url, routes: [{ name: "r", paths: ["/"] }] };
   const gateway = await startEmbeddedGateway({
-    proxy: loopback,
-    admin: { ...loopback, token: "a token" },
-    // The plugin as docs/operations.md has operators add it for Kong.
-    document: {
-      _format_version: "3.0",
-      services: [upstream],
-      plugins: [{ name: "prometheus", config: { status_code_metrics: true, latency_metrics: true } }],
-    },
+    ...loopback,
+    metricsPort: 0,
+    config: await read("gateway/kong.yml"),
+    env: { POSTGREST_URL: target.postgrestUrl, GATEWAY_TOKEN: "none" },
     logger,
   });
   stops.push(gateway.close);
-  await send(gateway.proxyUrl, "/healthz");
-
-  const sync = await startSync({
-    database: { connectionString: target.databaseUrl },
-    adminUrls: [gateway.adminUrl ?? ""],
-    postgrestUrl: target.postgrestUrl,
-    adminToken: "a token",
-    logger,
-  });
-  stops.push(sync.close);
-  await sync.firstDelivery;
-  const syncServer = await serveSyncState(sync, { ...loopback, postgrestReadyUrl: target.postgrestUrl });
-  stops.push(syncServer.close);
+  await send(gateway.url, "/general");
 
   const refresher = await startSchedule(
     readRefreshConfig({ DATABASE_URL: target.databaseUrl, ENVIRONMENT: "development", REFRESH_PORT: "0" }),
@@ -84,8 +65,7 @@ beforeAll(async () => {
 
   const places = {
     "report-service": reportService.metricsUrl ?? "",
-    gateway: `${gateway.adminUrl}/metrics`,
-    "gateway-sync": `${syncServer.url}/metrics`,
+    gateway: `${gateway.metricsUrl}/metrics`,
     refresher: `${refresher.url}/metrics`,
   };
   for (const [service, url] of Object.entries(places)) {
@@ -140,7 +120,9 @@ describe("/metrics", () => {
     const all = Object.values(outputs).join("");
     expect(all).toContain('route="/dissemination/report/pdf/ota/:token",status="404"');
     expect(all).toContain('report_service_redemptions_total{result="refused"} 1');
-    expect(all).toContain('kong_http_requests_total{service="s",route="r",code="200",source="service"} 1');
+    expect(all).toContain(
+      'kong_http_requests_total{service="postgrest",route="postgrest",code="401",source="exit"} 1',
+    );
     expect(all).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|ota\/none|GSAFAC/);
   });
 
@@ -202,13 +184,15 @@ describe("ops/prometheus.yml", async () => {
 
   it.each([
     ["report-service", "APP_METRICS_PORT"],
-    ["gateway-sync", "GATEWAY_SYNC_PORT"],
+    ["postgrest", "PGRST_ADMIN_SERVER_PORT"],
     ["refresher", "REFRESH_PORT"],
+    ["gateway", "KONG_STATUS_LISTEN"],
   ])("scrapes %s where compose has it listen, which is not published", (name, variable) => {
     const { environment, ports = [] } = services[name];
+    const port = String(environment[variable]).replace("0.0.0.0:", "");
     const [job] = scraped.filter(({ job_name }) => job_name === name);
-    expect(job?.static_configs).toEqual([{ targets: [`${name}:${environment[variable]}`] }]);
-    expect(ports.filter((port: string) => port.endsWith(`:${environment[variable]}`))).toEqual([]);
+    expect(job?.static_configs).toEqual([{ targets: [`${name}:${port}`] }]);
+    expect(ports.filter((published: string) => published.endsWith(`:${port}`))).toEqual([]);
   });
 });
 

@@ -78,7 +78,7 @@ beforeAll(async () => {
       `select issued.* from access.tribal_access_agreements,
        access.issue_key('tribal', 'c@example.gov', '', null, tribal_access_agreements.id) as issued`,
     );
-    await client.query("update access.tiers set requests_per_hour = 7 where name = 'individual'");
+    await client.query("update access.tiers set requests_at_a_time = 2 where name = 'individual'");
     await client.query("select set_config('request.api_key_id', $1, false)", [keys.tribal]);
     await client.query("select access.issue_access_token($1)", [hidden]);
   });

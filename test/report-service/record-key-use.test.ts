@@ -60,7 +60,7 @@ it("records the use of the keys that are announced, whatever else is announced",
   await expectRecorded(ids[1], false);
 });
 
-it("goes on after its connection was ended", async () => {
+it("continues after its connection breaks", async () => {
   await expectRecorded(await issueKey());
   const { rowCount } = await database.client.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'report-service (use of keys)'",
@@ -69,7 +69,7 @@ it("goes on after its connection was ended", async () => {
   await expectRecorded(await issueKey());
 });
 
-it("goes on after the database could not be reached", async () => {
+it("continues after the database was unreachable", async () => {
   await wire.refuse();
   await expect.poll(countListeners).toBe(0);
   await wire.pass();
@@ -80,7 +80,7 @@ it("records what it has heard before it ends", async () => {
   const id = await issueKey();
   await expectRecorded(await issueKey());
   await announce(id);
-  // The notification is on its way to the listener.
+  // The notification may still be on its way to the listener.
   await database.client.query("select pg_sleep(0.1)");
   await recorder.close();
   await expectRecorded(id, false);

@@ -203,7 +203,7 @@ describe("the log", () => {
     const send = async (id: string) =>
       (await redeem(token, { headers: { "x-request-id": id } })).headers["x-request-id"];
     expect(await send("from-the-gateway.1")).toBe("from-the-gateway.1");
-    const odd = ["not sane", token, "x".repeat(64)];
+    const odd = ["not sane", token, "x-".repeat(32), `individual_${"a1".repeat(20)}`];
     for (const id of odd) expect(await send(id)).toMatch(/^[0-9a-f-]{36}$/);
     const ids = parts.logs.lines.map((line) => JSON.parse(line).request_id);
     expect(ids).toContain("from-the-gateway.1");

@@ -24,9 +24,7 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   const count = Math.max(...vitest.projects.map(countWorkers));
   const files = Array.from({ length: count }, (_, index) => path.join(directory, String(index + 1)));
   for (const file of files) await writeFile(file, "");
-  // Not for Kong: from a database that was copied it would serve, for a moment, by the ports of the first stack.
-  const isCopied = count > 1 && process.env.GATEWAY !== "kong";
-  const template = isCopied ? path.join(directory, "template") : undefined;
+  const template = count > 1 ? path.join(directory, "template") : undefined;
   if (template !== undefined) process.env[templateVariable] = template;
   const started = startStacks(files, template);
   return async () => {

@@ -1,6 +1,6 @@
 -- Decides what the key of this request may see. request.authorize() calls it, as gateway, before the query.
 --
--- X-Api-Key-Sha256, X-Filter-Report-Id and X-Real-IP are believed: the gateway sets or removes them in each request.
+-- X-Api-Key-Sha256, X-Filter-Report-Id and X-Real-IP are trusted: the gateway sets or removes them in each request.
 --
 -- Each request pays for each statement here, for each function called, and for each expression: few of all (decision 17).
 -- set_config() in an assignment costs half of it in a statement. What the statements ask for is found by a key that is
@@ -17,7 +17,8 @@ declare
   is_read constant boolean := current_setting('request.method') in ('GET', 'HEAD');
   profile constant text := headers ->> case when is_read then 'accept-profile' else 'content-profile' end;
   request_id constant text := headers ->> 'x-request-id';
-  key_hash constant text := headers ->> 'x-api-key-sha256';
+  sent_hash constant text := headers ->> 'x-api-key-sha256';
+  hash bytea;
   key record;
   counted text;
   place integer := 1;
@@ -26,8 +27,8 @@ declare
   answer_headers text;
   done text;
 begin
-  -- PostgreSQL's log lines and pg_stat_activity show the request's ID. Clients may send their own, so only a sane one is
-  -- taken: of 63 bytes, which application_name holds, and without the 40 letters and digits in a row that each key has
+  -- PostgreSQL's log lines and pg_stat_activity show the request's ID. Clients may send their own, so an
+  -- ID must fit into the 63 bytes of application_name and must not have the 40 letters and digits in a row that each key has
   -- (access.issue_key).
   if
     length(request_id) between 1 and 63
@@ -37,9 +38,10 @@ begin
     done := set_config('application_name', request_id, true) || set_config('request.id', request_id, true);
   end if;
 
-  select * into key
-  from request.keys
-  where keys.key_sha256 = case when length(key_hash) = 64 and key_hash !~ '[^0-9a-f]' then decode(key_hash, 'hex') end;
+  if length(sent_hash) = 64 and sent_hash !~ '[^0-9a-f]' then
+    hash := decode(sent_hash, 'hex');
+  end if;
+  select * into key from request.keys where keys.key_sha256 = hash;
   if not found then
     perform request.refuse(
       401, 'API_KEY_INVALID', 'The API key is not valid.', 'It is unknown, revoked or expired.',
@@ -69,8 +71,8 @@ begin
     end if;
   end if;
 
-  -- Reads run in read-only transactions, so the report service is told and writes the day down. A request that
-  -- is refused below tells nothing, because it is rolled back. A replica cannot notify.
+  -- Reads run in read-only transactions, so this notifies the report service, which records the day. A request that
+  -- is refused below notifies nobody, because it is rolled back. A replica cannot notify.
   if not key.is_use_recorded and not pg_is_in_recovery() then
     perform pg_notify('api_key_used', key.id::text);
   end if;

@@ -1,4 +1,4 @@
--- What each key is worth now. A revoked or expired key has no row here, from the next request.
+-- What each key may do now. A revoked or expired key has no row here from the next request on.
 -- A view and not a function: request.decide() reads it at each request, and a call costs as much as the reading.
 create view request.keys as
 select
@@ -19,7 +19,7 @@ select
   ) as api_schemas_sha256,
   exists (select from deployment.retired_versions) as has_retired_versions
 from access.active_keys;
-comment on view request.keys is 'The active keys, and what holds for all of them.';
+comment on view request.keys is 'The active keys, with what applies to all of them.';
 comment on column request.keys.statement_timeout is 'Milliseconds, as statement_timeout takes them.';
 comment on column request.keys.is_use_recorded is 'Whether today (UTC) is written down as its last use.';
 comment on column request.keys.is_open is 'Whether requests are answered at all.';

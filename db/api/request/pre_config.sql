@@ -8,8 +8,6 @@ as $$
     -- no version keeps the answers it has until that version is retired.
     set_config('pgrst.db_schemas', string_agg(served_schemas.name, ',' order by served_schemas.place), false),
     set_config('pgrst.db_pre_request', 'request.authorize', false),
-    -- For what makes aggregates over whole rows ambiguous: whole_row.sql.
-    set_config('pgrst.db_extra_search_path', 'request', false),
     -- Clients step through tables by 20,000.
     set_config('pgrst.db_max_rows', '20000', false),
     set_config('pgrst.openapi_mode', 'follow-privileges', false),

@@ -1,33 +1,35 @@
--- PostgreSQL reads `general.json_agg` as json_agg(general), so select=json_agg would put a whole table into one row,
--- past the limit on rows. A second function of the same name that a row could be passed to as well makes that
--- ambiguous, and PostgreSQL then says that there is no such column. These functions are found because PostgREST searches
--- this schema as well (pre_config: db_extra_search_path); the rows of each served view could be passed to them because a
--- deployment casts these to whole_row. PostgREST's own calls of json_agg and array_agg pass rows of no view, for which
--- there is no cast, and mean PostgreSQL's own.
+-- PostgreSQL reads `general.to_jsonb` as to_jsonb(general). So select=json_agg would put a whole table into one row, past
+-- the limit on rows, and select=federal_awards(to_json,to_jsonb,row_to_json) would return each award three times, past the
+-- bound on weight. A second function of the same name that also takes a row makes the call ambiguous, and PostgreSQL then
+-- answers that there is no such column. These functions are found because request.authorize() puts this schema on the
+-- search path. They take the rows of every served view, because a deployment casts those to whole_row. PostgREST's own
+-- calls of json_agg and row_to_json pass rows of no view, for which there is no cast, and mean PostgreSQL's own.
 -- pgls-ignore lint/safety/creatingEnum: it never has values
 create type request.whole_row as enum ();
-comment on type request.whole_row is 'What makes an aggregate over the rows of a view ambiguous. It has no values.';
+comment on type request.whole_row is 'What makes a function over the rows of a view ambiguous. It has no values.';
 
-create function request.json_agg(request.whole_row) returns void
-language sql immutable security invoker set search_path = '' as 'select';
-create function request.json_agg_strict(request.whole_row) returns void
-language sql immutable security invoker set search_path = '' as 'select';
-create function request.jsonb_agg(request.whole_row) returns void
-language sql immutable security invoker set search_path = '' as 'select';
-create function request.jsonb_agg_strict(request.whole_row) returns void
-language sql immutable security invoker set search_path = '' as 'select';
-create function request.array_agg(request.whole_row) returns void
-language sql immutable security invoker set search_path = '' as 'select';
-create function request.any_value(request.whole_row) returns void
-language sql immutable security invoker set search_path = '' as 'select';
-
-comment on function request.json_agg is 'Makes select=json_agg an unknown column.';
-comment on function request.json_agg_strict is 'Makes select=json_agg_strict an unknown column.';
-comment on function request.jsonb_agg is 'Makes select=jsonb_agg an unknown column.';
-comment on function request.jsonb_agg_strict is 'Makes select=jsonb_agg_strict an unknown column.';
-comment on function request.array_agg is 'Makes select=array_agg an unknown column.';
-comment on function request.any_value is 'Makes select=any_value an unknown column.';
--- No grant: they are found, and never run.
+-- The names come from the catalog, because each version of PostgreSQL adds some. No grants: the functions never run.
+do $$
+declare
+  taken record;
+begin
+  for taken in
+    select distinct pg_proc.proname as name
+    from pg_catalog.pg_proc
+    where pg_proc.pronamespace = 'pg_catalog'::regnamespace
+      and pg_proc.pronargs - pg_proc.pronargdefaults = 1
+      and pg_proc.proargtypes[0] = any (
+        '{record,"\"any\"",anyelement,anynonarray,anycompatible,anycompatiblenonarray}'::regtype[]
+      )
+  loop
+    execute format(
+      'create function request.%I(request.whole_row) returns void
+       language sql immutable security invoker set search_path = '''' as ''select''', taken.name
+    );
+    execute format('comment on function request.%I is %L', taken.name, format('Makes select=%s an unknown column.', taken.name));
+  end loop;
+end
+$$;
 
 create function request.cast_views()
 returns void

@@ -1,55 +1,36 @@
 import { z } from "zod";
-import { getHeader, setHeader } from "../headers.ts";
-import type { Exchange, Plugin } from "./plugin.ts";
-
-const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE", "OPTIONS", "TRACE", "CONNECT"] as const;
+import { setHeader } from "../headers.ts";
+import type { Exchange, Plugin } from "../plugin.ts";
 
 const config = z.strictObject({
-  origins: z.array(z.literal("*")).max(1).default(["*"]),
-  methods: z.array(z.enum(METHODS)).default([...METHODS]),
-  headers: z.array(z.string()).default([]),
-  exposed_headers: z.array(z.string()).default([]),
-  max_age: z.number().optional(),
-  credentials: z.literal(false).default(false),
-  preflight_continue: z.literal(false).default(false),
-  private_network: z.literal(false).default(false),
-  allow_origin_absent: z.boolean().default(true),
+  origins: z.tuple([z.literal("*")]),
+  methods: z.array(z.string()).min(1),
+  headers: z.array(z.string()).min(1),
+  exposed_headers: z.array(z.string()).min(1),
+  max_age: z.int(),
 });
 
+const isPreflight = ({ method, headers }: Exchange) =>
+  method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
+
 /** Lets pages of any origin read the answers, and answers their preflight requests. */
-export const cors: Plugin<z.output<typeof config>> = {
-  name: "cors",
-  priority: 2000,
-  onConsumers: false,
-  config,
-  create: (config) => ({
+export const cors = config.transform(
+  (config): Plugin => ({
+    name: "cors",
+    priority: 2000,
     access(exchange) {
       if (!isPreflight(exchange)) return undefined;
-      const allowed =
-        config.headers.join(",") || getHeader(exchange.request, "access-control-request-headers");
-      setHeader(exchange.response, "Access-Control-Allow-Origin", "*");
-      if (allowed !== undefined) setHeader(exchange.response, "Access-Control-Allow-Headers", allowed);
-      setHeader(exchange.response, "Access-Control-Allow-Methods", config.methods.join(","));
-      if (config.max_age !== undefined) {
-        setHeader(exchange.response, "Access-Control-Max-Age", String(config.max_age));
-      }
-      return { status: 200, headers: [], body: "" };
+      setHeader(exchange.answerHeaders, "Access-Control-Allow-Origin", "*");
+      setHeader(exchange.answerHeaders, "Access-Control-Allow-Headers", config.headers.join(","));
+      setHeader(exchange.answerHeaders, "Access-Control-Allow-Methods", config.methods.join(","));
+      setHeader(exchange.answerHeaders, "Access-Control-Max-Age", config.max_age);
+      return { status: 200 };
     },
-    filterHeaders(exchange, headers) {
-      if (isPreflight(exchange)) return;
-      if (getHeader(exchange.request, "origin") === undefined && !config.allow_origin_absent) return;
+    filterHeaders(exchange, { headers }) {
+      if (isPreflight(exchange)) return false;
       setHeader(headers, "Access-Control-Allow-Origin", "*");
-      if (config.exposed_headers.length > 0) {
-        setHeader(headers, "Access-Control-Expose-Headers", config.exposed_headers.join(","));
-      }
+      setHeader(headers, "Access-Control-Expose-Headers", config.exposed_headers.join(","));
+      return false;
     },
   }),
-};
-
-function isPreflight(exchange: Exchange): boolean {
-  return (
-    exchange.method === "OPTIONS" &&
-    getHeader(exchange.request, "origin") !== undefined &&
-    getHeader(exchange.request, "access-control-request-method") !== undefined
-  );
-}
+);

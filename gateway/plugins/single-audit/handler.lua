@@ -11,13 +11,13 @@ local report_filter = require "kong.plugins.single-audit.report_filter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
 local MINUTE = 60
--- Keys have 40 letters and digits in a row, or more.
+-- Every key has at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
 
--- After cors (2000), whose headers let browsers read refusals, and before rate-limiting (910), which counts no refusal.
+-- Runs after cors (2000), so that browsers can read refusals, and before rate-limiting (910), so that refusals do not count.
 local handler = { PRIORITY = 1250, VERSION = "1.0.0" }
 
--- Makes a header what the gateway says, or nothing: no client can set it. `headers` are the client's.
+-- Sets or removes a header, so that no client can set it. `headers` are the client's.
 local function set_or_clear(headers, name, value)
   if value then
     kong.service.request.set_header(name, value)
@@ -26,7 +26,7 @@ local function set_or_clear(headers, name, value)
   end
 end
 
--- The key in the header x-api-key, or as api_key= in the query string, which otherwise passes byte for byte.
+-- Takes the key out of the header x-api-key and out of api_key= in the query string, whose other bytes stay unchanged.
 local function take_key(headers)
   local key, query = headers["x-api-key"], kong.request.get_raw_query()
   if query:find("api_key=", 1, true) then
@@ -38,12 +38,12 @@ local function take_key(headers)
   return key
 end
 
--- An ID that a client chose stands in logs, so it must not be a key.
+-- Logs show the ID that a client chose, so it must not be a key.
 local function is_loggable(id)
   return type(id) == "string" and #id <= 63 and id:find("^[%w_.:-]+$") and not id:find(KEY_LENGTH_RUN)
 end
 
--- Before routing: routes go by the tier that a key names, limits by the key's hash.
+-- Runs before routing, because routes match the key's tier. Rate limits count by the key's hash.
 function handler:rewrite(config)
   local headers, truncated = kong.request.get_headers()
   local context = { headers = headers, has_more_headers = truncated }
@@ -66,13 +66,13 @@ function handler:rewrite(config)
   kong.ctx.plugin.context = context
 end
 
--- nginx counts a client's answers under way (kong.env), since what it has not read waits on this node's disk; nginx itself
--- would refuse without a reason.
+-- nginx counts a client's responses in progress (kong.env), because this node's disk holds what the client has not read yet.
+-- The plugin refuses the request, because nginx would not give the client a reason.
 local function refuse_many_answers()
   if ngx.var.limit_conn_status == "REJECTED_DRY_RUN" then
     return refusal.new(
-      429, "too_many_requests_at_a_time", "Too many answers to this address and key are under way.",
-      "Read the answers that are under way before you send the next request.", { ["Retry-After"] = "1" }
+      429, "too_many_requests_at_a_time", "Too many responses to this address and key are in progress.",
+      "Read the responses to their end before you send the next request.", { ["Retry-After"] = "1" }
     )
   end
 end
@@ -91,7 +91,7 @@ function handler:access(config)
     return kong.response.exit(refused.status, refused.body, refused.headers)
   end
 
-  -- PostgREST believes the gateway's token, and with it these headers, which no client can set.
+  -- PostgREST trusts the gateway's token, and with it these headers, which no client can set.
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(
     context.headers,
@@ -101,7 +101,7 @@ function handler:access(config)
   if context.tier then
     kong.service.request.clear_header("x-api-key-tier")
   end
-  -- PostgREST writes Referer, which may hold a key, into its log of errors.
+  -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(context.headers, "referer", nil)
 end
 
@@ -109,8 +109,12 @@ function handler:header_filter()
   local response = kong.response
   local source, status = response.get_source(), response.get_status()
   local context = kong.ctx.plugin.context or {}
+  -- nginx may refuse a request before rewrite.
+  if not context.headers and not is_loggable(response.get_header("X-Request-Id")) then
+    response.clear_header("X-Request-Id")
+  end
   if source == "service" then
-    -- PostgREST repeats the URL there, which is longer than many clients read.
+    -- PostgREST repeats the URL in this header, which makes it longer than many clients accept.
     response.clear_header("Content-Location")
     -- PostgREST's 304 has a length, which breaks clients.
     if status == 304 then

@@ -1,13 +1,13 @@
--- Replaces an API key by its SHA-256, so that nothing behind the gateway ever holds a key.
+-- Replaces an API key with its SHA-256, so that nothing behind the gateway ever holds a key.
 --
--- An issued key is its tier, "_", 32 random letters and digits, and 8 hexadecimal digits of the SHA-256 of all that
--- (access.issue_key). Earlier keys are 43 letters and digits. The tier chooses a route and gives no right: PostgreSQL
--- finds the key by the hash of all of it.
+-- A key consists of its tier, "_", 32 random letters and digits, and the first 8 hexadecimal digits of the SHA-256 of all
+-- that (access.issue_key). Older keys are 43 letters and digits. The tier selects a route and grants nothing: PostgreSQL
+-- finds the key by the hash of the whole key.
 
 --- @param key                what the client sent
 --- @param demonstration_key  the public key, of the tier "demo"
 --- @param sha256_hex         function from bytes to 64 lower-case hexadecimal digits
---- @return the hash, or nil for what cannot be a key; and the tier that the key names, if it names one
+--- @return the hash, or nil if this cannot be a key; and the tier, if the key names one
 return function(key, demonstration_key, sha256_hex)
   if key == demonstration_key then
     return sha256_hex(key), "demo"

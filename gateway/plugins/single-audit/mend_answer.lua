@@ -1,5 +1,5 @@
--- Mends errors: of PostgREST's, those that a client could not act on; of Kong's and nginx's own, all, so that every error
--- is JSON, whatever the client accepts.
+-- Rewrites PostgREST's errors that a client could not act on, and all errors of Kong and nginx, so that every error is JSON,
+-- whatever the client accepts.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 
@@ -31,7 +31,7 @@ local OTHER_ERROR = refusal.body("request_refused", "The gateway cannot serve th
 local mend_answer = {}
 
 --- @param source  "service" for PostgREST's answer, "exit" or "error" for Kong's
---- @return whether the body is to be mended, for which it is held back until it is whole
+--- @return whether to rewrite the body, which must be held back until it is complete
 function mend_answer.is_mended(source, status)
   if source == "service" then
     return status == 400 or status == 500 or status == 503
@@ -39,13 +39,14 @@ function mend_answer.is_mended(source, status)
   return status >= 400
 end
 
---- @param body  the whole body
+--- @param body  the complete body
 --- @return the body that the client gets
 function mend_answer.mend(source, status, body)
   if source ~= "service" then
     return KONG_ERRORS[status] or OTHER_ERROR
   end
-  -- PostgREST says where the database is, and calls it 400, without a code, if it went while it answered.
+  -- PostgREST's message reveals the database's address. If the connection breaks during a response, the error is a 400
+  -- without a code.
   if body:find('^{"code":"PGRST00') or body:find('^{"code":"",') then
     return AWAY
   end

@@ -8,12 +8,12 @@ end
 
 local refusal = { content_type = JSON }
 
---- The body of an error. The texts are the plugin's own, and hold nothing that JSON escapes.
+--- The body of an error. The texts are the plugin's own and need no JSON escaping.
 function refusal.body(code, message, hint, details)
   return '{"code":"' .. code .. '","message":"' .. message .. '","details":' .. quote(details) .. ',"hint":' .. quote(hint) .. "}"
 end
 
---- What the client is told instead of an answer.
+--- The response to a refused request.
 function refusal.new(status, code, message, hint, headers)
   headers = headers or {}
   headers["Content-Type"] = JSON

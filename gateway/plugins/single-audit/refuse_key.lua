@@ -1,4 +1,4 @@
--- Answers 401 where no lookup in PostgreSQL is needed, and 429 to an address that tries key after key.
+-- Answers 401 if that needs no lookup in PostgreSQL, and 429 to an address that tries key after key.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 

@@ -1,5 +1,5 @@
--- Refuses requests that cost PostgREST more than clients need, before any timeout counts; that name headers for Kong to
--- drop; or that hold bytes that PostgREST cannot read. The numbers are in gateway/kong.yml.
+-- Refuses requests that would cost PostgREST too much before any timeout starts, requests that tell Kong to drop headers,
+-- and requests with bytes that PostgREST cannot read. The limits are in gateway/kong.yml.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 
@@ -7,7 +7,7 @@ local CALL = "/rpc/request_file_access"
 local READS = { GET = true, HEAD = true, OPTIONS = true }
 local CONNECTION_OPTIONS = { close = true, ["keep-alive"] = true, te = true, upgrade = true, ["http2-settings"] = true }
 local LISTS = { select = true, order = true, columns = true, on_conflict = true }
--- A key has 40 characters or more and capital letters: a path that passes cannot be one, and may stand in logs.
+-- A key has 40 characters or more and capital letters, so a path that passes cannot be a key, and logs may show it.
 local LONGEST_PATH = 39
 
 local function refuse(message, hint)
@@ -55,20 +55,20 @@ end
 
 local function refuse_headers(request)
   if request.has_more_headers then
-    return refuse("The request has too many headers.", "Send 100 or fewer.")
+    return refuse("The request has too many headers.", "Send 100 headers or fewer.")
   end
   for name, value in pairs(request.headers) do
     value = type(value) == "table" and table.concat(value, " , ") or value
     if not is_utf8(value) or not is_utf8(name) then
       return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
     end
-    if name == "connection" then
-      -- Kong drops the headers that Connection names, among them those that the gateway sets.
-      for option in value:lower():gmatch("[^%s,]+") do
-        if not CONNECTION_OPTIONS[option] then
-          return refuse("The header Connection names another header.", "Send close or keep-alive, or leave it out.")
-        end
-      end
+  end
+  local connection = request.headers.connection or ""
+  connection = type(connection) == "table" and table.concat(connection, ",") or connection
+  for option in connection:lower():gmatch("[^%s,]+") do
+    -- Kong drops the headers that Connection names, even headers that the gateway sets.
+    if not CONNECTION_OPTIONS[option] then
+      return refuse("The header Connection names another header.", "Send close or keep-alive, or leave it out.")
     end
   end
 end
@@ -80,7 +80,7 @@ local function refuse_body(request)
   end
 end
 
--- Quotation marks are not looked at: that would take PostgREST's own parser.
+-- Also counts parentheses in quotation marks: only PostgREST's own parser could tell them apart.
 local function is_deeper_than(value, most)
   local depth = 0
   for bracket in value:gmatch("[()]") do
@@ -93,7 +93,10 @@ end
 
 local function refuse_query(query, config)
   if #query > config.longest_query then
-    return refuse("The query string is too long.", "Send at most " .. config.longest_query .. " bytes, in several requests.")
+    return refuse(
+      "The query string is too long.",
+      "Send at most " .. config.longest_query .. " bytes, or split the query into several requests."
+    )
   end
   if query:find("%00", 1, true) or not is_utf8(decode(query)) then
     return refuse("The query string holds bytes that are not UTF-8 text.", "Percent-encode UTF-8, without %00.")
@@ -116,10 +119,11 @@ local function refuse_query(query, config)
     if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
       return refuse(
         "The query has too many items.",
-        "Name at most " .. config.most_columns .. " columns and " .. config.most_items .. " values, in several requests."
+        "Name at most " .. config.most_columns .. " columns and " .. config.most_items
+          .. " values, or split the query into several requests."
       )
     end
-    -- PostgREST answers a negative limit of the outermost table itself, and fails on others.
+    -- PostgREST handles a negative limit of the outermost table by itself, but fails on any other negative limit.
     if last == "limit" and name ~= last and value:find("-", 1, true) then
       return refuse("The limit of an embedded table is negative.", "Send 0 or more.")
     end

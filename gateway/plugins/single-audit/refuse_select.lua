@@ -1,6 +1,6 @@
--- Refuses a select that makes an answer heavier than its rows: a column named twice, long aliases, casts that print each
--- byte as two, tables embedded often or deep. PostgreSQL counts what embedded lists weigh (request.take_weight); a report
--- is 2 kB in each of 20,000 rows, so general is embedded once, at the top.
+-- Refuses a select that makes the response larger than its rows: a column named twice, long aliases, casts that print each
+-- byte as two, tables embedded often or deeply. PostgreSQL limits the size of embedded lists (request.take_weight). A report
+-- adds 2 kB to each of 20,000 rows, so general may be embedded only once, at the top.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 
@@ -13,13 +13,20 @@ local function decode(text)
 end
 
 -- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
+-- No pattern here or below may scan the text anew from each position: 32 KB would take seconds.
 local function unquote(text)
-  local is_unbalanced = false
-  text = ("," .. text):gsub('([^"]*)"([^"\\]*)"', function(before, name)
-    is_unbalanced = is_unbalanced or not before:find("[,(:!.>][ \t]*$")
-    return before .. name:gsub("[^%w]", "_")
-  end)
-  return not is_unbalanced and not text:find('"') and text:sub(2) or nil
+  text = "," .. text
+  local parts, from = {}, 1
+  for open, name, after in text:gmatch('()"([^"\\]*)"()') do
+    local before = text:sub(from, open - 1)
+    if before:find('"', 1, true) or not before:find("[,(:!.>][ \t]*$") then
+      return nil
+    end
+    parts[#parts + 1] = before .. name:gsub("[^%w]", "_")
+    from = after
+  end
+  local rest = text:sub(from)
+  return not rest:find('"', 1, true) and (table.concat(parts) .. rest):sub(2) or nil
 end
 
 local function refuse_table(name, times, tables, depth, config)
@@ -42,8 +49,9 @@ local function refuse_items(text, config)
   local levels, tables, longer = { {} }, 0, 0
   for item, mark in (text .. ","):gmatch("([^,()]*)([,()])") do
     local level = levels[#levels]
-    local alias, named = item:match("^[ \t.]*([^:]*):([^:].*)$")
-    local name = (named or item):match("^[ \t.]*([%w_ $*]*)"):gsub(" +$", "")
+    local plain = item:match("^[ \t.]*(.*)$")
+    local alias, named = plain:match("^([^:]*):([^:].*)$")
+    local name = (named and named:match("^[ \t.]*(.*)$") or plain):match("^[%w_ $*]*"):match("^.*[^ ]") or ""
     longer = longer + math.max(alias and #alias - #name or 0, 0)
     if longer > config.longest_aliases then
       return refuse(
@@ -65,7 +73,7 @@ local function refuse_items(text, config)
       levels[#levels + 1] = {}
     elseif name ~= "" then
       if level[name] or level["*"] or (name == "*" and level[1]) then
-        return refuse("The select names a column twice.", "Name each column once. The star names them all.")
+        return refuse("The select names a column twice.", "Name each column once. The star stands for all columns.")
       end
       level[name], level[1] = true, true
     end
@@ -86,7 +94,7 @@ return function(query, config)
       if text then
         refused = refuse_items(text, config)
       else
-        refused = refuse("A quotation mark stands within a name.", "Put the whole name into quotation marks.")
+        refused = refuse("A quotation mark is in the middle of a name.", "Put the whole name in quotation marks.")
       end
       if refused then
         return refused

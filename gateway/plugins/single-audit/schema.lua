@@ -1,4 +1,4 @@
--- The numbers of gateway/kong.yml, which Kong checks when it starts.
+-- The plugin's settings in gateway/kong.yml, which Kong checks when it starts.
 
 local typedefs = require "kong.db.schema.typedefs"
 
@@ -15,18 +15,18 @@ return {
       config = {
         type = "record",
         fields = {
-          { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that PostgREST knows the gateway by." } },
-          { demonstration_key = { type = "string", required = true, description = "The public key, of the tier demo." } },
-          { unknown_keys_per_minute = positive("Requests with unknown keys that an address may send.") },
-          { longest_query = positive("Bytes of the query string.") },
-          { longest_parameter_name = positive("Bytes of the name of a parameter.") },
-          { most_parameters = positive("Parameters of a query.") },
-          { most_items = positive("Columns and values of a query, of all parameters together.") },
-          { most_columns = positive("Columns of one select or order.") },
-          { deepest_nesting = positive("Parentheses within parentheses.") },
-          { most_embedded_tables = positive("Tables that a select embeds.") },
-          { deepest_embedding = positive("Tables within tables.") },
-          { longest_aliases = positive("Bytes by which the aliases of a select may exceed the names, together.") },
+          { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that identifies the gateway to PostgREST." } },
+          { demonstration_key = { type = "string", required = true, description = "The public key. Its tier is demo." } },
+          { unknown_keys_per_minute = positive("Requests with unknown keys that an address may send per minute.") },
+          { longest_query = positive("Longest query string, in bytes.") },
+          { longest_parameter_name = positive("Longest parameter name, in bytes.") },
+          { most_parameters = positive("Most parameters in a query.") },
+          { most_items = positive("Most columns and values in a query, over all parameters.") },
+          { most_columns = positive("Most columns in one select or order.") },
+          { deepest_nesting = positive("Deepest nesting of parentheses.") },
+          { most_embedded_tables = positive("Most tables that a select may embed.") },
+          { deepest_embedding = positive("Deepest nesting of embedded tables.") },
+          { longest_aliases = positive("Bytes by which the aliases of a select may exceed the column names, in total.") },
         },
       },
     },

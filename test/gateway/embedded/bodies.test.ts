@@ -1,13 +1,11 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import { request } from "undici";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import {
+  configFor,
   createSignal,
-  documentFor,
   open,
   openRequest,
   readAll,
@@ -23,7 +21,7 @@ describe("bodies", () => {
       response.writeHead(200, { "content-type": "text/plain" }).write("first");
       finish = () => response.end("last");
     });
-    const gateway = await startGateway({ document: documentFor(upstream) });
+    const gateway = await startGateway({ config: configFor(upstream) });
     const [, response] = await open(gateway, "/");
     const [first] = await once(response, "data");
     expect(first.toString()).toBe("first");
@@ -32,43 +30,19 @@ describe("bodies", () => {
     expect(last.toString()).toBe("last");
   });
 
-  test("that a 304 announces and never sends harm no client", async () => {
-    const upstream = await startUpstream((_, response) => {
-      response.writeHead(304, { "content-length": 120 }).end();
-    });
-    const { services } = parse(await readFile(new URL("../../../gateway/kong.yml", import.meta.url), "utf8"));
-    const { header_filter } = services[0].plugins[0].config;
-    const gateway = await startGateway({
-      document: documentFor(upstream, [
-        { name: "pre-function", instance_name: "hash-api-key", config: { header_filter } },
-      ]),
-    });
-    const { statusCode, headers, body } = await request(gateway.proxyUrl, { bodyTimeout: 2_000 });
-    expect([statusCode, headers["content-length"], await body.text()]).toEqual([304, undefined, ""]);
-  });
-
-  test("of requests are passed on as they come, however large", async () => {
-    let received = 0;
-    const started = createSignal();
+  test("of requests are whole before the upstream is asked, so that nobody holds it up", async () => {
+    let asked = 0;
     const upstream = await startUpstream(async (incoming, response) => {
-      for await (const chunk of incoming) {
-        received += chunk.length;
-        started.resolve();
-      }
-      response.end(String(received));
+      asked += 1;
+      response.end(String((await readAll(incoming)).length));
     });
-    const gateway = await startGateway({ document: documentFor(upstream) });
-    const size = 64 * 2 ** 20;
+    const gateway = await startGateway({ config: configFor(upstream) });
+    const size = 2 ** 20;
     const client = openRequest(gateway, "/", { method: "POST", headers: { "content-length": size } });
-    client.write(Buffer.alloc(2 ** 20));
-    await started.promise;
-    expect(received).toBeLessThan(size);
-    const before = process.memoryUsage().arrayBuffers;
-    for (let sent = 2 ** 20; sent < size; sent += 2 ** 20) {
-      if (!client.write(Buffer.alloc(2 ** 20))) await once(client, "drain");
-    }
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(size);
-    client.end();
+    client.write(Buffer.alloc(size - 1));
+    await setTimeout(100);
+    expect(asked).toBe(0);
+    client.end("x");
     const [response] = (await once(client, "response")) as [IncomingMessage];
     expect((await readAll(response)).toString()).toBe(String(size));
   });
@@ -82,7 +56,7 @@ describe("bodies", () => {
         incoming.socket.once("close", () => cancelled.resolve());
         arrived.resolve();
       });
-      const gateway = await startGateway({ document: documentFor(upstream) });
+      const gateway = await startGateway({ config: configFor(upstream) });
       const client = openRequest(gateway, "/");
       client.on("error", () => {});
       client.end();
@@ -96,9 +70,9 @@ describe("bodies", () => {
   test("that the upstream breaks off are broken off for the client too", async () => {
     const upstream = await startUpstream((incoming, response) => {
       response.writeHead(200, { "content-type": "application/json" }).write("[1,");
-      setTimeout(() => incoming.socket.destroy(), 20);
+      void setTimeout(20).then(() => incoming.socket.destroy());
     });
-    const gateway = await startGateway({ document: documentFor(upstream) });
+    const gateway = await startGateway({ config: configFor(upstream) });
     await expect(send(gateway, "/")).rejects.toThrow("aborted");
   });
 
@@ -106,14 +80,16 @@ describe("bodies", () => {
     const upstream = await startUpstream(async (incoming, response) => {
       response.end(String((await readAll(incoming)).length));
     });
-    const limit = { name: "request-size-limiting", config: { allowed_payload_size: 10, size_unit: "bytes" } };
-    const gateway = await startGateway({ document: documentFor(upstream, [limit]) });
+    const limit = {
+      name: "request-size-limiting",
+      config: { allowed_payload_size: 10, size_unit: "bytes", require_content_length: false },
+    };
+    const gateway = await startGateway({ config: configFor(upstream, [limit]) });
     for (const headers of [{}, { "transfer-encoding": "chunked" }]) {
       const exact = await send(gateway, "/", { method: "POST", headers }, "x".repeat(10));
       expect([exact.status, exact.body.toString()]).toEqual([200, "10"]);
       const over = await send(gateway, "/", { method: "POST", headers }, "x".repeat(11));
       expect(over.status).toBe(413);
-      expect(JSON.parse(over.body.toString()).message).toBe("Request size limit exceeded");
     }
     const expecting = { method: "POST", headers: { expect: "100-continue", "content-length": 11 } };
     expect((await send(gateway, "/", expecting, "x".repeat(11))).status).toBe(417);
@@ -131,7 +107,7 @@ describe("bodies", () => {
       response.end(rows);
     });
     const options = { headers: { "accept-encoding": "br, gzip;q=0.8" } };
-    const gateway = await startGateway({ document: documentFor(upstream, [], { strip_path: false }) });
+    const gateway = await startGateway({ config: configFor(upstream) });
     for (const path of ["/application-json", "/text-csv"]) {
       const { headers, body } = await send(gateway, path, options);
       expect(headers).toMatchObject({
@@ -156,7 +132,7 @@ describe("bodies", () => {
       ]);
     }
     const plain = await startGateway({
-      document: documentFor(upstream, [], { strip_path: false }),
+      config: configFor(upstream),
       gzip: false,
     });
     expect((await send(plain, "/text-csv", options)).headers["content-encoding"]).toBeUndefined();

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import {
   type ClientRequest,
   createServer,
@@ -11,18 +10,13 @@ import {
 import { type AddressInfo, connect } from "node:net";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
-import { parse } from "yaml";
 import {
   type EmbeddedGateway,
   type EmbeddedGatewayOptions,
   startEmbeddedGateway,
 } from "../../../gateway/embedded/start-embedded-gateway.ts";
 
-export const silent = pino({ level: "silent" });
-/** The function that hashes keys, as the conformance document has it. */
-export const LUA: string = parse(
-  await readFile(new URL("../kong-conformance/kong.yml", import.meta.url), "utf8"),
-).services[0].plugins[0].config.access[0];
+const silent = pino({ level: "silent" });
 
 /** A promise that something outside of it resolves. */
 export function createSignal(): { promise: Promise<void>; resolve: () => void } {
@@ -33,23 +27,22 @@ export function createSignal(): { promise: Promise<void>; resolve: () => void } 
   return { promise, resolve };
 }
 
-export type Plugins = { name: string; config?: object; instance_name?: string }[];
+export type Plugins = { name: string; config: object }[];
 
-/** One service with one route; strip_path as Kong's default unless `route` says otherwise. */
-export function documentFor(url: string, plugins: Plugins = [], route: object = {}) {
-  return {
-    _format_version: "3.0",
-    services: [{ name: "api", url, retries: 0, routes: [{ name: "all", paths: ["/"], ...route }], plugins }],
-  };
+/** One service with one route, and plugins for both, as the text of a file like gateway/kong.yml. */
+export function configFor(url: string, plugins: Plugins = [], service: object = {}): string {
+  const route = { name: "all", paths: ["/"] };
+  const services = [{ name: "api", url, retries: 0, routes: [route], ...service }];
+  return JSON.stringify({ _format_version: "3.0", services, plugins });
 }
 
 /** @param onEnd is told how it is closed: a test's own function, where tests run at the same time */
 export async function startGateway(
-  options: Partial<EmbeddedGatewayOptions>,
+  options: Partial<EmbeddedGatewayOptions> & { config: string },
   onEnd: typeof onTestFinished = onTestFinished,
 ): Promise<EmbeddedGateway> {
-  const proxy = { host: "127.0.0.1", port: 0 };
-  const gateway = await startEmbeddedGateway({ proxy, logger: silent, ...options });
+  const defaults = { host: "127.0.0.1", port: 0, metricsPort: 0, env: {}, logger: silent };
+  const gateway = await startEmbeddedGateway({ ...defaults, ...options });
   onEnd(() => gateway.close());
   return gateway;
 }
@@ -68,54 +61,12 @@ export async function startUpstream(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export const admin = { host: "127.0.0.1", port: 0, token: "the token of this test" };
-
-/** Asks the Admin API with its token. */
-export async function askAdmin(
-  gateway: EmbeddedGateway,
-  method: string,
-  path: string,
-  body?: object,
-  headers: Record<string, string> = { "content-type": "application/json" },
-) {
-  const response = await fetch(`${gateway.adminUrl}${path}`, {
-    method,
-    headers: { "kong-admin-token": admin.token, ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return { status: response.status, json: text === "" ? undefined : JSON.parse(text) };
-}
-
-/** The IDs of one service, its route and its plugin. */
-export const ids = {
-  service: "11111111-1111-4111-8111-111111111111",
-  route: "22222222-2222-4222-8222-222222222222",
-  plugin: "33333333-3333-4333-8333-333333333333",
-};
-
-/** One service with one route, by the Admin API; both put again are the same. */
-export async function putService(gateway: EmbeddedGateway, url: string, route: object = {}) {
-  const service = { id: ids.service };
-  const answers = [
-    await askAdmin(gateway, "PUT", `/services/${ids.service}`, { name: "api", url, retries: 0 }),
-    await askAdmin(gateway, "PUT", `/routes/${ids.route}`, { name: "all", paths: ["/"], service, ...route }),
-  ];
-  return answers.map(({ status }) => status);
-}
-
-/** A plugin of that service. */
-export async function putPlugin(gateway: EmbeddedGateway, name: string, config: object) {
-  const body = { name, config, service: { id: ids.service } };
-  return await askAdmin(gateway, "PUT", `/plugins/${ids.plugin}`, body);
-}
-
 export function openRequest(
   gateway: EmbeddedGateway,
   path: string,
   options: RequestOptions = {},
 ): ClientRequest {
-  const { hostname, port } = new URL(gateway.proxyUrl);
+  const { hostname, port } = new URL(gateway.url);
   return request({ host: hostname, port, path, agent: false, ...options });
 }
 
@@ -142,10 +93,10 @@ export async function send(
 }
 
 /** For what node:http would not send. */
-export async function sendRaw(gateway: EmbeddedGateway, target: string) {
-  const { hostname, port } = new URL(gateway.proxyUrl);
+export async function sendRaw(gateway: EmbeddedGateway, target: string, method = "GET") {
+  const { hostname, port } = new URL(gateway.url);
   const socket = connect(Number(port), hostname);
-  socket.end(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  socket.end(`${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, "latin1");
   const body = Buffer.concat(await socket.toArray());
   return { status: Number(body.toString().split(" ")[1]), body };
 }

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { kongSettings } from "../../../scripts/stack/kong.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
 import { runSeparateStack } from "../../support/separate-stack.ts";
 import { send } from "../../support/target.ts";
@@ -44,14 +43,4 @@ it("3,000 half-open requests are closed, and others are served meanwhile", async
   const times = await Promise.all([...halfOpen, ...silent, halfBody]);
   expect(Math.min(...times)).toBeGreaterThan(5_000);
   expect(Math.max(...times)).toBeLessThan(40_000);
-});
-
-it("Kong is told the times that the embedded gateway has", () => {
-  expect(kongSettings).toMatchObject({
-    KONG_NGINX_HTTP_CLIENT_HEADER_TIMEOUT: "10s",
-    KONG_NGINX_HTTP_CLIENT_BODY_TIMEOUT: "10s",
-    KONG_NGINX_HTTP_KEEPALIVE_TIMEOUT: "75s",
-    KONG_NGINX_HTTP_SEND_TIMEOUT: "75s",
-    KONG_NGINX_EVENTS_WORKER_CONNECTIONS: "8192",
-  });
 });

@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { describe, expect, type onTestFinished, test, vi } from "vitest";
-import { parse } from "yaml";
-import { documentFor, type Plugins, send, startGateway, startUpstream } from "../embedded/support.ts";
+import { configFor, send, startGateway, startUpstream } from "../embedded/support.ts";
+import { gatewayToken, readKongYml } from "../gateways.ts";
+import { keys } from "../issued-keys.ts";
 
 // A client that would put a request of its own between those of others (RFC 9112, 11.2). All go to one upstream by kept
 // connections; a witness asks right after each attempt, and must get the answer to what it asked.
@@ -75,7 +75,8 @@ async function sendBytes(url: string, bytes: string, patience = 60): Promise<str
   return answer;
 }
 
-async function startWith(plugins: Plugins, onEnd?: typeof onTestFinished) {
+/** @param isProject with gateway/kong.yml, or else without plugins */
+async function startWith(isProject: boolean, onEnd?: typeof onTestFinished) {
   const strangers: string[] = [];
   const upstream = await startUpstream(async (incoming, response) => {
     // Each request that the gateway made has this.
@@ -84,32 +85,33 @@ async function startWith(plugins: Plugins, onEnd?: typeof onTestFinished) {
     incoming.resume();
     response.end(incoming.url);
   }, onEnd);
-  const document = documentFor(upstream, plugins, { strip_path: false });
-  const gateway = await startGateway({ document }, onEnd);
+  // Nobody is refused for asking often.
+  const config = isProject ? await readKongYml({ "hour: 1000": "hour: 1000000" }) : configFor(upstream);
+  const env = { POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken };
+  const gateway = await startGateway({ config, env }, onEnd);
   return { gateway, strangers };
 }
 
-const kongYml = await readFile(new URL("../../../gateway/kong.yml", import.meta.url), "utf8");
-const [preFunction] = parse(kongYml).services[0].plugins;
+/** What requests carry that the gateway is to forward. */
+const keyLine = `X-Api-Key: ${keys.standard}`;
 
 describe.each([
-  ["without plugins", []],
-  ["with those of gateway/kong.yml that judge requests", [preFunction]],
-])("%s", (_, plugins: Plugins) => {
+  ["without plugins", false],
+  ["with gateway/kong.yml", true],
+])("%s", (_, isProject) => {
   // Most of it is waiting for a gateway that says nothing more.
   test.concurrent.for(methods)(
     "a witness gets its own answers beside %s with any framing",
     async (method, { expect, onTestFinished }) => {
-      const { gateway, strangers } = await startWith(plugins, onTestFinished);
+      const { gateway, strangers } = await startWith(isProject, onTestFinished);
       const wrong: string[] = [];
       for (const [name, [head, body]] of Object.entries(attempts)) {
-        const bytes = `${method} /attack HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${body}`;
-        const attack = sendBytes(gateway.proxyUrl, bytes);
+        const bytes = `${method} /attack HTTP/1.1\r\nHost: a\r\n${keyLine}\r\n${head}\r\n\r\n${body}`;
+        const attack = sendBytes(gateway.url, bytes);
         for (const turn of [1, 2, 3]) {
           const path = `/witness/${turn}`;
-          const answer = await send(gateway, plugins.length === 0 ? path : "/witness");
-          const expected = plugins.length === 0 ? path : "/witness";
-          if (answer.body.toString() !== expected) wrong.push(`${name}: ${answer.status} ${answer.body}`);
+          const answer = await send(gateway, path, { headers: { "x-api-key": keys.other } });
+          if (answer.body.toString() !== path) wrong.push(`${name}: ${answer.status} ${answer.body}`);
           if (turn === 1) await attack;
         }
       }
@@ -120,20 +122,20 @@ describe.each([
 });
 
 test("GET, HEAD and OPTIONS with a body are refused by gateway/kong.yml, whatever Connection says", async () => {
-  const { gateway } = await startWith([preFunction]);
+  const { gateway } = await startWith(true);
   for (const method of ["GET", "HEAD", "OPTIONS"]) {
     for (const head of [length, `${length}\r\nConnection: content-length`, "Transfer-Encoding: chunked"]) {
       const body = head.startsWith("T") ? chunked : smuggled;
       const answer = await sendBytes(
-        gateway.proxyUrl,
-        `${method} /general HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${body}`,
+        gateway.url,
+        `${method} /general HTTP/1.1\r\nHost: a\r\n${keyLine}\r\n${head}\r\n\r\n${body}`,
         10_000,
       );
       expect(answer.match(/HTTP\/1\.1 \d+/g), `${method} ${head}`).toEqual(["HTTP/1.1 400"]);
     }
     const empty = await sendBytes(
-      gateway.proxyUrl,
-      `${method} /general HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
+      gateway.url,
+      `${method} /general HTTP/1.1\r\nHost: a\r\n${keyLine}\r\nContent-Length: 0\r\n\r\n`,
       10_000,
     );
     expect(empty).toMatch(/^HTTP\/1\.1 200/);
@@ -155,7 +157,7 @@ test("an upstream's connection that speaks unasked is closed, and nobody reads w
     });
     setTimeout(() => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"), 30);
   });
-  const gateway = await startGateway({ document: documentFor(upstream, [], { strip_path: false }) });
+  const gateway = await startGateway({ config: configFor(upstream) });
   const first = await send(gateway, "/1");
   await vi.waitUntil(() => isClosed, { timeout: 5000 });
   const rest = [await send(gateway, "/2"), await send(gateway, "/3")];

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { tables } from "../../support/columns.ts";
-import { demonstrationLimit, type Site } from "./open-site.ts";
+import { plenty, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
 
 const number = (text: string | null) => Number(text?.replaceAll(",", ""));
@@ -146,15 +146,15 @@ export function testPages(getSite: () => Site): void {
       await leave();
     });
 
-    it("tells who gives keys, and the limits as the gateway has them", async () => {
+    it("says who issues keys, and shows the gateway's limits", async () => {
       const { page, leave } = await site.open("/");
       const keys = page.getByRole("region", { name: "Keys and limits" });
-      const limit = `${demonstrationLimit} requests an hour`;
+      const limit = `${plenty.toLocaleString("en-US")} requests an hour`;
       expect(await keys.getByRole("row", { name: /^Demonstration/ }).textContent()).toContain(limit);
       const { components } = await (await fetch(`${site.facts.app_url}/openapi.json`)).json();
       expect(components.securitySchemes.key.description).toContain(limit);
       const { headers } = await site.ask("/general?limit=0");
-      expect(headers.get("x-ratelimit-limit-hour")).toBe(String(demonstrationLimit));
+      expect(headers.get("x-ratelimit-limit-hour")).toBe(String(plenty));
       expect(await keys.getByRole("link").first().getAttribute("href")).toBe("mailto:keys@example.gov");
       await leave();
     });

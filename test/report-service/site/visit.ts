@@ -2,14 +2,11 @@ import path from "node:path";
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
-import { makeAddress } from "../../support/target.ts";
 import { artefacts } from "./browser.ts";
 
 /** A page of the site under test, and all that must not happen in it. */
 export interface Visit {
   page: Page;
-  /** Of the visitor, who has limits of their own by it. */
-  address: string;
   /** Looks for violations of WCAG 2.2 A and AA, and of axe's best practices. */
   checkAccessibility: () => Promise<void>;
   /** Fails if the page is wider than the window, or text is cut off, other than in the table of rows on a wide screen. */
@@ -43,8 +40,6 @@ export async function visit(
 ): Promise<Visit> {
   const page = await (await findContext(browser, options)).newPage();
   page.setDefaultTimeout(10_000);
-  const address = makeAddress();
-  await page.setExtraHTTPHeaders({ "x-forwarded-for": address });
   const asked = new Set<string>();
   const complaints: string[] = [];
   const [, api = ""] = origins;
@@ -64,7 +59,6 @@ export async function visit(
   await page.goto(url);
   return {
     page,
-    address,
     checkAccessibility: async () => {
       // Content-Security-Policy holds for what a page loads, not for what its tests evaluate.
       await page.evaluate(axe.source);

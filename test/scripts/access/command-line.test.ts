@@ -20,7 +20,7 @@ describe("the help", () => {
     }
   });
 
-  it("of keys has the rate limits of gateway/kong.yml", async () => {
+  it("of keys shows the rate limits of gateway/kong.yml", async () => {
     const limits = readRateLimits();
     const { stdout } = await keys("--help", { env: {} });
     for (const tier of ["demo", "individual"]) expect(stdout).toContain(describeRateLimit(limits, tier));

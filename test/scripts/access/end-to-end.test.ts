@@ -14,7 +14,7 @@ async function json(run: ReturnType<typeof keys>) {
 const issue = (args = "--tier individual") => json(keys(`issue --owner ${makeOwner()} ${args} --json`));
 
 describe("a key of the command line", () => {
-  it("opens the API with the next request, and is refused with the next when it is revoked", async () => {
+  it("works on the next request, and fails on the next request after it is revoked", async () => {
     const { id, key } = await issue();
     expect(await get(key)).toBe(200);
     await json(keys(`revoke ${id} --json`));

@@ -22,7 +22,7 @@ const heardOf = async (id: string) =>
 describe("the use of a key", () => {
   it("is notified by a read, whose transaction can write nothing", async () => {
     const { id, key } = await issueKey();
-    // Refused, so this is no use.
+    // PostgreSQL refuses this request, so it does not count as a use.
     expect((await get(key, "/general?report_id=eq.none")).status).toBe(404);
     expect(await heardOf(id)).toBe(0);
     expect((await get(key)).status).toBe(200);
@@ -71,7 +71,7 @@ describe("the use of a key", () => {
     expect(await record([first, second, third])).toBe(1);
   });
 
-  it("is written down by the report service and no other role", async () => {
+  it("is recorded by the report service and no other role", async () => {
     await tryAs("report_service", "select access.record_key_use(array[]::uuid[])");
     for (const role of ["api_public", "api_tribal", "gateway", "publisher"]) {
       await expect(tryAs(role, "select access.record_key_use(array[]::uuid[])"), role).rejects.toThrow(

@@ -1,9 +1,13 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { listChildren } from "../../../bench/process-time.ts";
 import { issueKeys } from "../../../bench/torture/key-ring.ts";
 import { type Readers, startReaders } from "../../../bench/torture/readers.ts";
+import { writeHighLimits } from "../../../bench/write-high-limits.ts";
 import { connect } from "../../../service/connect.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
 import { runSeparateStack } from "../../support/separate-stack.ts";
@@ -20,32 +24,26 @@ const parts: [name: string, command: RegExp][] = [
   ["PostgreSQL", /\/postgres /],
   ["PostgREST", /\/postgrest$/],
   ["The gateway", /gateway-embedded\./],
-  ["The gateway's sync", /gateway-sync\./],
   ["The report service", /report-service\./],
   ["The local storage", /local-storage\./],
 ];
 
+let directory: string;
 let stack: RunningStack;
 let readers: Readers;
 
 beforeAll(async () => {
-  stack = await runSeparateStack();
+  directory = await mkdtemp(path.join(tmpdir(), "single-audit-limits-"));
+  stack = await runSeparateStack({ GATEWAY_CONFIG: await writeHighLimits(directory) });
   const { base_url, app_url, database_url } = stack.facts;
-  await query("update access.tiers set requests_per_hour = 1000000, requests_per_day = null");
-  // The limits reach the gateway.
-  const readHeaders = async () => (await read(stack.facts.keys.individual)).headers;
-  await vi.waitUntil(async () => (await readHeaders())["x-ratelimit-limit-hour"] === "1000000", {
-    timeout: 15_000,
-  });
   const client = await connect(database_url, "test");
-  const { next: nextKey } = await issueKeys(client, base_url, { individual: 2, tribal: 1 }).finally(() =>
-    client.end(),
-  );
+  const { next: nextKey } = await issueKeys(client, { individual: 2, tribal: 1 }).finally(() => client.end());
   readers = await startReaders({ baseUrl: base_url, appUrl: app_url, databaseUrl: database_url, nextKey });
 });
 afterAll(async () => {
   await readers?.stop();
   await stack?.dispose();
+  await rm(directory, { recursive: true, force: true });
 });
 
 const read = (key: string) =>
@@ -81,7 +79,6 @@ it.each(parts)(
     process.kill(pid, "SIGKILL");
     const milliseconds = await readers.recovered(killedAt, rowLength, patience);
     expect(milliseconds).toBeLessThan(longestRecovery);
-    // A key that is made now has to pass the database, the sync and the gateway.
     const [{ api_key: key = "" } = {}] = await query(
       `select api_key from set_config('access.operator', 'a test', false),
          access.issue_key('individual', 'operator@example.gov', 'a test')`,

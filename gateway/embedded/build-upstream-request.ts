@@ -1,0 +1,64 @@
+import type { IncomingMessage, RequestOptions } from "node:http";
+import { plainAddress, type TrustCheck } from "./client-address.ts";
+import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
+import { escapePath } from "./normalize-path.ts";
+import type { Exchange } from "./plugin.ts";
+import type { Service } from "./route.ts";
+
+/** What nginx passes on in neither direction; the framing of a body is written anew. */
+const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"];
+const OF_REQUESTS = ["te", "expect", "proxy", "proxy-connection", "content-length"];
+
+/** Removes headers that are not passed on, and those that Connection names. */
+export function removeHopByHop(headers: Headers): Headers {
+  const named = headers.get("connection")?.values.join(",").toLowerCase().split(",") ?? [];
+  for (const name of [...named, ...HOP_BY_HOP]) headers.delete(name.trim());
+  return headers;
+}
+
+/**
+ * Turns what the plugins left of the client's request into what the upstream gets, with Kong's `X-Forwarded-*`, which a
+ * client can only set through a trusted hop.
+ *
+ * The length is the body's, whatever the headers say: what the upstream takes for the end of a request must be what is sent as
+ * its end (RFC 9112, 6.3), or the rest is the next client's request.
+ */
+export function buildUpstreamRequest(
+  { id, method, path, rawPath, query, address, headers }: Exchange,
+  client: IncomingMessage,
+  body: Buffer,
+  service: Service,
+  isTrusted: TrustCheck,
+): RequestOptions {
+  const peer = plainAddress(client.socket.remoteAddress ?? "");
+  const forward = (name: string, value: string | number) => {
+    if (!isTrusted(peer) || !headers.has(name.toLowerCase())) setHeader(headers, name, value);
+  };
+  const forwardedFor = headers.get("x-forwarded-for")?.values.join(", ");
+  setHeader(headers, "X-Forwarded-For", forwardedFor ? `${forwardedFor}, ${peer}` : address);
+  forward("X-Forwarded-Proto", "http");
+  forward("X-Forwarded-Host", (getHeader(headers, "host") ?? "").toLowerCase().replace(/:\d+$/, ""));
+  forward("X-Forwarded-Port", client.socket.localPort ?? 0);
+  forward("X-Forwarded-Path", rawPath);
+  if (!isTrusted(peer)) headers.delete("x-forwarded-prefix");
+  setHeader(headers, "X-Real-IP", address);
+  setHeader(headers, "X-Kong-Request-Id", id);
+
+  const wantsTrailers = /(^|,)\s*trailers\s*(,|$)/.test(getHeader(headers, "te") ?? "");
+  removeHopByHop(headers);
+  for (const name of OF_REQUESTS) headers.delete(name);
+  if (wantsTrailers) setHeader(headers, "TE", "trailers");
+  const { host, hostname, port } = new URL(service.url);
+  setHeader(headers, "Host", host);
+  const hasLength = client.headers["content-length"] !== undefined;
+  if (body.length > 0 || hasLength) setHeader(headers, "Content-Length", body.length);
+  const mark = query !== "" || client.url?.endsWith("?") ? `?${query}` : "";
+  // PostgREST repeats the URL in Content-Location, which makes long headers.
+  const options = {
+    method,
+    path: escapePath(path) + mark,
+    headers: flattenHeaders(headers),
+    maxHeaderSize: 131_072,
+  };
+  return { ...options, host: hostname.replace(/^\[|\]$/g, ""), port };
+}

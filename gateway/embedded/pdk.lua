@@ -1,0 +1,225 @@
+-- The part of Kong's plugin development kit that the plugins of this repository use, for Lua in WebAssembly. TypeScript
+-- (lua-plugin.ts) calls a function a phase, with the request or the answer as one string, and gets a list of changes as one
+-- string: each crossing costs more than the work.
+
+local sha256_hex = ...
+local MOST_HEADERS, MOST_ARGUMENTS, MOST_SHARED_KEYS = 100, 100, 50000
+local EXIT = {}
+
+local handler, config
+-- What plugins see of a request, from its first phase to its last.
+local requests = {}
+local request, changes
+
+local function change(kind, text)
+  changes[#changes + 1] = kind .. text
+end
+
+local function unescape(text)
+  return (text:gsub("+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
+end
+
+-- nginx escapes what would end the header line.
+local function set_header(name, value)
+  value = tostring(value):gsub("[%z\1-\8\10-\31\127]", function(char) return ("%%%02X"):format(char:byte()) end)
+  change("S", name .. "\n" .. value)
+end
+
+local function clear_header(name)
+  change("C", name)
+end
+
+--- Reads names and values, a line each, as ngx.req.get_headers does: a name that was sent twice has a table.
+local function read_headers(next_line, most)
+  local headers, count = {}, 0
+  for name in next_line do
+    local value, known = next_line(), headers[name]
+    count = count + 1
+    if count > most then
+      return headers, "truncated"
+    elseif type(known) == "table" then
+      known[#known + 1] = value
+    else
+      headers[name] = known and { known, value } or value
+    end
+  end
+  return headers
+end
+
+-- A dictionary in two halves: when one is full, the older is forgotten.
+local Shared = {}
+
+function Shared:get(key)
+  local entry = self.new[key] or self.old[key]
+  return entry and entry.expires > os.time() and entry.value or nil
+end
+
+function Shared:incr(key, by, init, seconds)
+  if self:get(key) then
+    local entry = self.new[key] or self.old[key]
+    entry.value = entry.value + by
+    return
+  elseif self.count == MOST_SHARED_KEYS then
+    self.old, self.new, self.count = self.new, {}, 0
+  end
+  self.new[key], self.count = { value = init + by, expires = os.time() + seconds }, self.count + 1
+end
+
+ngx = { shared = {} }
+setmetatable(ngx.shared, {
+  __index = function(shared, name)
+    shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, { __index = Shared })
+    return shared[name]
+  end,
+})
+
+kong = {
+  ctx = {},
+  client = { get_forwarded_ip = function() return request.address end },
+  request = {
+    get_method = function() return request.method end,
+    get_path = function() return request.path end,
+    get_raw_path = function() return request.raw_path end,
+    get_raw_query = function() return request.query end,
+  },
+  service = { request = { set_header = set_header, clear_header = clear_header } },
+  response = {
+    get_source = function() return request.source end,
+    get_status = function() return request.status end,
+    clear_header = clear_header,
+    set_header = set_header,
+    set_raw_body = function(body) request.body = body end,
+  },
+}
+
+--- What other plugins change later is not known here, so this is for rewrite alone.
+function kong.request.get_headers()
+  assert(request.headers, "kong.request.get_headers is implemented for the phase rewrite alone")
+  return request.headers, request.truncated
+end
+
+function kong.request.get_query_arg(wanted)
+  local count = 0
+  for argument in request.query:gmatch("[^&]+") do
+    local name, equals, value = argument:match("^([^=]*)(=?)(.*)$")
+    name = unescape(name)
+    count = count + (name == "" and 0 or 1)
+    if name == wanted or count > MOST_ARGUMENTS then
+      return name == wanted and (equals == "" or unescape(value)) or nil
+    end
+  end
+end
+
+function kong.service.request.set_raw_query(query)
+  request.query = query
+  change("Q", query)
+end
+
+--- Of the answer as it came.
+function kong.response.get_header(name)
+  local value = request.answer[name:lower()]
+  return type(value) == "table" and value[1] or value
+end
+
+function kong.response.get_raw_body()
+  request.is_held = true
+  return request.body
+end
+
+function kong.response.exit(status, body, headers)
+  change("X", status)
+  for name, value in pairs(headers or {}) do
+    set_header(name, value)
+  end
+  change("B", body or "")
+  error(EXIT, 0)
+end
+
+local function run(id, of_request, ...)
+  requests[id], request = of_request, of_request
+  ngx.var, kong.ctx.plugin = of_request.var, of_request.context
+  for _, phase in ipairs({ ... }) do
+    local ok, problem = true, nil
+    if handler[phase] then
+      ok, problem = pcall(handler[phase], handler, config)
+    end
+    assert(ok or problem == EXIT, problem)
+  end
+end
+
+local function read_config(fields, given)
+  local values = {}
+  for _, field in ipairs(fields) do
+    local name, rule = next(field)
+    local value = rule.type == "integer" and math.tointeger(tonumber(given[name])) or given[name]
+    assert(math.type(value) == rule.type or type(value) == rule.type, name .. ": expected type " .. rule.type)
+    assert(not rule.gt or value > rule.gt, name .. ": expected more than " .. tostring(rule.gt))
+    values[name], given[name] = value, nil
+  end
+  assert(next(given) == nil, tostring(next(given)) .. ": the schema has no such field")
+  return values
+end
+
+-- What TypeScript calls, by name.
+local phases = {}
+
+function phases.preload(name, source)
+  package.preload[name] = assert(load(source, "@" .. name))
+end
+
+--- @param given  the configuration, a name or a value a line
+--- @return the plugin's priority
+function phases.start(name, given)
+  package.preload["kong.db.schema.typedefs"] = function() return {} end
+  package.preload["kong.tools.sha256"] = function() return { sha256_hex = sha256_hex } end
+  for _, field in ipairs(require("kong.plugins." .. name .. ".schema").fields) do
+    if field.config then
+      config = read_config(field.config.fields, (read_headers(given:gmatch("([^\n]*)\n"), math.huge)))
+    end
+  end
+  handler = require("kong.plugins." .. name .. ".handler")
+  return tostring(handler.PRIORITY)
+end
+
+function phases.rewrite(id, text)
+  local line = text:gmatch("([^\n]*)\n")
+  local new = { method = line(), path = line(), raw_path = line(), query = line(), address = line(), var = {}, context = {} }
+  new.headers, new.truncated = read_headers(line, MOST_HEADERS)
+  run(id, new, "rewrite")
+  new.headers = nil
+  if new.var.logged_path then
+    change("L", new.var.logged_path)
+  end
+end
+
+function phases.access(id)
+  run(id, requests[id], "access")
+end
+
+--- Asks body_filter as well whether it wants the body, which is then held back until it is whole.
+function phases.header_filter(id, text)
+  local line = text:gmatch("([^\n]*)\n")
+  local address = line()
+  -- A request that could not be read has had no phase before.
+  local known = requests[id] or { address = address, var = {}, context = {} }
+  known.source, known.status, known.answer = line(), tonumber(line()), read_headers(line, math.huge)
+  run(id, known, "header_filter", "body_filter")
+  if known.is_held then
+    change("W", "")
+  end
+end
+
+function phases.body_filter(id, body)
+  requests[id].body = body
+  run(id, requests[id], "body_filter")
+  return request.body
+end
+
+function phases.forget(id)
+  requests[id] = nil
+end
+
+return function(phase, ...)
+  changes = {}
+  return phases[phase](...) or table.concat(changes, "\0")
+end

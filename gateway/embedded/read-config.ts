@@ -1,0 +1,112 @@
+import { readdir } from "node:fs/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+import { loadLuaPlugin, luaPluginsDirectory } from "./lua-plugin.ts";
+import type { Plugin } from "./plugin.ts";
+import { correlationId } from "./plugins/correlation-id.ts";
+import { cors } from "./plugins/cors.ts";
+import { rateLimiting } from "./plugins/rate-limiting.ts";
+import { requestSizeLimiting } from "./plugins/request-size-limiting.ts";
+import { orderRoutes, type Route } from "./route.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NOT_IMPLEMENTED = "What Kong could do is not implemented by the embedded gateway; run Kong for this.";
+
+// Requests are counted whether it is there or not.
+const prometheus = z
+  .strictObject({ status_code_metrics: z.boolean(), latency_metrics: z.boolean() })
+  .transform((): Plugin => ({ name: "prometheus", priority: 13 }));
+const describePlugin = <Config extends z.ZodType<Plugin>>(name: string, config: Config) =>
+  z.strictObject({ name: z.literal(name), config });
+const describedPlugins = [
+  describePlugin("correlation-id", correlationId),
+  describePlugin("cors", cors),
+  describePlugin("rate-limiting", rateLimiting),
+  describePlugin("request-size-limiting", requestSizeLimiting),
+  describePlugin("prometheus", prometheus),
+] as const;
+const plugins = z.array(z.discriminatedUnion("name", describedPlugins)).default([]);
+
+const milliseconds = z.int().min(1).default(60_000);
+const route = z
+  .strictObject({
+    name: z.string(),
+    paths: z.array(z.string().startsWith("/")).min(1),
+    headers: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+    strip_path: z.boolean().default(true),
+    plugins,
+  })
+  .refine(({ paths, strip_path }) => !strip_path || paths.every((path) => path === "/"), {
+    path: ["strip_path"],
+    error: 'expected false, unless paths is ["/"]',
+  });
+const service = z.strictObject({
+  name: z.string(),
+  url: z.string().regex(/^http:\/\/(\[[0-9a-f:]+\]|[\w.-]+)(:\d+)?\/?$/i, "expected http://<host>:<port>"),
+  connect_timeout: milliseconds,
+  read_timeout: milliseconds,
+  write_timeout: milliseconds,
+  retries: z.int().min(0).default(5),
+  plugins,
+  routes: z.array(route),
+});
+
+/** What requests are served by. */
+export interface GatewayConfig {
+  routes: Route[];
+  /** Also for requests that match no route. */
+  plugins: Plugin[];
+}
+
+/**
+ * Reads gateway/kong.yml, or a text like it, with POSTGREST_URL and GATEWAY_TOKEN of the environment.
+ * @throws Error naming everything in it that is wrong or that only Kong implements.
+ */
+export async function readConfig(text: string, env: Environment): Promise<GatewayConfig> {
+  const luaConfig = z.record(z.string(), z.union([z.string(), z.number()]));
+  const luaPlugins = (await readdir(luaPluginsDirectory)).map((name) =>
+    describePlugin(
+      name,
+      luaConfig.transform((config) => loadLuaPlugin(name, config)),
+    ),
+  );
+  const document = z.strictObject({
+    _format_version: z.literal("3.0"),
+    services: z.array(service),
+    plugins: z.array(z.discriminatedUnion("name", [...describedPlugins, ...luaPlugins])).default([]),
+  });
+  const parsed = await document.safeParseAsync(parse(fillPlaceholders(text, env)));
+  if (!parsed.success) throw new Error([z.prettifyError(parsed.error), NOT_IMPLEMENTED].join("\n"));
+  const globals = replacePlugins([], parsed.data.plugins);
+  const routes = parsed.data.services.flatMap(({ routes, plugins, ...service }) => {
+    const inherited = replacePlugins(globals, plugins);
+    return routes.map(({ plugins, ...route }): Route => {
+      return { ...route, service, plugins: replacePlugins(inherited, plugins) };
+    });
+  });
+  return { routes: orderRoutes(routes), plugins: globals };
+}
+
+/**
+ * Puts values of the environment in the places of ${POSTGREST_URL} and {vault://env/gateway-token}. The embedded gateway
+ * counts in its own memory, whatever Kong would do.
+ */
+function fillPlaceholders(text: string, env: Environment): string {
+  const local = { COUNTERS: "local", REDIS_HOST: "127.0.0.1", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
+  const placeholder = /\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g;
+  return text
+    .replace(/^ *#.*$/gm, "")
+    .replace(placeholder, (_, variable: string | undefined, secret = "") => {
+      const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
+      const value = new Map(Object.entries({ ...env, ...local })).get(name);
+      if (!value) throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
+      return value;
+    });
+}
+
+/** A route's plugin replaces the service's, and that the global one. The highest priority runs first. */
+function replacePlugins(plugins: Plugin[], entries: { config: Plugin }[]): Plugin[] {
+  const kept = plugins.filter(({ name }) => entries.every(({ config }) => config.name !== name));
+  return [...kept, ...entries.map(({ config }) => config)].sort((a, b) => b.priority - a.priority);
+}

@@ -1,0 +1,111 @@
+import { METHODS } from "node:http";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { apiRequest } from "../../bench/torture/generate-requests.ts";
+import { sendRequest, type WireRequest } from "../../bench/torture/send-request.ts";
+import {
+  describeAnswer,
+  describeRequest,
+  kongProgram,
+  readKongYml,
+  type Started,
+  startEmbedded,
+  startRealKong,
+  startUpstream,
+} from "./gateways.ts";
+import { keys } from "./issued-keys.ts";
+
+// The embedded gateway and real Kong are sent the same requests, and must tell clients and PostgREST the same. Nothing else
+// shows that they are alike, so without real Kong there is nothing to see here.
+
+const requestCount = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000);
+const seed = Number(process.env.DIFFERENTIAL_SEED ?? 1);
+/** Beside what the torture run asks: headers that the gateway sets, and keys that are none, or given twice. */
+const oddHeaders = fc.constantFrom<[string, string][]>(
+  [],
+  [],
+  [["X-Api-Key-Sha256", "0".repeat(64)]],
+  [["x_api_key_sha256", "0".repeat(64)]],
+  [["X-Api-Key-Tier", "demo"]],
+  [["X-Filter-Report-Id", "eq.mine"]],
+  [["Connection", "X-Api-Key-Sha256"]],
+  [["Connection", "close, x-filter-report-id"]],
+  [["X-Request-Id", "mine-1"]],
+  [["X-Request-Id", keys.issuedEarlier]],
+  [["Origin", "https://example.org"]],
+  [["X-Api-Key", keys.standard]],
+  [["Referer", "https://example.org/?api_key=x"]],
+  [["X.Odd!Name", "1"]],
+  [["TE", "trailers"]],
+);
+const keyOf = {
+  individual: keys.standard,
+  tribal: keys.issuedEarlier,
+  demo: "DEMO_KEY",
+  wrong: "no key",
+  none: "",
+};
+const place = fc.constantFrom("header", "header", "header", "query");
+
+const anyRequest: fc.Arbitrary<WireRequest> = fc
+  .tuple(apiRequest, oddHeaders, place)
+  .map(([{ key, ...request }, more, place]): WireRequest => {
+    const value = keyOf[key];
+    const inHeader: WireRequest["headers"] = value !== "" && place === "header" ? [["X-Api-Key", value]] : [];
+    const mark = request.path.includes("?") ? "&" : "?";
+    const inQuery = value !== "" && place === "query" ? `${mark}api_key=${encodeURIComponent(value)}` : "";
+    return { ...request, path: request.path + inQuery, headers: [...inHeader, ...request.headers, ...more] };
+  })
+  // Node refuses such methods, and such bytes in a URL, where nginx takes them.
+  .filter(({ method, path }) => METHODS.includes(method) && !/[\x80-\xff]/.test(path));
+
+describe.skipIf(kongProgram === undefined)(`the embedded gateway beside real Kong (KONG_BIN)`, () => {
+  const started: Started[] = [];
+  let embedded: string;
+  let kong: string;
+
+  beforeAll(async () => {
+    // Nobody is refused for asking often.
+    const config = await readKongYml({
+      "hour: 1000": "hour: 1000000",
+      "hour: 30": "hour: 1000000",
+      "day: 50": "day: 1000000",
+    });
+    const upstream = await startUpstream(async (incoming, outgoing) => {
+      const body = await describeRequest(incoming);
+      const status =
+        [200, 200, 200, 200, 206, 304, 400, 401, 404, 406, 500, 503][(incoming.url?.length ?? 0) % 12] ?? 200;
+      outgoing.writeHead(status, {
+        "Content-Type": "application/json; charset=utf-8",
+        "Content-Location": incoming.url ?? "",
+        "Content-Range": "0-0/*",
+        ETag: '"strong"',
+        ...(status === 304 ? { "Content-Length": "5" } : {}),
+      });
+      outgoing.end(status === 503 ? `{"code":"PGRST001",${body.slice(1)}` : body);
+    });
+    started.push(upstream);
+    started.push(await startEmbedded(config, upstream.url));
+    started.push(await startRealKong(kongProgram ?? "", config, upstream.url));
+    [embedded = "", kong = ""] = started.slice(1).map(({ url }) => url);
+  });
+  afterAll(async () => {
+    for (const { close } of started.reverse()) await close();
+  });
+
+  it(`gives the same answers to ${requestCount} requests`, { timeout: 600_000 }, async () => {
+    const differences: object[] = [];
+    for (const [n, wire] of fc.sample(anyRequest, { seed, numRuns: requestCount }).entries()) {
+      const [mine, real] = await Promise.all([embedded, kong].map((url) => ask(url, wire)));
+      if (JSON.stringify(mine) !== JSON.stringify(real)) differences.push({ n, wire, mine, real });
+    }
+    if (process.env.DIFF_OUT)
+      (await import("node:fs")).writeFileSync(process.env.DIFF_OUT, JSON.stringify(differences));
+    expect(differences).toEqual([]);
+  });
+});
+
+async function ask(url: string, wire: WireRequest): Promise<object> {
+  const answer = await sendRequest(url, wire).catch((error: Error) => error);
+  return answer instanceof Error ? { message: answer.message } : describeAnswer(answer, url);
+}
