@@ -1,7 +1,6 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
-import { loadDataSet } from "../refresh/load-data-set.ts";
 import { keepSession } from "../sql/keep-session.ts";
 import { applyApi } from "./apply-api.ts";
 import { findPendingMigrations } from "./check-migrations.ts";
@@ -19,6 +18,7 @@ import {
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { lockDeployment } from "./lock-deployment.ts";
 import { refuseBrokenPromises } from "./promises.ts";
+import { publishEmptyDataSet } from "./publish-empty-data-set.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
 import { runMigration } from "./run-migrations.ts";
@@ -100,7 +100,7 @@ export async function deployDatabase(
       done.push(migration.id);
     }
     await setRolePasswords(client, passwords);
-    await publishEmptyDataSet(client, directory, files.question);
+    await publishEmptyDataSet(client, files, report);
     const isCurrent = pending.length === 0 && !drift.api && isUpToDate(deployed, files, options);
     const isRebuilt = !isCurrent && onlyMigrations === undefined;
     const changes = isRebuilt
@@ -157,16 +157,6 @@ function isUpToDate(
 export function listChanged(now: Record<string, string>, before: Record<string, string> = now): string[] {
   const names = [...new Set([...Object.keys(now), ...Object.keys(before)])].sort();
   return names.filter((name) => now[name] !== before[name]);
-}
-
-async function publishEmptyDataSet(client: Client, directory: string, question: string): Promise<void> {
-  const { rows } = await client.query("select to_regclass('dissemination.data_set') as view");
-  if (rows[0].view !== null) return;
-  await client.query(question);
-  await client.query("set role publisher");
-  const definitions = path.join(directory, "data_set");
-  await loadDataSet(client, { source: "empty", files: [] }, { definitions });
-  await client.query("reset role");
 }
 
 const driftMessage = [

@@ -7,6 +7,7 @@ import type { SqlFile } from "../sql/split-statements.ts";
 export interface Migration extends SqlFile {
   /** Without `.sql`: as the database writes it down. */
   id: string;
+  path: string;
   sha256: string;
   /** Why it cannot run in a transaction, as its first line says. */
   noTransaction?: string;
@@ -23,7 +24,9 @@ export interface ApiFiles {
 export interface DatabaseFiles {
   migrations: Migration[];
   api: ApiFiles;
-  /** The hashes of the files of `db/data_set`, by name. They are in effect with the next data set. */
+  /** `db/data_set`, by name. It is in effect with the next data set. */
+  dataSet: Record<string, SqlFile>;
+  /** The hashes of these files. */
   definitions: Record<string, string>;
   /** The SQL that makes publication.find_leaks(), which each step asks at its end. */
   question: string;
@@ -31,12 +34,14 @@ export interface DatabaseFiles {
 
 /** Reads a `db` directory. */
 export async function readFiles(directory: string): Promise<DatabaseFiles> {
-  const definitions = await readFolder(directory, "data_set");
+  const files = await readFolder(directory, "data_set");
+  const dataSet = Object.fromEntries(files.map((file) => [path.basename(file.name), file]));
   return {
     migrations: await readMigrations(directory),
     api: await readApiFiles(directory),
-    definitions: Object.fromEntries(definitions.map(({ name, sql }) => [path.basename(name), hash(sql)])),
-    question: definitions.find(({ name }) => name.endsWith("/find_leaks.sql"))?.sql ?? "",
+    dataSet,
+    definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hash(sql)])),
+    question: dataSet["find_leaks.sql"]?.sql ?? "",
   };
 }
 
@@ -47,6 +52,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
     return {
       ...file,
       id: path.basename(file.name, ".sql"),
+      path: path.join(directory, "migrations", path.basename(file.name)),
       sha256: hash(file.sql),
       ...(noTransaction === undefined ? {} : { noTransaction }),
     };

@@ -1,5 +1,7 @@
+import path from "node:path";
 import type { Client } from "pg";
 import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
+import { keepSession } from "../sql/keep-session.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { describeInvalidIndexes } from "./check-migrations.ts";
@@ -8,14 +10,14 @@ import type { Migration } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
 import { inShortTurns } from "./take-turns.ts";
 
-// The form of node-pg-migrate, with the checksum.
+// As node-pg-migrate would make it, with the checksum of the file that runs.
 const migrationsTable = `
 create schema if not exists deployment;
 create table if not exists deployment.migrations (
   id serial primary key,
   name varchar(255) not null,
   run_on timestamp not null,
-  sha256 text
+  sha256 text default nullif(current_setting('deployment.migration_sha256', true), '')
 )`;
 
 /**
@@ -35,20 +37,44 @@ export async function runMigration(
   await inShortTurns(
     client,
     async () => {
-      await client.query(migrationsTable);
-      await runSqlFiles(client, [migration]);
-      await recordMigration(client, migration);
+      await runOnce(client, migration, () => runSqlFiles(client, [migration]));
       await refuseLeaks(client, question);
     },
     report,
   );
 }
 
-async function recordMigration(client: Client, { id, sha256 }: Migration): Promise<void> {
-  await client.query(
-    "insert into deployment.migrations (name, run_on, sha256) values ($1, now() at time zone 'UTC', $2)",
-    [id, sha256],
-  );
+/**
+ * Has node-pg-migrate run a migration, if the database has not had it, and record it. Which migrations to run, in what
+ * order, and in what transaction, is decided before: a file that is edited or comes too late is refused, and not skipped.
+ */
+async function runOnce(client: Client, { path: file, id, sha256 }: Migration, run: () => Promise<void>) {
+  await client.query(migrationsTable);
+  // Large: most deployments have none to run.
+  const { runner } = await import("node-pg-migrate");
+  const up = async (builder: { noTransaction: () => void }) => {
+    builder.noTransaction();
+    await run();
+    await client.query("select set_config('deployment.migration_sha256', $1, false)", [sha256]);
+  };
+  await runner({
+    dbClient: client,
+    dir: path.dirname(file),
+    file: id,
+    direction: "up",
+    migrationsSchema: "deployment",
+    migrationsTable: "migrations",
+    singleTransaction: false,
+    noLock: true,
+    checkOrder: false,
+    log: () => {},
+    migrationLoaderStrategies: [
+      {
+        extensions: [".sql"],
+        loader: async (files) => files.map((one) => ({ id: one, filePaths: [one], actions: { up } })),
+      },
+    ],
+  });
 }
 
 /** Waits for locks as long as it takes. What leaks afterwards is not undone: the service is switched off. */
@@ -58,7 +84,24 @@ async function runWithoutTransaction(
   question: string,
   report: (line: string) => void,
 ): Promise<void> {
-  await client.query(migrationsTable);
+  await runOnce(client, migration, () => runOneByOne(client, migration));
+  await inShortTurns(client, () => refuseLeaks(client, question), report).catch(async (error: unknown) => {
+    if (!(error instanceof DeploymentRefused)) throw error;
+    await client.query(
+      "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
+    );
+    throw new DeploymentRefused(
+      [
+        error.message,
+        `${migration.name} runs without a transaction, so it stays done, and the service was switched off.`,
+        "Undo what leaks, check with npm run db:deploy, and switch it on: npm run refresh -- --requests on.",
+      ].join("\n"),
+      { cause: error },
+    );
+  });
+}
+
+async function runOneByOne(client: Client, migration: Migration): Promise<void> {
   for (const [index, statement] of splitStatements(migration).entries()) {
     await client.query(statement.text).catch(async (error: unknown) => {
       const described = describeSqlError(statement, error);
@@ -74,19 +117,5 @@ async function runWithoutTransaction(
     });
   }
   await client.query("reset all; reset role");
-  await recordMigration(client, migration);
-  await inShortTurns(client, () => refuseLeaks(client, question), report).catch(async (error: unknown) => {
-    if (!(error instanceof DeploymentRefused)) throw error;
-    await client.query(
-      "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
-    );
-    throw new DeploymentRefused(
-      [
-        error.message,
-        `${migration.name} runs without a transaction, so it stays done, and the service was switched off.`,
-        "Undo what leaks, check with npm run db:deploy, and switch it on: npm run refresh -- --requests on.",
-      ].join("\n"),
-      { cause: error },
-    );
-  });
+  await keepSession(client);
 }

@@ -81,6 +81,7 @@ describe("publisher", () => {
     expect(beside).toEqual([
       "publication.changes",
       "publication.data_sets",
+      "publication.served_schemas",
       "publication.settings",
       "publication.suppressed_reports",
     ]);
