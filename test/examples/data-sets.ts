@@ -8,6 +8,7 @@ import { findFiles } from "../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
 import { openPublicStore } from "../../scripts/refresh/open-public-store.ts";
 import { rollBack } from "../../scripts/refresh/roll-back.ts";
+import { releaseReport } from "../../scripts/refresh/suppression.ts";
 import { settlePublicFiles, writePublicFiles } from "../../scripts/refresh/write-public-files.ts";
 import { connect } from "../../service/connect.ts";
 import { runStack } from "../support/run-stack.ts";
@@ -36,6 +37,8 @@ export async function startTwoDataSets() {
     { writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") },
   );
   await settlePublicFiles(publisher, store);
+  // Or the older data set, in which it is public, could not be brought back.
+  await releaseReport(publisher, hidden);
   let live: "older" | "newer" = "newer";
   const swap = async () => {
     await rollBack(publisher);

@@ -70,7 +70,7 @@ it.each([
     'column "nosuch" does not exist',
   ],
   ["commit;", 0, 1, "EXECUTE of transaction commands"],
-  ["create schema api_v9;", 0, 1, "It makes or changes the schema api_v9."],
+  ["create view api_v1_1_0.extra as select 1;", 0, 1, "permission denied for schema api_v1_1_0"],
 ])("build.sql cannot: %s", async (added, lines, column, message) => {
   const live = await readLive();
   const { code, output, line } = await refreshWith("build.sql", added);
