@@ -4,9 +4,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
-import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { writeSample } from "../scripts/sample/write-sample.ts";
 import type { Secrets } from "../scripts/stack/secrets.ts";
+import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
 import { writeHighLimits } from "./write-high-limits.ts";
 

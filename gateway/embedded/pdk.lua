@@ -46,29 +46,29 @@ local function read_headers(next_line, most)
   return headers
 end
 
--- A dictionary in two halves: when one is full, the older is forgotten.
+-- A dictionary that forgets everything when it is full.
 local Shared = {}
 
 function Shared:get(key)
-  local entry = self.new[key] or self.old[key]
+  local entry = self.entries[key]
   return entry and entry.expires > os.time() and entry.value or nil
 end
 
 function Shared:incr(key, by, init, seconds)
-  if self:get(key) then
-    local entry = self.new[key] or self.old[key]
-    entry.value = entry.value + by
-    return
-  elseif self.count == MOST_SHARED_KEYS then
-    self.old, self.new, self.count = self.new, {}, 0
+  if not self:get(key) then
+    if self.count == MOST_SHARED_KEYS then
+      self.entries, self.count = {}, 0
+    end
+    self.count = self.count + 1
+    self.entries[key] = { value = init, expires = os.time() + seconds }
   end
-  self.new[key], self.count = { value = init + by, expires = os.time() + seconds }, self.count + 1
+  self.entries[key].value = self.entries[key].value + by
 end
 
 ngx = { shared = {} }
 setmetatable(ngx.shared, {
   __index = function(shared, name)
-    shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, { __index = Shared })
+    shared[name] = setmetatable({ entries = {}, count = 0 }, { __index = Shared })
     return shared[name]
   end,
 })

@@ -30,7 +30,7 @@ export async function readKongYml(changes: Record<string, string> = {}): Promise
   }, text);
 }
 
-export async function startEmbedded(config: string, upstream: string, gzip = true): Promise<Started> {
+export async function startEmbedded(config: string, upstream: string): Promise<Started> {
   const env = { POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken };
   const logger = pino({ level: "silent" });
   return await startEmbeddedGateway({
@@ -39,7 +39,6 @@ export async function startEmbedded(config: string, upstream: string, gzip = tru
     metricsPort: 0,
     config,
     env,
-    gzip,
     logger,
   });
 }
