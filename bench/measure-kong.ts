@@ -13,7 +13,7 @@ import { summarize } from "./measure.ts";
 import { alternate } from "./measure-look-ups.ts";
 import { listBelow, readCpuTime, readMegabytes, readTreeTime } from "./process-time.ts";
 import type { BenchStack } from "./start-bench-stack.ts";
-import { writeHighLimits } from "./write-high-limits.ts";
+import { unlimitedAddresses, writeHighLimits } from "./write-high-limits.ts";
 
 interface Node {
   url: string;
@@ -98,10 +98,11 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
         gatewayToken,
         redis: its,
         trustedIps: [],
-        environment:
-          content === common
-            ? { ...process.env, KONG_PLUGINS: "cors,key-auth,rate-limiting,request-transformer" }
-            : process.env,
+        environment: {
+          ...process.env,
+          ...unlimitedAddresses,
+          ...(content === common ? { KONG_PLUGINS: "cors,key-auth,rate-limiting,request-transformer" } : {}),
+        },
       },
       (it) => {
         child = it;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
+import { unlimitedAddresses } from "../../bench/write-high-limits.ts";
 import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
 import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
@@ -63,7 +64,7 @@ export async function startRealKong(program: string, config: string, upstream: s
     gatewayToken,
     redis: undefined,
     trustedIps: [],
-    environment: process.env,
+    environment: { ...process.env, ...unlimitedAddresses },
   };
   try {
     return { url: await startKong(options, (child) => children.push(child)), close };

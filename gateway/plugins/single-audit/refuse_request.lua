@@ -63,6 +63,11 @@ local function refuse_headers(request)
       return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
     end
   end
+  for _, name in ipairs({ "accept-profile", "content-profile" }) do
+    if type(request.headers[name]) == "table" then
+      return refuse("The header " .. name .. " is sent twice.", "Send it once.")
+    end
+  end
   local connection = request.headers.connection or ""
   connection = type(connection) == "table" and table.concat(connection, ",") or connection
   for option in connection:lower():gmatch("[^%s,]+") do
@@ -113,7 +118,7 @@ local function refuse_query(query, config)
           .. config.longest_parameter_name .. " bytes."
       )
     end
-    local last = name:match("[^.]*$")
+    local last = name:match("^.*%.(.*)$") or name
     local _, more = value:gsub("[,>]", "")
     items = items + more + 1
     if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
