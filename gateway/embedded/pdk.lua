@@ -46,7 +46,7 @@ local function read_headers(next_line, most)
   return headers
 end
 
-ngx = {}
+ngx = { unescape_uri = unescape }
 
 kong = {
   ctx = {},

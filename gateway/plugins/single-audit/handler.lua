@@ -4,7 +4,6 @@
 local hash_key = require "kong.plugins.single-audit.hash_key"
 local mend_answer = require "kong.plugins.single-audit.mend_answer"
 local refusal = require "kong.plugins.single-audit.refusal"
-local refuse_key = require "kong.plugins.single-audit.refuse_key"
 local refuse_request = require "kong.plugins.single-audit.refuse_request"
 local refuse_select = require "kong.plugins.single-audit.refuse_select"
 local report_filter = require "kong.plugins.single-audit.report_filter"
@@ -88,8 +87,7 @@ function handler:access(config)
   local context, request = kong.ctx.plugin.context, kong.request
   context.method, context.path = request.get_method(), request.get_path()
   context.raw_path, context.query = request.get_raw_path(), request.get_raw_query()
-  local refused = refuse_key(context)
-    or refuse_flood()
+  local refused = refuse_flood()
     or refuse_request.judge(context, config)
     or refuse_select(context.query, config)
   if refused then
