@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 import { loadavg } from "node:os";
 import path from "node:path";
 import { which } from "zx";
-import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { type ChildProcess, startChildProcess } from "../scripts/servers/child-process.ts";
 import { findFreePort } from "../scripts/servers/find-free-port.ts";
 import { checkRedis, startKong } from "../scripts/stack/kong.ts";
+import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
 import { ask } from "./ask.ts";
 import { summarize } from "./measure.ts";
 import { alternate } from "./measure-look-ups.ts";
 import { listBelow, readCpuTime, readMegabytes, readTreeTime } from "./process-time.ts";
 import type { BenchStack } from "./start-bench-stack.ts";
-import { writeHighLimits } from "./write-high-limits.ts";
+import { unlimitedAddresses, writeHighLimits } from "./write-high-limits.ts";
 
 interface Node {
   url: string;
@@ -23,24 +23,28 @@ interface Node {
 }
 
 const keyCount = 1_000_000;
-/** Of a start with few keys and one with many, in turn. */
+/** How often to start a node with few keys and a node with many, in turn. */
 const rounds = 3;
 const limit = 30;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const round = (value = 0) => Math.round(value).toLocaleString("en-US");
 
 /**
- * Measures a Kong that is installed (KONG_BIN, or kong on the PATH) on the stack's PostgREST: what a look-up costs, how
- * exact limits are, and what a million keys change. Says so where there is none, or no Redis.
+ * Measures an installed Kong (KONG_BIN, or kong on the PATH) on the stack's PostgREST: what a look-up costs, how exact
+ * limits are, and what a million keys change. Says so if Kong or Redis is not installed.
  */
 export async function measureKong(stack: BenchStack, turns: number): Promise<void> {
   const program = await which(process.env.KONG_BIN ?? "kong", { nothrow: true });
-  if (program === null) return say("Kong is not here, so it was not measured. Set KONG_BIN to measure it.");
+  if (program === null)
+    return say("Kong was not measured, because it is not installed. Set KONG_BIN to measure it.");
   const children: ChildProcess[] = [];
   const keep = (child: ChildProcess) => void children.push(child);
   try {
     const redis = await startRedis(keep);
-    if (redis === undefined) say("Redis is not here, so counters in Redis were not measured.");
+    if (redis === undefined)
+      say(
+        "Counters in Redis were not measured, because redis-server is not on the PATH. Install it to measure them.",
+      );
     await measure(stack, { turns, program, redis, keep });
     say(`Load: ${loadavg().map((each) => each.toFixed(1))} (1, 5 and 15 minutes).`);
   } finally {
@@ -62,7 +66,7 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
   const config = await writeHighLimits(directory);
   const text = await readFile(config, "utf8");
   const common = describeCommonKong(facts.keys.individual, stack.asGateway(facts.keys.individual));
-  /** Without its sync_rate, each request waits for Redis. */
+  /** Without sync_rate, each request waits for Redis. */
   const configs: Record<string, [text: string, redis?: Redis]> = {
     "Kong, local": [text],
     ...(redis && {
@@ -94,10 +98,11 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
         gatewayToken,
         redis: its,
         trustedIps: [],
-        environment:
-          content === common
-            ? { ...process.env, KONG_PLUGINS: "cors,key-auth,rate-limiting,request-transformer" }
-            : process.env,
+        environment: {
+          ...process.env,
+          ...unlimitedAddresses,
+          ...(content === common ? { KONG_PLUGINS: "cors,key-auth,rate-limiting,request-transformer" } : {}),
+        },
       },
       (it) => {
         child = it;
@@ -118,7 +123,7 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
   await measureAccuracy();
   await measureManyKeys();
 
-  /** Microseconds of Kong's CPU for a look-up, and look-ups a second, of each configuration in turn. */
+  /** Microseconds of Kong's CPU per look-up, and look-ups per second, for each configuration in turn. */
   async function compareConfigurations(): Promise<void> {
     const nodes = new Map<string, Node>();
     for (const [name, its] of Object.entries(configs)) nodes.set(name, await startNode(...its));
@@ -158,7 +163,7 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
       for (const connections of [4, 100]) {
         const passed: number[] = [];
         for (let turn = 0; turn < turns; turn += 1) {
-          // Whether somebody has it is not asked here.
+          // The upstream looks up no key, so any key will do.
           const key = [...crypto.getRandomValues(new Uint8Array(43))].map((byte) => "ab"[byte % 2]).join("");
           passed.push(await countPassed(node.url, key, connections));
         }
@@ -173,9 +178,9 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
     upstream.closeAllConnections();
   }
 
-  /** A start, the workers' memory and a look-up: with three keys and with a million, in turn. */
+  /** Startup time, the workers' memory and a look-up's CPU: with three keys and with a million, in turn. */
   async function measureManyKeys(): Promise<void> {
-    // No event is recorded of these keys, and they can be removed.
+    // So that no event is recorded for these keys, and they can be removed.
     const withoutTriggers = (sql: string) =>
       client.query(`begin; set local session_replication_role = replica; ${sql}; commit`);
     const states = {
@@ -198,7 +203,7 @@ async function measure(stack: BenchStack, { turns, program, redis, keep }: Means
         const issued = await client.query(
           "select api_key from set_config('access.operator', 'npm run bench', false), access.issue_key('individual', 'measured@example.gov')",
         );
-        // Fails unless it is answered 200.
+        // Fails unless the answer is 200.
         await ask(`${node.url}/general?limit=1`, { "x-api-key": issued.rows[0].api_key });
         const [{ postgres, postgrest, kong } = { postgres: 0, postgrest: 0, kong: 0 }] =
           costs.get("it") ?? [];
@@ -230,7 +235,7 @@ function listWorkers(pid: number): number[] {
   return workers.map((worker) => readMegabytes(worker.pid).now);
 }
 
-/** Asks 400 times at once, over so many connections. */
+/** Sends 400 requests at once, over this many connections. */
 async function countPassed(url: string, key: string, connections: number): Promise<number> {
   let passed = 0;
   let left = 400;
@@ -246,7 +251,7 @@ async function countPassed(url: string, key: string, connections: number): Promi
   return passed;
 }
 
-/** Kong as a service has it whose keys are Kong's own: the plugins of most documents, counting for itself. */
+/** Kong with keys of its own, the plugins that most guides use, and counters in memory. */
 function describeCommonKong(key: string, headers: Record<string, string>): string {
   const add = Object.entries(headers).map(([name, value]) => `${name}:${value}`);
   return JSON.stringify({
@@ -262,7 +267,7 @@ function describeCommonKong(key: string, headers: Record<string, string>): strin
   });
 }
 
-/** Starts Redis or Valkey, which keeps nothing. Undefined where there is none. */
+/** Starts Redis or Valkey without persistence. Returns undefined if neither is installed. */
 async function startRedis(keep: (child: ChildProcess) => void): Promise<Redis | undefined> {
   const command =
     (await which("redis-server", { nothrow: true })) ?? (await which("valkey-server", { nothrow: true }));

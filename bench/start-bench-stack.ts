@@ -4,11 +4,11 @@ import { mkdir, readFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
-import { signGatewayToken } from "../gateway/sign-gateway-token.ts";
 import { writeSample } from "../scripts/sample/write-sample.ts";
 import type { Secrets } from "../scripts/stack/secrets.ts";
+import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
-import { writeHighLimits } from "./write-high-limits.ts";
+import { unlimitedAddresses, writeHighLimits } from "./write-high-limits.ts";
 
 export interface BenchStack {
   facts: StackFacts;
@@ -34,6 +34,7 @@ export async function startBenchStack(directory: string): Promise<BenchStack> {
     cwd: project,
     env: {
       ...process.env,
+      ...unlimitedAddresses,
       ...Object.fromEntries(ports.map((name) => [`${name}_PORT`, "0"])),
       STACK_DIRECTORY: stack,
       GATEWAY_CONFIG: await writeHighLimits(directory),

@@ -2,6 +2,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gatewayConfigFile } from "../service/read-rate-limits.ts";
 
+/** Kong's bound on the requests of an address (gateway/kong.env), so high that nobody reaches it. */
+export const unlimitedAddresses = {
+  KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$binary_remote_addr zone=addresses:10m rate=1000000r/s",
+};
+
 /**
  * Writes a kong.yml for GATEWAY_CONFIG with limits that nobody reaches.
  *

@@ -7,11 +7,19 @@
 # REDIS_PORT         6379 if unset
 # SECRETS_DIRECTORY  if set, holds the files gateway_token and, with REDIS_HOST, counters_password. Kong reads secrets only
 #                    from its environment; this way, no other process has them in its environment.
+# KONG_BIN           the program that checks the result; kong if unset
 set -eu
 
 template=$1
 shift
 : "${POSTGREST_URL:?Set POSTGREST_URL to the address of PostgREST, such as http://postgrest:3000}"
+case "$POSTGREST_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
+  *[!][A-Za-z0-9.:/_-]*)
+    echo "POSTGREST_URL, REDIS_HOST or REDIS_PORT is not an address. Correct it (example: http://postgrest:3000)." >&2
+    exit 1
+    ;;
+esac
+[ -r "$template" ] || { echo "$template cannot be read. Name the gateway's kong.yml." >&2; exit 1; }
 counters=local
 [ -z "${REDIS_HOST:-}" ] || counters=redis
 # Kong accepts sync_rate only with Redis.
@@ -27,4 +35,7 @@ if [ -n "${SECRETS_DIRECTORY:-}" ]; then
     export REDIS_PASSWORD
   fi
 fi
+: "${GATEWAY_TOKEN:?Set GATEWAY_TOKEN to the token that identifies the gateway to PostgREST}"
+# Kong logs too little to say what is wrong with the file.
+"${KONG_BIN:-kong}" config parse "$KONG_DECLARATIVE_CONFIG" > /dev/null
 exec "$@"

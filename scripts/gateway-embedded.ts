@@ -10,7 +10,6 @@ interface Options {
   port: number;
   metricsPort: number;
   trustedIps?: string[];
-  gzip: boolean;
 }
 
 const program = new Command("gateway:embedded")
@@ -21,15 +20,14 @@ const program = new Command("gateway:embedded")
   .option("--config <file>", "Kong's configuration (GATEWAY_CONFIG)", gatewayConfigFile())
   .option(
     "--trusted-ips <list>",
-    "proxies whose X-Forwarded-* are believed: addresses or CIDRs, separated by commas",
+    "proxies whose X-Forwarded-* headers are trusted: addresses or CIDRs, separated by commas",
     (list) => list.split(",").map((entry) => entry.trim()),
   )
-  .option("--no-gzip", "send JSON and CSV as they are")
   .addHelpText(
     "after",
     "\nEnvironment:\n" +
       "  POSTGREST_URL  where PostgREST is, such as http://127.0.0.1:3000\n" +
-      "  GATEWAY_TOKEN  the token by which PostgREST knows the gateway\n",
+      "  GATEWAY_TOKEN  the token that identifies the gateway to PostgREST\n",
   );
 
 program.action(async ({ config, ...options }: Options) => {

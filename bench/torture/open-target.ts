@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import type { Secrets } from "../../scripts/stack/secrets.ts";
+import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import { connect } from "../../service/connect.ts";
 import { followLogs } from "./follow-logs.ts";
 import { issueKeys, type KeyRing } from "./key-ring.ts";

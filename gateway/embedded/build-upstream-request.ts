@@ -24,7 +24,7 @@ export function removeHopByHop(headers: Headers): Headers {
  * its end (RFC 9112, 6.3), or the rest is the next client's request.
  */
 export function buildUpstreamRequest(
-  { id, method, path, rawPath, query, address, headers }: Exchange,
+  { method, path, rawPath, query, address, headers }: Exchange,
   client: IncomingMessage,
   body: Buffer,
   service: Service,
@@ -42,7 +42,6 @@ export function buildUpstreamRequest(
   forward("X-Forwarded-Path", rawPath);
   if (!isTrusted(peer)) headers.delete("x-forwarded-prefix");
   setHeader(headers, "X-Real-IP", address);
-  setHeader(headers, "X-Kong-Request-Id", id);
 
   const wantsTrailers = /(^|,)\s*trailers\s*(,|$)/.test(getHeader(headers, "te") ?? "");
   removeHopByHop(headers);

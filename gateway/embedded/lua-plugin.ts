@@ -22,8 +22,8 @@ export async function loadLuaPlugin(name: string, config: Record<string, string 
     name,
     priority,
     rewrite(exchange) {
-      const { id, method, path, rawPath, address, headers } = exchange;
-      const text = joinLines([method, path, rawPath, exchange.query, address], headers);
+      const { id, method, path, rawPath, headers } = exchange;
+      const text = joinLines([method, path, rawPath, exchange.query], headers);
       applyChanges(call("rewrite", id, text), headers, (kind, text) => {
         if (kind === "L") exchange.loggedPath = text;
         else exchange.query = text;
@@ -39,9 +39,9 @@ export async function loadLuaPlugin(name: string, config: Record<string, string 
       });
       return answer;
     },
-    filterHeaders({ id, address }, { status, headers, source }) {
+    filterHeaders({ id }, { status, headers, source }) {
       let isHeld = false;
-      const text = joinLines([address, source, String(status)], headers);
+      const text = joinLines([source, String(status)], headers);
       applyChanges(call("header_filter", id, text), headers, () => {
         isHeld = true;
       });

@@ -13,12 +13,18 @@ export function normalizePath(path: string): string | undefined {
   const segments: string[] = [];
   const parts = decoded.split("/").slice(1);
   for (const part of parts) {
-    if (part === ".." && segments.pop() === undefined) return undefined;
+    if (part === "..") segments.pop();
     if (!/^\.{0,2}$/.test(part)) segments.push(part);
   }
   if (/^\.{0,2}$/.test(parts.at(-1) ?? "")) segments.push("");
+  let depth = 0;
+  // nginx decodes a slash before it looks.
+  const isAboveRoot = decoded.split(/\/|%2F/).some((part) => {
+    if (part !== "" && part !== ".") depth += part === ".." ? -1 : 1;
+    return depth < 0;
+  });
   const isReadable = path.startsWith("/") && !decoded.includes("\0") && !/%(?![0-9a-f]{2})/i.test(path);
-  return isReadable ? `/${segments.join("/")}` : undefined;
+  return isReadable && !isAboveRoot ? `/${segments.join("/")}` : undefined;
 }
 
 /** Makes a normalized path safe for a request line again (`escape` of the same Kong module). */

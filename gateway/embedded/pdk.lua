@@ -3,7 +3,7 @@
 -- string: each crossing costs more than the work.
 
 local sha256_hex = ...
-local MOST_HEADERS, MOST_ARGUMENTS, MOST_SHARED_KEYS = 100, 100, 50000
+local MOST_HEADERS, MOST_ARGUMENTS = 100, 100
 local EXIT = {}
 
 local handler, config
@@ -46,36 +46,10 @@ local function read_headers(next_line, most)
   return headers
 end
 
--- A dictionary in two halves: when one is full, the older is forgotten.
-local Shared = {}
-
-function Shared:get(key)
-  local entry = self.new[key] or self.old[key]
-  return entry and entry.expires > os.time() and entry.value or nil
-end
-
-function Shared:incr(key, by, init, seconds)
-  if self:get(key) then
-    local entry = self.new[key] or self.old[key]
-    entry.value = entry.value + by
-    return
-  elseif self.count == MOST_SHARED_KEYS then
-    self.old, self.new, self.count = self.new, {}, 0
-  end
-  self.new[key], self.count = { value = init + by, expires = os.time() + seconds }, self.count + 1
-end
-
-ngx = { shared = {} }
-setmetatable(ngx.shared, {
-  __index = function(shared, name)
-    shared[name] = setmetatable({ new = {}, old = {}, count = 0 }, { __index = Shared })
-    return shared[name]
-  end,
-})
+ngx = { unescape_uri = unescape }
 
 kong = {
   ctx = {},
-  client = { get_forwarded_ip = function() return request.address end },
   request = {
     get_method = function() return request.method end,
     get_path = function() return request.path end,
@@ -183,7 +157,7 @@ end
 
 function phases.rewrite(id, text)
   local line = text:gmatch("([^\n]*)\n")
-  local new = { method = line(), path = line(), raw_path = line(), query = line(), address = line(), var = {}, context = {} }
+  local new = { method = line(), path = line(), raw_path = line(), query = line(), var = {}, context = {} }
   new.headers, new.truncated = read_headers(line, MOST_HEADERS)
   run(id, new, "rewrite")
   new.headers = nil
@@ -199,9 +173,8 @@ end
 --- Asks body_filter as well whether it wants the body, which is then held back until it is whole.
 function phases.header_filter(id, text)
   local line = text:gmatch("([^\n]*)\n")
-  local address = line()
   -- A request that could not be read has had no phase before.
-  local known = requests[id] or { address = address, var = {}, context = {} }
+  local known = requests[id] or { var = {}, context = {} }
   known.source, known.status, known.answer = line(), tonumber(line()), read_headers(line, math.huge)
   run(id, known, "header_filter", "body_filter")
   if known.is_held then

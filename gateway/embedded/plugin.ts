@@ -19,8 +19,6 @@ export interface Exchange {
   readonly answerHeaders: Headers;
   /** The path, if it cannot hold a key. */
   loggedPath?: string;
-  /** The whole body, or nothing if it is longer than `limit` bytes. */
-  readBody(limit: number): Promise<Buffer | undefined>;
 }
 
 /** An answer of the gateway's own. */
@@ -41,7 +39,7 @@ export interface Plugin {
   /** Before a route is chosen; global plugins only. */
   rewrite?(exchange: Exchange): void;
   /** Before the upstream is asked; an answer ends the request. */
-  access?(exchange: Exchange): Answer | undefined | Promise<Answer | undefined>;
+  access?(exchange: Exchange): Answer | undefined;
   /** Before any answer is sent. True holds the body back until it is whole, for `filterBody`. */
   filterHeaders?(exchange: Exchange, answer: { status: number; headers: Headers; source: Source }): boolean;
   /** The body that is sent. One character is a byte. */

@@ -14,6 +14,8 @@ import { sendResponse } from "./send-response.ts";
 
 /** nginx's `large_client_header_buffers`: the longest request line in bytes. */
 const MAX_REQUEST_LINE = 32_768;
+/** `client_max_body_size` of gateway/kong.env, in bytes. */
+const MAX_BODY = 16_384;
 /** Of which nginx takes one line. */
 const UNIQUE_HEADERS = [
   ...["host", "authorization", "content-length", "content-range", "expect", "transfer-encoding"],
@@ -25,7 +27,6 @@ export interface ProxyContext {
   readonly config: GatewayConfig;
   readonly connections: Agent;
   readonly isTrusted: TrustCheck;
-  readonly gzip: boolean;
 }
 
 /** What became of a request, for the log and the metrics. */
@@ -50,7 +51,7 @@ export async function handleRequest(
   const reply = async (status: number, headers: Headers, body: Readable | string, reason?: string) => {
     const filtered = await filterAnswer(plugins, exchange, { status, headers, source: outcome.source }, body);
     outcome.requestId = getHeader(headers, "x-request-id");
-    await sendResponse(request, response, { status, reason, headers, body: filtered }, context.gzip);
+    await sendResponse(request, response, { status, reason, headers, body: filtered });
     return outcome;
   };
 
@@ -64,13 +65,14 @@ export async function handleRequest(
     outcome.route = route;
     plugins = route.plugins;
     for (const plugin of plugins) {
-      const answer = await plugin.access?.(exchange);
+      const answer = plugin.access?.(exchange);
       if (answer) return await reply(answer.status, answer.headers ?? new Map(), answer.body ?? "");
     }
     outcome.source = "error";
     const { service } = route;
     const { connections: agent, isTrusted } = context;
-    const body = (await exchange.readBody(Number.POSITIVE_INFINITY)) ?? Buffer.alloc(0);
+    const body = await readBody(request);
+    if (body === undefined) return await reply(413, new Map(), "");
     const options = { ...buildUpstreamRequest(exchange, request, body, service, isTrusted), agent };
     const upstream = await forwardRequest(response, service, options, body);
     outcome.source = "service";
@@ -109,7 +111,6 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
   const target = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "");
   const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
   const peer = plainAddress(request.socket.remoteAddress ?? "");
-  let body: Buffer | undefined;
   return {
     id: randomBytes(16).toString("hex"),
     method: request.method ?? "",
@@ -119,10 +120,6 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
     address: findClientAddress(peer, headers.get("x-forwarded-for")?.values ?? [], context.isTrusted),
     headers,
     answerHeaders: new Map(),
-    async readBody(limit) {
-      body ??= await readUpTo(request, limit);
-      return body;
-    },
   };
 }
 
@@ -130,23 +127,24 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
 function refuseLikeNginx({ method, path, headers }: Exchange, { url = "", httpVersion }: IncomingMessage) {
   const isTooLong = method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_REQUEST_LINE;
   if (!isTooLong && method === "TRACE") return 405;
+  const isTooLarge = Number(getHeader(headers, "content-length") ?? 0) > MAX_BODY;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   const isMalformed = path === "" || /[\x00-\x20\x7f]/.test(url);
   const isTwofold = UNIQUE_HEADERS.some((name) => (headers.get(name)?.values.length ?? 0) > 1);
   const isWithoutHost = httpVersion === "1.1" && !headers.has("host");
-  if (!isTooLong && !isMalformed && !isTwofold && !isWithoutHost) return undefined;
+  if (!isTooLong && !isMalformed && !isTwofold && !isWithoutHost) return isTooLarge ? 413 : undefined;
   // Kong has not read them then.
   headers.clear();
   return isTooLong ? 414 : 400;
 }
 
-/** The whole body, or nothing once it is longer than `limit` bytes; the rest is then thrown away as it comes. */
-async function readUpTo(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+/** The whole body, or nothing once it is too long; the rest is then thrown away as it comes. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
-    if (size > limit) return void request.resume();
+    if (size > MAX_BODY) return void request.resume();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

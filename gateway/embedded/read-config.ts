@@ -6,7 +6,6 @@ import type { Plugin } from "./plugin.ts";
 import { correlationId } from "./plugins/correlation-id.ts";
 import { cors } from "./plugins/cors.ts";
 import { rateLimiting } from "./plugins/rate-limiting.ts";
-import { requestSizeLimiting } from "./plugins/request-size-limiting.ts";
 import { orderRoutes, type Route } from "./route.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,7 +22,6 @@ const describedPlugins = [
   describePlugin("correlation-id", correlationId),
   describePlugin("cors", cors),
   describePlugin("rate-limiting", rateLimiting),
-  describePlugin("request-size-limiting", requestSizeLimiting),
   describePlugin("prometheus", prometheus),
 ] as const;
 const plugins = z.array(z.discriminatedUnion("name", describedPlugins)).default([]);

@@ -18,17 +18,16 @@ export interface Reply {
   body: Readable | string;
 }
 
-/** Sends a reply, compressed if that is on and the client takes it. Resolves when the last byte is out. */
+/** Sends a reply, compressed if the client takes it. Resolves when the last byte is out. */
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
   { status, reason, headers, body }: Reply,
-  gzip: boolean,
 ): Promise<void> {
   if (typeof body === "string") setHeader(headers, "Content-Length", body.length);
   // nginx takes an answer to HEAD for one to GET if the upstream gave it.
   const isOwnHead = request.method === "HEAD" && typeof body === "string";
-  const isCompressible = gzip && !isOwnHead && mayCompress(status, headers);
+  const isCompressible = !isOwnHead && mayCompress(status, headers);
   if (isCompressible) {
     headers.set("vary", {
       name: "Vary",

@@ -41,8 +41,6 @@ export interface EmbeddedGatewayOptions {
   env: Readonly<Record<string, string | undefined>>;
   /** Addresses or CIDRs of hops whose `X-Forwarded-*` are believed. */
   trustedIps?: readonly string[];
-  /** Compress JSON and CSV for clients that take it. On unless false. */
-  gzip?: boolean;
   logger?: Logger;
 }
 
@@ -59,11 +57,11 @@ export interface EmbeddedGateway {
  * EADDRINUSE) when it cannot listen.
  */
 export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Promise<EmbeddedGateway> {
-  const { logger = pino(), gzip = true } = options;
+  const { logger = pino() } = options;
   const { registry, requests, latency } = createGatewayMetrics();
   const config = await readConfig(options.config, options.env);
   const isTrusted = readTrustedIps(options.trustedIps ?? []);
-  const context = { config, connections: createConnectionPool(), isTrusted, gzip };
+  const context = { config, connections: createConnectionPool(), isTrusted };
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const startedAt = performance.now();

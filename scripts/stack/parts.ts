@@ -1,7 +1,6 @@
 import path from "node:path";
 import type { Client } from "pg";
 import type { Logger } from "pino";
-import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
@@ -13,6 +12,7 @@ import { startKong } from "./kong.ts";
 import { startPostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 import { type ServiceOptions, startService } from "./service.ts";
+import { signGatewayToken } from "./sign-gateway-token.ts";
 import { type Supervision, supervise } from "./supervise.ts";
 
 /** What every part of the stack is started with. */

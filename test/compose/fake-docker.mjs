@@ -23,6 +23,7 @@ async function compose([command, ...options]) {
   const environment = { ...readEnvFile(), ...process.env };
   environment.COMPOSE_PROJECT_NAME ??= "single-audit";
   const project = environment.COMPOSE_PROJECT_NAME;
+  if (command === "restart" && options.includes("postgres")) writeFileSync(`${state}/restarted`, "");
   // Containers get new names if the image has another file.
   if (command === "ps") console.log(project, existsSync("scripts/changed-by-test-compose"));
   if (options.join(" ").includes("count(*)")) console.log("1");

@@ -56,6 +56,7 @@ async function writePrograms(): Promise<void> {
     curl: `
       case "$*" in
         *general*": none") printf 401 ;;
+        *-w*) if rm "${state}/restarted" 2> /dev/null; then printf 503; else printf 200; fi ;;
         *) printf 200 ;;
       esac`,
   };

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
+import { unlimitedAddresses } from "../../bench/write-high-limits.ts";
 import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
 import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
@@ -30,7 +31,7 @@ export async function readKongYml(changes: Record<string, string> = {}): Promise
   }, text);
 }
 
-export async function startEmbedded(config: string, upstream: string, gzip = true): Promise<Started> {
+export async function startEmbedded(config: string, upstream: string): Promise<Started> {
   const env = { POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken };
   const logger = pino({ level: "silent" });
   return await startEmbeddedGateway({
@@ -39,7 +40,6 @@ export async function startEmbedded(config: string, upstream: string, gzip = tru
     metricsPort: 0,
     config,
     env,
-    gzip,
     logger,
   });
 }
@@ -64,7 +64,7 @@ export async function startRealKong(program: string, config: string, upstream: s
     gatewayToken,
     redis: undefined,
     trustedIps: [],
-    environment: process.env,
+    environment: { ...process.env, ...unlimitedAddresses },
   };
   try {
     return { url: await startKong(options, (child) => children.push(child)), close };

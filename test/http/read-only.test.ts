@@ -13,7 +13,7 @@ describe("a write", () => {
           body: '{"report_id": "x"}',
         });
         expect(answer.status, `${method} /${table}`).toBe(405);
-        expect(answer.json.message).toBe("This API is read-only");
+        expect(answer.json.message).toBe("This API is read-only.");
       }
     }
   });

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
+import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import type { RunningStack } from "../support/run-stack.ts";
 import { runSeparateStack } from "../support/separate-stack.ts";
 import { send } from "../support/target.ts";

@@ -84,6 +84,6 @@ it("records what it has heard before it ends", async () => {
   await database.client.query("select pg_sleep(0.1)");
   await recorder.close();
   await expectRecorded(id, false);
-  expect(await countListeners()).toBe(0);
+  await expect.poll(countListeners).toBe(0);
   recorder = start();
 });

@@ -1,7 +1,7 @@
-import { signGatewayToken } from "../../gateway/sign-gateway-token.ts";
 import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import { startPostgrest } from "../../scripts/stack/postgrest.ts";
+import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import { connect } from "../../service/connect.ts";
 import { freePorts } from "./run-stack.ts";
 import { type Answer, type Request, send } from "./target.ts";

@@ -3,12 +3,10 @@ import { getHeader, setHeader } from "../headers.ts";
 import type { Exchange, Plugin } from "../plugin.ts";
 
 /** Seconds, the shortest first. Windows are those of the calendar (UTC). */
-const PERIODS = { second: 1, minute: 60, hour: 3600, day: 86_400 };
+const PERIODS = { hour: 3600, day: 86_400 };
 
 const limit = z.number().positive().optional();
 const config = z.strictObject({
-  second: limit,
-  minute: limit,
   hour: limit,
   day: limit,
   limit_by: z.enum(["ip", "header"]),

@@ -4,13 +4,11 @@
 local hash_key = require "kong.plugins.single-audit.hash_key"
 local mend_answer = require "kong.plugins.single-audit.mend_answer"
 local refusal = require "kong.plugins.single-audit.refusal"
-local refuse_key = require "kong.plugins.single-audit.refuse_key"
 local refuse_request = require "kong.plugins.single-audit.refuse_request"
 local refuse_select = require "kong.plugins.single-audit.refuse_select"
 local report_filter = require "kong.plugins.single-audit.report_filter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
-local MINUTE = 60
 -- Every key has at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
 
@@ -30,8 +28,10 @@ end
 local function take_key(headers)
   local key, query = headers["x-api-key"], kong.request.get_raw_query()
   if query:find("api_key=", 1, true) then
-    key = key or kong.request.get_query_arg("api_key")
-    query = ("&" .. query):gsub("&api_key=[^&]*", "")
+    query = "&" .. query
+    -- A name that is percent-encoded is a filter, and stays.
+    key = key or query:match("&api_key=([^&]*)")
+    query = query:gsub("&api_key=[^&]*", "")
     kong.service.request.set_raw_query((query:gsub("^&", "")))
   end
   set_or_clear(headers, "x-api-key", nil)
@@ -48,7 +48,7 @@ function handler:rewrite(config)
   local headers, truncated = kong.request.get_headers()
   local context = { headers = headers, has_more_headers = truncated }
   local key, tier = take_key(headers), nil
-  if key == nil or key == "" or key == true then
+  if key == nil or key == "" then
     context.is_missing = true
   elseif type(key) == "string" then
     context.hash, tier = hash_key(key, config.demonstration_key, sha256_hex)
@@ -66,9 +66,15 @@ function handler:rewrite(config)
   kong.ctx.plugin.context = context
 end
 
--- nginx counts a client's responses in progress (kong.env), because this node's disk holds what the client has not read yet.
--- The plugin refuses the request, because nginx would not give the client a reason.
-local function refuse_many_answers()
+-- nginx counts (kong.env): the requests of an address, and a client's responses in progress, because this node's disk holds
+-- what the client has not read yet. The plugin refuses the request, because nginx would not give the client a reason.
+local function refuse_flood()
+  if ngx.var.limit_req_status == "REJECTED_DRY_RUN" then
+    return refusal.new(
+      429, "too_many_requests_from_address", "Too many requests came from this address.",
+      "Send fewer requests per second.", { ["Retry-After"] = "1" }
+    )
+  end
   if ngx.var.limit_conn_status == "REJECTED_DRY_RUN" then
     return refusal.new(
       429, "too_many_requests_at_a_time", "Too many responses to this address and key are in progress.",
@@ -79,11 +85,9 @@ end
 
 function handler:access(config)
   local context, request = kong.ctx.plugin.context, kong.request
-  local unknown_keys = ngx.shared.unknown_keys:get(kong.client.get_forwarded_ip()) or 0
   context.method, context.path = request.get_method(), request.get_path()
   context.raw_path, context.query = request.get_raw_path(), request.get_raw_query()
-  local refused = refuse_key(context, unknown_keys, config)
-    or refuse_many_answers()
+  local refused = refuse_flood()
     or refuse_request.judge(context, config)
     or refuse_select(context.query, config)
   if refused then
@@ -119,8 +123,6 @@ function handler:header_filter()
     -- PostgREST's 304 has a length, which breaks clients.
     if status == 304 then
       response.clear_header("Content-Length")
-    elseif status == 401 then
-      ngx.shared.unknown_keys:incr(kong.client.get_forwarded_ip(), 1, 0, MINUTE)
     elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
       response.set_header("Retry-After", "30")
     end

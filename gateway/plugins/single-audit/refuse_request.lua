@@ -27,15 +27,20 @@ local function is_utf8(text)
   return not text:find("[\128-\255]")
 end
 
-local function decode(text)
-  if not text:find("%", 1, true) then
-    return text
-  end
-  return (text:gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
-end
-
 local function is_table_path(path)
   return #path <= LONGEST_PATH and path:find("^/[a-z0-9_/]*$") ~= nil
+end
+
+local function refuse_key(key)
+  if not key.hash then
+    local code = key.is_missing and "API_KEY_MISSING" or "API_KEY_INVALID"
+    local message = key.is_missing and "The request has no API key." or "The API key is not valid."
+    return refusal.new(
+      401, code, message,
+      "Send your API key in the header x-api-key, or try DEMO_KEY. The home page says how to get a key of your own.",
+      { ["WWW-Authenticate"] = "Key" }
+    )
+  end
 end
 
 local function refuse_method(method, path)
@@ -61,6 +66,11 @@ local function refuse_headers(request)
     value = type(value) == "table" and table.concat(value, " , ") or value
     if not is_utf8(value) or not is_utf8(name) then
       return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
+    end
+  end
+  for _, name in ipairs({ "accept-profile", "content-profile" }) do
+    if type(request.headers[name]) == "table" then
+      return refuse("The header " .. name .. " is sent twice.", "Send it once.")
     end
   end
   local connection = request.headers.connection or ""
@@ -98,13 +108,13 @@ local function refuse_query(query, config)
       "Send at most " .. config.longest_query .. " bytes, or split the query into several requests."
     )
   end
-  if query:find("%00", 1, true) or not is_utf8(decode(query)) then
+  if query:find("%00", 1, true) or not is_utf8(ngx.unescape_uri(query)) then
     return refuse("The query string holds bytes that are not UTF-8 text.", "Percent-encode UTF-8, without %00.")
   end
   local parameters, items = 0, 0
   for parameter in query:gmatch("[^&]+") do
     local name, value = parameter:match("^([^=]*)=?(.*)$")
-    name, value = decode(name), decode(value)
+    name, value = ngx.unescape_uri(name), ngx.unescape_uri(value)
     parameters = parameters + 1
     if parameters > config.most_parameters or #name > config.longest_parameter_name then
       return refuse(
@@ -113,7 +123,7 @@ local function refuse_query(query, config)
           .. config.longest_parameter_name .. " bytes."
       )
     end
-    local last = name:match("[^.]*$")
+    local last = name:match("^.*%.(.*)$") or name
     local _, more = value:gsub("[,>]", "")
     items = items + more + 1
     if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
@@ -135,10 +145,12 @@ end
 
 local refuse_request = { is_table_path = is_table_path }
 
---- @param request  { method, path (normalized), raw_path, query, headers (name to value or values), has_more_headers }
+--- @param request  { is_missing, hash (of the key), method, path (normalized), raw_path, query, headers (name to value or
+--- values), has_more_headers }
 --- @return a refusal, or nil
 function refuse_request.judge(request, config)
-  return refuse_path(request)
+  return refuse_key(request)
+    or refuse_path(request)
     or refuse_method(request.method, request.path)
     or refuse_headers(request)
     or refuse_body(request)

@@ -8,10 +8,6 @@ local function refuse(message, hint)
   return refusal.new(400, "request_refused", message, hint)
 end
 
-local function decode(text)
-  return (text:gsub("%+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
-end
-
 -- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
 -- No pattern here or below may scan the text anew from each position: 32 KB would take seconds.
 local function unquote(text)
@@ -88,8 +84,8 @@ end
 return function(query, config)
   for parameter in query:gmatch("[^&]+") do
     local name, value = parameter:match("^([^=]*)=?(.*)$")
-    if decode(name) == "select" then
-      local text = unquote(decode(value))
+    if ngx.unescape_uri(name) == "select" then
+      local text = unquote(ngx.unescape_uri(value))
       local refused
       if text then
         refused = refuse_items(text, config)

@@ -17,7 +17,6 @@ return {
         fields = {
           { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that identifies the gateway to PostgREST." } },
           { demonstration_key = { type = "string", required = true, description = "The public key. Its tier is demo." } },
-          { unknown_keys_per_minute = positive("Requests with unknown keys that an address may send per minute.") },
           { longest_query = positive("Longest query string, in bytes.") },
           { longest_parameter_name = positive("Longest parameter name, in bytes.") },
           { most_parameters = positive("Most parameters in a query.") },

@@ -25,7 +25,6 @@ export function makeExchange(more: Partial<Exchange> = {}): Exchange {
     address: "127.0.0.1",
     headers,
     answerHeaders: new Map(),
-    readBody: async () => undefined,
     ...more,
   };
 }

@@ -80,8 +80,7 @@ async function startWith(isProject: boolean, onEnd?: typeof onTestFinished) {
   const strangers: string[] = [];
   const upstream = await startUpstream(async (incoming, response) => {
     // Each request that the gateway made has this.
-    if (incoming.headers["x-kong-request-id"] === undefined)
-      strangers.push(`${incoming.method} ${incoming.url}`);
+    if (incoming.headers["x-real-ip"] === undefined) strangers.push(`${incoming.method} ${incoming.url}`);
     incoming.resume();
     response.end(incoming.url);
   }, onEnd);
