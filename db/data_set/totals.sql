@@ -1,5 +1,5 @@
--- Totals of the public rows by year, computed once. Each is a materialized view: it keeps with its rows the definition, which
--- the leak gate judges and computes anew, so that no suppressed row is counted. Made after the fingerprints, which read
+-- Totals of the public rows by year, computed once. Each is a materialized view, which keeps its definition:
+-- publication.find_leaks() asks whether it reads tables of disclosed alone. Made after the fingerprints, which read
 -- tables.
 
 -- 1.6 s a million awards, both together.

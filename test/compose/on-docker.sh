@@ -84,7 +84,7 @@ POSTGREST_URL="http://$(address postgrest):3000"
 export DATABASE_URL POSTGREST_URL
 npm run -s smoke -- --base-url "$BASE_URL" --app-url "$APP_URL" --key "$INDIVIDUAL_KEY" --tribal-key "$TRIBAL_KEY"
 npx vitest run test/http
-npm run -s db:diff
+npm run -s db:deploy -- --plan
 
 echo "While the database restarts, the answer is 503, and never 404 or 406."
 watch "$sample/outage" "$TRIBAL_KEY" "$BASE_URL/general?limit=1"
