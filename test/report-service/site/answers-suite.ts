@@ -28,7 +28,10 @@ export function testAnswers(getSite: () => Site): void {
     await waitForRows(page, 1);
     const effort = await watchEffort();
     try {
-      await site.query("insert into deployment.api_schemas (sha256) values ('another')");
+      await site.query(
+        `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)
+         values ('another', '[]', false, '{}', '{}')`,
+      );
       await page.getByRole("button", { name: "Next" }).click();
       await page.getByText("412: The data set or the API has changed since this ETag was given.").waitFor();
       await page.getByRole("button", { name: "Start again from the first row" }).click();
