@@ -19,7 +19,6 @@ case "$POSTGREST_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
     exit 1
     ;;
 esac
-[ -r "$template" ] || { echo "$template cannot be read. Name the gateway's kong.yml." >&2; exit 1; }
 counters=local
 [ -z "${REDIS_HOST:-}" ] || counters=redis
 # Kong accepts sync_rate only with Redis.

@@ -12,14 +12,12 @@ const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
 export function readTrustedIps(entries: readonly string[]): TrustCheck {
   const trusted = new BlockList();
   for (const entry of entries) {
-    const [address = "", size = isIP(address) === 6 ? 128 : 32] = entry.split("/");
-    try {
-      trusted.addSubnet(address, Number(size), familyOf(address));
-    } catch (cause) {
-      throw new Error(`trusted address "${entry}": expected an IP address or a CIDR such as 10.0.0.0/8`, {
-        cause,
-      });
+    const [address = "", size] = entry.split("/");
+    const bits = isIP(address) === 6 ? 128 : 32;
+    if (isIP(address) === 0 || !(Number(size ?? bits) <= bits)) {
+      throw new Error(`"${entry}" is not an IP address or CIDR (example: 10.0.0.0/8). Correct TRUSTED_IPS.`);
     }
+    trusted.addSubnet(address, Number(size ?? bits), familyOf(address));
   }
   return (address) => trusted.check(address, familyOf(address));
 }

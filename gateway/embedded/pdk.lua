@@ -3,7 +3,7 @@
 -- string: each crossing costs more than the work.
 
 local sha256_hex = ...
-local MOST_HEADERS, MOST_ARGUMENTS = 100, 100
+local MOST_HEADERS = 100
 local EXIT = {}
 
 local handler, config
@@ -70,18 +70,6 @@ kong = {
 function kong.request.get_headers()
   assert(request.headers, "kong.request.get_headers is implemented for the phase rewrite alone")
   return request.headers, request.truncated
-end
-
-function kong.request.get_query_arg(wanted)
-  local count = 0
-  for argument in request.query:gmatch("[^&]+") do
-    local name, equals, value = argument:match("^([^=]*)(=?)(.*)$")
-    name = unescape(name)
-    count = count + (name == "" and 0 or 1)
-    if name == wanted or count > MOST_ARGUMENTS then
-      return name == wanted and (equals == "" or unescape(value)) or nil
-    end
-  end
 end
 
 function kong.service.request.set_raw_query(query)

@@ -97,11 +97,7 @@ function handler:access(config)
 
   -- PostgREST trusts the gateway's token, and with it these headers, which no client can set.
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
-  set_or_clear(
-    context.headers,
-    "x-filter-report-id",
-    context.query:find("report_id", 1, true) and report_filter(request.get_query_arg("report_id"))
-  )
+  set_or_clear(context.headers, "x-filter-report-id", report_filter(context.query))
   if context.tier then
     kong.service.request.clear_header("x-api-key-tier")
   end

@@ -15,7 +15,6 @@ local KONG_ERRORS = {
   [408] = refusal.body("request_timeout", "The request did not arrive in time.", "Send it again."),
   [413] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
   [414] = refusal.body("uri_too_long", "The URL is too long.", "Ask in several requests."),
-  [417] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
   [429] = refusal.body(
     "OVER_RATE_LIMIT", "API rate limit exceeded",
     "Wait for as many seconds as Retry-After says, or use an API key of your own."

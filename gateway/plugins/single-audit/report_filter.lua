@@ -2,10 +2,12 @@
 -- (request.authorize). IDs have 25 ASCII characters, so a longer value or one with other characters never matches a report.
 -- Replacing those characters keeps the cut value valid UTF-8.
 
---- @param value  the query parameter report_id, decoded; true or nil if it has no value
+--- @param query  the query string, as sent
 --- @return the filter, such as eq.2023-06-GSAFAC-0000000001, or nil for every other operator
-return function(value)
-  if type(value) == "string" and value:find("^eq%.") then
+return function(query)
+  local value = query:find("report_id=eq", 1, true) and ("&" .. query):match("&report_id=([^&]*)")
+  value = value and ngx.unescape_uri(value)
+  if value and value:find("^eq%.") then
     return (value:sub(1, 100):gsub("[\128-\255]", "?"))
   end
 end

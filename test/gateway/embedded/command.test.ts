@@ -38,7 +38,7 @@ describe("npm run gateway:embedded", () => {
     errors.push(
       [[...good, "--metrics-port", "0", "--port", port], `Port ${port} is in use.`],
       [[...good, "--port", "0", "--metrics-port", port], `Port ${port} is taken. Set --metrics-port`],
-      [[...good, ...ports, "--trusted-ips", "10.0.0.0/99"], 'trusted address "10.0.0.0/99"'],
+      [[...good, ...ports, "--trusted-ips", "10.0.0.0/99"], '"10.0.0.0/99" is not an IP address'],
     );
     for (const [args, message] of errors) {
       const { code, stderr } = await runCommand(args);
