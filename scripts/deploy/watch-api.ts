@@ -1,13 +1,12 @@
-import { existsSync, readdirSync, watch } from "node:fs";
-import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
-import { rebuildApi } from "./deploy-database.ts";
+import { listChanged, rebuildApi } from "./deploy-database.ts";
 import { readDeployed, recordFingerprint } from "./deployed.ts";
-import { readFiles } from "./read-files.ts";
+import { type ApiFiles, type DatabaseFiles, readFiles } from "./read-files.ts";
 import { inShortTurns } from "./take-turns.ts";
 
+const pollMilliseconds = 100;
 /** Editors write a file in several steps. */
 const settleMilliseconds = 30;
 
@@ -43,42 +42,21 @@ export async function watchApi(
   signal: AbortSignal,
   reports: WatchReports,
 ): Promise<void> {
-  const saved = new Set<string>();
-  let wake = () => {};
-  const api = path.join(directory, "api");
-  // A folder at a time: Node's recursive watch loses files that an editor replaces in place of writing to them.
-  const watched = new Set<string>();
-  const watchFolders = () => {
-    for (const folder of [".", ...listFolders(api)]) {
-      if (watched.has(folder)) continue;
-      watched.add(folder);
-      const watcher = watch(path.join(api, folder), { signal }, (_event, name) => {
-        if (folder === ".") watchFolders();
-        else if (name?.endsWith(".sql")) saved.add(path.join(folder, name));
-        wake();
-      });
-      watcher.on("error", () => {});
-    }
-  };
-  watchFolders();
-  watchDataSet(path.join(directory, "data_set"), signal, reports.dataSet);
+  let known = await readFiles(directory);
   reports.watching();
-  signal.addEventListener("abort", () => wake());
   while (!signal.aborted) {
-    if (saved.size === 0) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-      continue;
-    }
+    await sleep(pollMilliseconds);
+    // A file that is replaced at this moment is there at the next.
+    if (!hasChanged(await readFiles(directory).catch(() => known), known)) continue;
     const start = performance.now();
     await sleep(settleMilliseconds);
-    const files = [...saved].sort();
-    saved.clear();
+    const read = await readFiles(directory).catch(() => known);
+    const files = listChanged(contentsOf(read.api), contentsOf(known.api));
+    listChanged(read.definitions, known.definitions).forEach(reports.dataSet);
+    known = read;
+    if (files.length === 0 || (await readDeployed(client))?.sha256 === read.api.sha256) continue;
     const before = await readCatalog(client);
     try {
-      const read = await readFiles(directory);
-      if ((await readDeployed(client))?.sha256 === read.api.sha256) continue;
       await inShortTurns(client, () => rebuildApi(client, read, {}));
       const milliseconds = Math.round(performance.now() - start);
       reports.api({ files, changes: compareCatalogs(before, await readCatalog(client)), milliseconds });
@@ -92,23 +70,12 @@ export async function watchApi(
   }
 }
 
-/** Says once for each save which file it was. */
-function watchDataSet(directory: string, signal: AbortSignal, report: (file: string) => void): void {
-  if (!existsSync(directory)) return;
-  const settling = new Set<string>();
-  const watcher = watch(directory, { signal }, (_event, name) => {
-    if (!name?.endsWith(".sql") || settling.has(name)) return;
-    settling.add(name);
-    setTimeout(() => {
-      settling.delete(name);
-      report(name);
-    }, settleMilliseconds);
-  });
-  watcher.on("error", () => {});
+function hasChanged(now: DatabaseFiles, before: DatabaseFiles): boolean {
+  return now.api.sha256 !== before.api.sha256 || listChanged(now.definitions, before.definitions).length > 0;
 }
 
-function listFolders(directory: string): string[] {
-  return readdirSync(directory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
+/** The files of `api`, such as `api_v1_1_0/general.sql`. */
+function contentsOf({ request, versions }: ApiFiles): Record<string, string> {
+  const files = [...request, ...versions.flatMap((version) => version.files)];
+  return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/api/".length), sql]));
 }
