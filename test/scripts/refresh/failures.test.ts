@@ -69,6 +69,9 @@ describe("a refresh says that", () => {
     "PostgreSQL was stopped, after “%s”",
     async (moment) => {
       let isStopped = false;
+      const witness = await connect(url, "test");
+      witness.on("error", () => {});
+      const ended = new Promise((resolve) => witness.once("end", resolve));
       const message = await fail((client, line) => {
         if (isStopped || !line.startsWith(moment)) return;
         isStopped = true;
@@ -77,6 +80,8 @@ describe("a refresh says that", () => {
         process.kill(processID, "SIGKILL");
       });
       expect(message).toMatch(/^PostgreSQL was stopped, or the connection to it broke: .*--status/);
+      // The server takes connections until it notices.
+      await ended;
       await expect
         .poll(async () =>
           connect(url, "test").then(
