@@ -145,7 +145,8 @@ end
 
 function phases.rewrite(id, text)
   local line = text:gmatch("([^\n]*)\n")
-  local new = { method = line(), path = line(), raw_path = line(), query = line(), var = {}, context = {} }
+  local new = { method = line(), path = line(), raw_path = line(), query = line(), context = {} }
+  new.var = { kong_request_id = id }
   new.headers, new.truncated = read_headers(line, MOST_HEADERS)
   run(id, new, "rewrite")
   new.headers = nil
@@ -162,7 +163,7 @@ end
 function phases.header_filter(id, text)
   local line = text:gmatch("([^\n]*)\n")
   -- A request that could not be read has had no phase before.
-  local known = requests[id] or { var = {}, context = {} }
+  local known = requests[id] or { var = { kong_request_id = id }, context = {} }
   known.source, known.status, known.answer = line(), tonumber(line()), read_headers(line, math.huge)
   run(id, known, "header_filter", "body_filter")
   if known.is_held then

@@ -3,7 +3,6 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { loadLuaPlugin, luaPluginsDirectory } from "./lua-plugin.ts";
 import type { Plugin } from "./plugin.ts";
-import { correlationId } from "./plugins/correlation-id.ts";
 import { cors } from "./plugins/cors.ts";
 import { rateLimiting } from "./plugins/rate-limiting.ts";
 import { orderRoutes, type Route } from "./route.ts";
@@ -19,7 +18,6 @@ const prometheus = z
 const describePlugin = <Config extends z.ZodType<Plugin>>(name: string, config: Config) =>
   z.strictObject({ name: z.literal(name), config });
 const describedPlugins = [
-  describePlugin("correlation-id", correlationId),
   describePlugin("cors", cors),
   describePlugin("rate-limiting", rateLimiting),
   describePlugin("prometheus", prometheus),

@@ -89,17 +89,17 @@ export async function startUpstream(listener: RequestListener): Promise<Started>
 const LEFT_OUT =
   /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-kong-request-id)$/;
 const SECONDS = /^(ratelimit-reset|retry-after)$/;
-const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const REQUEST_ID = /\b[0-9a-f]{32}\b/g;
 
 /** What a client can tell gateways apart by, and PostgREST, if the answer says what that was asked. */
 export function describeAnswer({ status, headers, body }: WireAnswer, url: string): object {
-  const text = body.replace(UUID, "<uuid>").replaceAll(`["${new URL(url).port}"]`, '["<port>"]');
+  const text = body.replace(REQUEST_ID, "<request id>").replaceAll(`["${new URL(url).port}"]`, '["<port>"]');
   return { status, headers: describeHeaders(headers), body: describeBody(text) };
 }
 
 function describeHeaders(headers: WireAnswer["headers"]): object {
   const entries = Object.entries(headers).flatMap(([name, value]) => {
-    const text = SECONDS.test(name) ? "<seconds>" : String(value).replace(UUID, "<uuid>");
+    const text = SECONDS.test(name) ? "<seconds>" : String(value).replace(REQUEST_ID, "<request id>");
     return LEFT_OUT.test(name) ? [] : [[name, text]];
   });
   return Object.fromEntries(entries.sort());

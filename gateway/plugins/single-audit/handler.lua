@@ -55,8 +55,10 @@ function handler:rewrite(config)
   end
   set_or_clear(headers, "x-api-key-sha256", context.hash)
   set_or_clear(headers, "x-api-key-tier", tier)
-  if headers["x-request-id"] and not is_loggable(headers["x-request-id"]) then
-    kong.service.request.clear_header("x-request-id")
+  context.request_id = headers["x-request-id"]
+  if not is_loggable(context.request_id) then
+    context.request_id = ngx.var.kong_request_id
+    kong.service.request.set_header("x-request-id", context.request_id)
   end
   context.tier = tier
   local path = kong.request.get_path()
@@ -110,9 +112,7 @@ function handler:header_filter()
   local source, status = response.get_source(), response.get_status()
   local context = kong.ctx.plugin.context or {}
   -- nginx may refuse a request before rewrite.
-  if not context.headers and not is_loggable(response.get_header("X-Request-Id")) then
-    response.clear_header("X-Request-Id")
-  end
+  response.set_header("X-Request-Id", context.request_id or ngx.var.kong_request_id)
   if source == "service" then
     -- PostgREST repeats the URL in this header, which makes it longer than many clients accept.
     response.clear_header("Content-Location")

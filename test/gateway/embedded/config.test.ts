@@ -11,7 +11,7 @@ describe("the configuration", () => {
     const { routes, plugins } = await readConfig(await readKongYml(), env);
     expect(routes.map(({ name }) => name)).toEqual(["postgrest-demo", "postgrest"]);
     // In the order in which Kong runs them.
-    const names = ["correlation-id", "cors", "single-audit", "prometheus"];
+    const names = ["cors", "single-audit", "prometheus"];
     expect(plugins.map(({ name }) => name)).toEqual(names);
     expect(routes[0]?.plugins.map(({ name }) => name)).toContain("rate-limiting");
   });
