@@ -7,6 +7,8 @@ cd "$(dirname "$0")/../.."
 
 # The port proxy hides addresses from Kong, so the tests say them, and Kong believes the networks of Docker.
 export TRUSTED_IPS=172.16.0.0/12,192.168.0.0/16 FORWARD_ADDRESSES=1
+# Tests of limits wait until Redis has counted.
+export COUNTERS=redis
 BASE_URL=http://127.0.0.1:$GATEWAY_PORT
 APP_URL=http://127.0.0.1:$APP_PORT
 export API_URL=$BASE_URL
@@ -18,14 +20,15 @@ up() { compose up --build --detach --wait --wait-timeout 300; }
 address() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_database\").IPAddress}}" "$(compose ps --quiet "$1")"; }
 
 # watch FILE KEY URL…: writes down each status, ten times a second, until unwatch: that of the first address that answers,
-# as behind a load balancer. 000 is no answer.
+# as behind a load balancer. 000 is no answer. Its address is not that of the tests, because DEMO_KEY is limited by address.
 watch() {
   local file=$1 key=$2
   shift 2
   (
     while [ -d "$sample" ]; do
       for url in "$@"; do
-        status=$(curl -s -o /dev/null -m 5 -w '%{http_code}' "$url" -H "x-api-key: $key") || true
+        status=$(curl -s -o /dev/null -m 5 -w '%{http_code}' "$url" \
+          -H "x-forwarded-for: 192.0.2.1" -H "x-api-key: $key") || true
         [ "$status" = 000 ] || break
       done
       echo "$status"

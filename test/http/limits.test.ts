@@ -1,13 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { readRateLimits } from "../../service/read-rate-limits.ts";
-import { makeAddress, request, target } from "../support/target.ts";
+import { type Answer, makeAddress, type Request, request as send, target } from "../support/target.ts";
 
 // Windows are calendar hours (UTC): a test that starts at the end of one waits for the next.
 async function waitForRoomInTheHour(): Promise<void> {
   const hour = 3_600_000;
   const left = hour - (Date.now() % hour);
   if (left < 20_000) await sleep(left + 500);
+}
+
+// With its counters in Redis, Kong updates them 50 times a second (sync_rate), and a request that follows sooner sees an
+// older count.
+const isInRedis = process.env.COUNTERS === "redis";
+const pause = isInRedis ? 100 : 0;
+
+async function request(path: string, options: Request = {}): Promise<Answer> {
+  await sleep(pause);
+  return await send(path, options);
 }
 
 const limits = readRateLimits();
@@ -25,13 +35,17 @@ describe("the demonstration key", () => {
       expect(answer.headers["x-ratelimit-limit-day"]).toBe(String(day));
       expect(answer.headers["x-ratelimit-remaining-day"]).toBe(String(day - count));
     }
+    // In Redis, Kong counts the first request that it refuses, takes that back, and so answers one more.
+    for (let extra = 0; isInRedis && extra < 2; extra += 1) {
+      await request("/general?limit=1&select=report_id", { key: "demo", from });
+    }
     const claims: Record<string, string>[] = [
       {},
       { "x-forwarded-for": "203.0.113.7" },
       { "x-real-ip": "203.0.113.7" },
       { forwarded: "for=203.0.113.7" },
     ];
-    for (const [refused, headers] of claims.entries()) {
+    for (const headers of claims) {
       const answer = await request("/general?limit=1", { key: "demo", from, headers });
       expect(answer.status, JSON.stringify(headers)).toBe(429);
       expect(answer.headers["content-type"]).toMatch(/^application\/json/);
@@ -39,9 +53,9 @@ describe("the demonstration key", () => {
       expect(Number(answer.headers["retry-after"])).toBeLessThanOrEqual(3600);
       expect(answer.headers["x-ratelimit-remaining-hour"]).toBe("0");
       // Kong counts refused requests toward the day's limit if its counters are in Redis.
-      expect([day - hour, day - hour - refused]).toContain(
-        Number(answer.headers["x-ratelimit-remaining-day"]),
-      );
+      const remaining = Number(answer.headers["x-ratelimit-remaining-day"]);
+      expect(remaining).toBeLessThanOrEqual(day - hour);
+      expect(remaining).toBeGreaterThanOrEqual(isInRedis ? day - hour - 2 - claims.length : day - hour);
       expect(answer.json).toMatchObject({ code: "OVER_RATE_LIMIT", message: "API rate limit exceeded" });
     }
     expect((await request(`/general?limit=1&api_key=${target.keys.demo}`, { from })).status).toBe(429);
