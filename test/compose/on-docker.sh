@@ -103,7 +103,7 @@ echo "21 clients read large answers slowly, and miss nothing of them."
 node --import tsx test/compose/read-slowly.ts
 
 echo "A gateway that is replaced lets a reader of a full page finish."
-curl -fsS --limit-rate 2M -o "$sample/page" -H "x-api-key: $INDIVIDUAL_KEY" \
+curl -fsS --limit-rate 500k -o "$sample/page" -H "x-api-key: $INDIVIDUAL_KEY" \
   "$BASE_URL/federal_awards?select=*,general(*)&limit=20000&order=report_id,award_reference" &
 reader=$!
 sleep 5
