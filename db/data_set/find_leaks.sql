@@ -99,7 +99,9 @@ begin
       and not (relkind = 'm' and nspname ~ '^disclosed(_next|_previous|_dropped)?$')
       and not (relkind = 'v' and nspname = 'dissemination'
         and coalesce(reloptions && array['security_invoker=true', 'security_invoker=on'], false))
-      and not (relkind = 'v' and nspname in (select served_schemas.name from publication.served_schemas))
+      -- A view reads with its owner's rights, and api_owner has none on suppressed.
+      and not (relkind = 'v' and pg_get_userbyid(relowner) = 'api_owner'
+        and nspname in (select served_schemas.name from publication.served_schemas))
     group by pg_class.oid, nspname;
   return query
     select format('%s may run %s, which runs with the rights of %s.', string_agg(reader, ' and ' order by reader desc), pg_proc.oid::regprocedure, pg_get_userbyid(proowner))

@@ -78,6 +78,7 @@ export async function deployDatabase(
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const done: string[] = [];
+  let isCleared = false;
   try {
     await refuseOldServer(client);
     await keepSession(client);
@@ -94,7 +95,8 @@ export async function deployDatabase(
     if (drift.api) report("The API schemas were changed by hand. They are rebuilt from db/api.");
 
     // What is accepted is no drift to the next deployment, nor is what this one changes before it is killed.
-    if (pending.length > 0 || drift.durable) await clearFingerprint(client);
+    isCleared = pending.length > 0 || drift.durable;
+    if (isCleared) await clearFingerprint(client);
     for (const migration of pending) {
       await runMigration(client, migration, files.question, report);
       done.push(migration.id);
@@ -106,6 +108,10 @@ export async function deployDatabase(
     const changes = isRebuilt
       ? await inShortTurns(client, () => rebuildApi(client, files, options), report)
       : [];
+    // What was done by hand, or by a migration without a transaction, may leak where nothing is rebuilt.
+    if (!isRebuilt && onlyMigrations === undefined) {
+      await inShortTurns(client, () => refuseLeaks(client, files.question, true), report);
+    }
     // Outside of the transaction, for which requests wait. For `GET /`, PostgREST joins the API's functions to all others:
     // ten times as slow if the planner expects one.
     if (isRebuilt) await client.query("analyze pg_catalog.pg_proc");
@@ -117,9 +123,9 @@ export async function deployDatabase(
       definitions: isRebuilt ? listChanged(files.definitions, deployed?.definitions) : [],
     };
   } catch (error) {
-    if (done.length === 0) throw error;
     // What ran is no drift. Where the connection is gone, nothing is known, and nothing is said.
-    await recordFingerprint(client).catch(() => {});
+    if (isCleared) await recordFingerprint(client).catch(() => {});
+    if (done.length === 0) throw error;
     throw describeDone(error, done);
   } finally {
     await client.end();

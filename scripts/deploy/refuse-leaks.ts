@@ -20,17 +20,21 @@ select exists (
  * has written to the data set, or changed what the report service asks.
  *
  * @param question the SQL that makes publication.find_leaks(), so that this checkout's question is asked
+ * @param asksRows whether rows are asked in any case, because other transactions may have written them
  * @throws DeploymentRefused
  */
-export async function refuseLeaks(client: Client, question: string): Promise<void> {
+export async function refuseLeaks(client: Client, question: string, asksRows = false): Promise<void> {
   const { rows: schemas } = await client.query(
-    "select to_regprocedure('publication.describe_totals()') is not null as is_made",
+    `select coalesce(to_regprocedure('publication.find_leaks(boolean,text)'), to_regprocedure('publication.describe_totals()'))
+       is not null as is_made`,
   );
   // Before, there is nothing to show.
   if (!schemas[0].is_made) return;
   const { rows } = await client.query<{ touches: boolean }>(touchesRows);
   await client.query(question);
-  await (rows[0]?.touches ? checkRows(client, "") : checkLeaks(client)).catch((error: unknown) => {
-    throw error instanceof LeaksFound ? new DeploymentRefused(error.message, { cause: error }) : error;
-  });
+  await (asksRows || rows[0]?.touches ? checkRows(client, "") : checkLeaks(client)).catch(
+    (error: unknown) => {
+      throw error instanceof LeaksFound ? new DeploymentRefused(error.message, { cause: error }) : error;
+    },
+  );
 }

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Client } from "pg";
+import { describeError } from "../../service/describe-error.ts";
 import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
 import { keepSession } from "../sql/keep-session.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
@@ -85,20 +86,21 @@ async function runWithoutTransaction(
   report: (line: string) => void,
 ): Promise<void> {
   await runOnce(client, migration, () => runOneByOne(client, migration));
-  await inShortTurns(client, () => refuseLeaks(client, question), report).catch(async (error: unknown) => {
-    if (!(error instanceof DeploymentRefused)) throw error;
-    await client.query(
-      "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
-    );
-    throw new DeploymentRefused(
-      [
-        error.message,
-        `${migration.name} runs without a transaction, so it stays done, and the service was switched off.`,
-        "Undo what leaks, check with npm run db:deploy, and switch it on: npm run refresh -- --requests on.",
-      ].join("\n"),
-      { cause: error },
-    );
-  });
+  await inShortTurns(client, () => refuseLeaks(client, question, true), report).catch(
+    async (error: unknown) => {
+      await client.query(
+        "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
+      );
+      throw new DeploymentRefused(
+        [
+          describeError(error),
+          `${migration.name} runs without a transaction, so it stays done, and the service was switched off.`,
+          "Undo what leaks, check with npm run db:deploy, and switch it on: npm run refresh -- --requests on.",
+        ].join("\n"),
+        { cause: error },
+      );
+    },
+  );
 }
 
 async function runOneByOne(client: Client, migration: Migration): Promise<void> {

@@ -11,6 +11,11 @@ export const attacks: [name: string, attack: string, finding: RegExp][] = [
     /The policy builder shows rows of suppressed\.general to others than api_tribal/,
   ],
   [
+    "a view in a served schema that is not the API's own",
+    `create view ${api}.bare as table suppressed.general; ${grant(`select on ${api}.bare`)}`,
+    /api_public may read api_v1_1_0\.bare/,
+  ],
+  [
     "a view in a schema of its own",
     `create schema helper; create view helper.bare as table suppressed.findings; ${grant("usage on schema helper")} ${grant("select on helper.bare")}`,
     /api_public may read helper\.bare, which is neither part of the data set nor of the API/,

@@ -114,6 +114,11 @@ describe("a migration", () => {
       "create or replace function publication.is_public_report(asked_report_id text) returns boolean language plpgsql stable security definer set search_path = '' as $$ begin return exists (select from dissemination.general where general.report_id = asked_report_id and (is_public or not is_public)); end $$",
       "their PDFs would go to anyone",
     ],
+    [
+      "disables row-level security and renames a function that a data set needs",
+      "alter function publication.describe_totals() rename to sums; alter table suppressed.general disable row level security",
+      "describe_totals",
+    ],
   ])(
     "that %s is refused, alone and beside an edit of the API, and nothing of it stays",
     async (_what, sql, leak) => {
@@ -158,10 +163,28 @@ describe("a migration", () => {
       { is_open: false },
     ]);
     expect(await migrations()).toEqual(["20991231000000001_step"]);
+    // A deployment of nothing new asks as well.
+    await expect(deploy()).rejects.toThrow(/has no row-level security/);
     await client.query(
       "alter table suppressed.general enable row level security; update publication.settings set is_open = true; delete from deployment.migrations where name like '2099%'",
     );
     await deployDatabase(url);
+  });
+
+  it("that runs without a transaction is followed by the question about rows", async () => {
+    const { rows } = await client.query<{ sql: string }>(
+      "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql",
+    );
+    await migrate(
+      1,
+      "create or replace function publication.is_public_report(asked_report_id text) returns boolean language sql stable security definer set search_path = '' as 'select exists (select from dissemination.general where general.report_id = asked_report_id)'",
+      "-- No transaction: test\n-- Lock level: none.",
+    );
+    await expect(deploy()).rejects.toThrow(/PDFs would go to anyone[\s\S]*the service was switched off/);
+    await client.query(
+      `${rows[0]?.sql}; update publication.settings set is_open = true; delete from deployment.migrations where name like '2099%'`,
+    );
+    await deployDatabase(url, {}, { acceptsDrift: () => true });
   });
 });
 
