@@ -78,7 +78,6 @@ export async function deployDatabase(
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const done: string[] = [];
-  let isCleared = false;
   try {
     await refuseOldServer(client);
     await keepSession(client);
@@ -95,8 +94,7 @@ export async function deployDatabase(
     if (drift.api) report("The API schemas were changed by hand. They are rebuilt from db/api.");
 
     // What is accepted is no drift to the next deployment, nor is what this one changes before it is killed.
-    isCleared = pending.length > 0 || drift.durable;
-    if (isCleared) await clearFingerprint(client);
+    if (pending.length > 0 || drift.durable) await clearFingerprint(client);
     for (const migration of pending) {
       await runMigration(client, migration, files.question, report);
       done.push(migration.id);
@@ -123,9 +121,9 @@ export async function deployDatabase(
       definitions: isRebuilt ? listChanged(files.definitions, deployed?.definitions) : [],
     };
   } catch (error) {
-    // What ran is no drift. Where the connection is gone, nothing is known, and nothing is said.
-    if (isCleared) await recordFingerprint(client).catch(() => {});
     if (done.length === 0) throw error;
+    // What ran is no drift. Where the connection is gone, nothing is known, and nothing is said.
+    await recordFingerprint(client).catch(() => {});
     throw describeDone(error, done);
   } finally {
     await client.end();
