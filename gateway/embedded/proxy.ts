@@ -23,7 +23,7 @@ const UNIQUE_HEADERS = [
 ];
 
 /** What lives longer than a request. */
-export interface ProxyContext {
+interface ProxyContext {
   readonly config: GatewayConfig;
   readonly connections: Agent;
   readonly isTrusted: TrustCheck;

@@ -17,7 +17,7 @@ export async function setRolePasswords(
 }
 
 /** The form in which PostgreSQL keeps a password (PostgreSQL: pg_authid.rolpassword; RFC 5803). */
-export function computeScramVerifier(password: string): string {
+function computeScramVerifier(password: string): string {
   const iterations = 4096;
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");

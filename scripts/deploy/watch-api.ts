@@ -21,7 +21,7 @@ export interface Saved {
 }
 
 /** Is told of what was saved. */
-export interface WatchReports {
+interface WatchReports {
   /** Each save from now on is seen. */
   watching: () => void;
   /** Files of `api`, which were applied if they could be. */

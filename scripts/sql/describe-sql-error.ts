@@ -52,7 +52,7 @@ export function describeSqlError(statement: Statement, error: unknown): unknown 
  *
  * @param position in the statement, from 0
  */
-export function describeStatement(
+function describeStatement(
   { file, offset }: Statement,
   position: number,
   message: string,
