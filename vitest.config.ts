@@ -14,7 +14,7 @@ const onStack = [
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
   "test/report-service/{entry-points,outage,redeem,relay-storage,s3-store}.test.ts",
-  "test/report-service/site/{query,serve}.test.ts",
+  "test/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
   "test/scripts/deploy/{smoke,types}.test.ts",
   "test/scripts/refresh/public-data.test.ts",

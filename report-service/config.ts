@@ -11,10 +11,10 @@ import {
   webAddress,
 } from "../service/read-variables.ts";
 import { environments } from "../service/timetable.ts";
+import type { SiteConfig } from "../site/page-context.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
 import type { PublicFilesOptions } from "./public-files.ts";
 import type { S3StoreOptions } from "./s3-store.ts";
-import type { SiteConfig } from "./site/page-context.ts";
 
 export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "s3" } & S3StoreOptions);
 

@@ -1,5 +1,9 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
+import type { BuiltAssets } from "../site/build-assets.ts";
+import { serveOpenApi } from "../site/openapi/serve-openapi.ts";
+import type { SiteConfig } from "../site/page-context.ts";
+import { registerSite } from "../site/register-site.ts";
 import {
   answerUnknown,
   failed,
@@ -12,16 +16,12 @@ import {
 import { makePartsCheck } from "./check-parts.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
 import { createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
-import { serveOpenApi } from "./openapi/serve-openapi.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
 import { RedemptionUncertain } from "./redeem-token.ts";
 import { serveDownloads } from "./serve-downloads.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import { servePublicReports } from "./serve-public-reports.ts";
-import type { BuiltAssets } from "./site/build-assets.ts";
-import type { SiteConfig } from "./site/page-context.ts";
-import { registerSite } from "./site/register-site.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
 export interface ReportServiceParts {

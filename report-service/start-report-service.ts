@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { asMetrics, serveState } from "../service/serve-state.ts";
+import { buildAssets } from "../site/build-assets.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { createReportService } from "./create-report-service.ts";
 import { createStorage } from "./create-storage.ts";
@@ -8,7 +9,6 @@ import { listen, type RunningServer } from "./listen.ts";
 import { openPublicFiles } from "./public-files.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { relayStorage } from "./relay-storage.ts";
-import { buildAssets } from "./site/build-assets.ts";
 
 /**
  * Starts the report service with a pool and a storage of its own. It starts without either being reachable:

@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Begun last, one of these would run alone in the end. How long files take Vitest knows only where they have run before. */
 const longest = [
-  "report-service/site/site",
+  "site/site",
   "examples/examples",
   "scripts/deploy/recipes",
   "scripts/stack/start",

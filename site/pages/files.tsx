@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import type { Manifest } from "../../public-files.ts";
+import type { Manifest } from "../../report-service/public-files.ts";
 import type { PageContext } from "../page-context.ts";
 import { Scroll } from "../scroll.tsx";
 import { Command, Layout } from "./layout.tsx";

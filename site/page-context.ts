@@ -1,4 +1,4 @@
-import type { EnvironmentName } from "../../service/timetable.ts";
+import type { EnvironmentName } from "../service/timetable.ts";
 import type { BuiltAssets } from "./build-assets.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 

@@ -1,15 +1,15 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readReportServiceConfig } from "../../../report-service/config.ts";
-import type { RunningServer } from "../../../report-service/listen.ts";
-import { writeSecurityTxt } from "../../../report-service/site/security-txt.ts";
-import { startReportService } from "../../../report-service/start-report-service.ts";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { columns } from "../../support/columns.ts";
-import { createScratchDatabase } from "../../support/scratch-database.ts";
-import { query, target } from "../../support/target.ts";
-import { send } from "../http.ts";
+import { readReportServiceConfig } from "../../report-service/config.ts";
+import type { RunningServer } from "../../report-service/listen.ts";
+import { startReportService } from "../../report-service/start-report-service.ts";
+import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { writeSecurityTxt } from "../../site/security-txt.ts";
+import { send } from "../report-service/http.ts";
+import { columns } from "../support/columns.ts";
+import { createScratchDatabase } from "../support/scratch-database.ts";
+import { query, target } from "../support/target.ts";
 
 // What the app serves, seen as HTTP.
 

@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import { readRateLimits } from "../../../service/read-rate-limits.ts";
+import { readRateLimits } from "../../service/read-rate-limits.ts";
 import type { PageContext } from "../page-context.ts";
 import { quoteShell, writeSnippet } from "../request-snippets.ts";
 import { ErrorsSection } from "./errors-section.tsx";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, expect, it } from "vitest";
-import { tables } from "../../support/columns.ts";
+import { tables } from "../support/columns.ts";
 import type { Site } from "./open-site.ts";
 
 export function testTasks(getSite: () => Site): void {

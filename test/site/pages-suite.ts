@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { tables } from "../../support/columns.ts";
+import { tables } from "../support/columns.ts";
 import { plenty, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
 

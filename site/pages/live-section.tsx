@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import { type EnvironmentName, listNextRuns, timeZone } from "../../../service/timetable.ts";
+import { type EnvironmentName, listNextRuns, timeZone } from "../../service/timetable.ts";
 import type { ServiceFacts } from "../service-facts.ts";
 
 const number = new Intl.NumberFormat("en-US");

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { languages } from "../../../report-service/site/request-snippets.ts";
-import { columns } from "../../support/columns.ts";
+import { languages } from "../../site/request-snippets.ts";
+import { columns } from "../support/columns.ts";
 import type { Site } from "./open-site.ts";
 import { runnable, runSnippets } from "./run-snippet.ts";
 

@@ -1,20 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  emptyQuery,
-  listOperators,
-  type Operator,
-  operators,
-  type Query,
-} from "../../../report-service/site/query.ts";
-import { readTarget } from "../../../report-service/site/read-target.ts";
-import {
-  type ApiRequest,
-  type Language,
-  languages,
-  writeSnippet,
-} from "../../../report-service/site/request-snippets.ts";
-import { writeTarget } from "../../../report-service/site/write-target.ts";
-import { query, request, target } from "../../support/target.ts";
+import { emptyQuery, listOperators, type Operator, operators, type Query } from "../../site/query.ts";
+import { readTarget } from "../../site/read-target.ts";
+import { type ApiRequest, type Language, languages, writeSnippet } from "../../site/request-snippets.ts";
+import { writeTarget } from "../../site/write-target.ts";
+import { query, request, target } from "../support/target.ts";
 import { runnable, runSnippets } from "./run-snippet.ts";
 
 // Requests as the explorer writes them, asked for real, with values that are also syntax somewhere.

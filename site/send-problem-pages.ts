@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { notFound } from "../answers.ts";
+import { notFound } from "../report-service/answers.ts";
 
 export type Problem = {
   status: number;

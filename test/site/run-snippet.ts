@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { type Language, languages } from "../../../report-service/site/request-snippets.ts";
+import { type Language, languages } from "../../site/request-snippets.ts";
 
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const programs: Record<Language, string> = {

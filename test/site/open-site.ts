@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BrowserContextOptions } from "playwright-core";
-import { listChildren } from "../../../bench/process-time.ts";
-import type { StackFacts } from "../../../scripts/stack/start-stack.ts";
-import { connect } from "../../../service/connect.ts";
-import { gatewayConfigFile } from "../../../service/read-rate-limits.ts";
-import { runStack } from "../../support/run-stack.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
+import { listChildren } from "../../bench/process-time.ts";
+import type { StackFacts } from "../../scripts/stack/start-stack.ts";
+import { connect } from "../../service/connect.ts";
+import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
+import { runStack } from "../support/run-stack.ts";
+import { makeSmallSample } from "../support/small-sample.ts";
 import { startBrowser } from "./browser.ts";
 import { type Visit, visit } from "./visit.ts";
 

@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import type { Answer } from "../../answers.ts";
+import type { Answer } from "../../report-service/answers.ts";
 import type { PageContext } from "../page-context.ts";
 import { Layout } from "./layout.tsx";
 

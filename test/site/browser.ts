@@ -4,7 +4,7 @@ import path from "node:path";
 import { type Browser, chromium } from "playwright-core";
 
 /** Where the screenshots go, where the variable SCREENSHOTS asks for them. Git does not see it. */
-export const artefacts = path.resolve(import.meta.dirname, "../../artefacts");
+export const artefacts = path.resolve(import.meta.dirname, "../artefacts");
 
 export interface RunningBrowser {
   get: () => Browser;

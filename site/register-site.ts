@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
-import type { PublicFiles } from "../public-files.ts";
+import type { PublicFiles } from "../report-service/public-files.ts";
 import type { BuiltAssets } from "./build-assets.ts";
 import { describeAppUrl } from "./describe-app-url.ts";
 import { describeAsset } from "./describe-asset.ts";

@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import { describeRateLimit, type RateLimits } from "../../../service/read-rate-limits.ts";
+import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
 import { demonstrationKey } from "../request-snippets.ts";
 
 /** What each tier sees, what it may ask for, and how to get a key of it. */

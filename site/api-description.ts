@@ -1,4 +1,4 @@
-import { describedApi } from "../described-api.ts";
+import { describedApi } from "./described-api.ts";
 
 /** One served version of the API, as the reference and the explorer show it. */
 export interface VersionDescription {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
+import { type Answer, notFound, sendAnswer, unavailable } from "../../report-service/answers.ts";
 import { readRateLimits } from "../../service/read-rate-limits.ts";
-import { type Answer, notFound, sendAnswer, unavailable } from "../answers.ts";
-import { describeAppUrl } from "../site/describe-app-url.ts";
-import type { SiteConfig } from "../site/page-context.ts";
-import { sendBody } from "../site/send-body.ts";
+import { describeAppUrl } from "../describe-app-url.ts";
+import type { SiteConfig } from "../page-context.ts";
+import { sendBody } from "../send-body.ts";
 import { describeOpenApi } from "./describe-openapi.ts";
 import { type DescribedService, readService } from "./read-service.ts";
 
