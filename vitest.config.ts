@@ -32,7 +32,13 @@ const maxWorkers = 3;
 /** Whether a deployment is given, which is one for all. */
 const isGiven = Boolean(process.env.API_URL);
 
-export default defineConfig({
+/**
+ * `--mode slow` runs the files named `*.slow.test.ts`, each of which takes long and concerns one part, and no others. The
+ * default leaves them out.
+ */
+const excluded = (mode: string) => (mode === "slow" ? ["**/!(*.slow).test.ts"] : ["**/*.slow.test.ts"]);
+
+export default defineConfig(({ mode }) => ({
   test: {
     // A worker runs one file after the other, in one thread, with what it has imported.
     pool: "threads",
@@ -50,7 +56,7 @@ export default defineConfig({
         test: {
           name: "alone",
           include: ["test/**/*.test.ts"],
-          exclude: [...onStack, ...timed],
+          exclude: [...onStack, ...timed, ...excluded(mode)],
           // Those that make databases of their own do so on the server of their worker.
           globalSetup: ["test/support/start-servers.ts"],
           maxWorkers,
@@ -61,6 +67,7 @@ export default defineConfig({
         test: {
           name: "stack",
           include: onStack,
+          exclude: excluded(mode),
           // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
           globalSetup: ["test/support/start-stack.ts"],
           setupFiles: ["test/support/wait-for-stack.ts"],
@@ -73,6 +80,7 @@ export default defineConfig({
         test: {
           name: "timed",
           include: timed,
+          exclude: excluded(mode),
           globalSetup: ["test/support/start-stack.ts"],
           setupFiles: ["test/support/wait-for-stack.ts"],
           sequence: { groupOrder: 2 },
@@ -81,4 +89,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));
