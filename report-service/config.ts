@@ -10,8 +10,6 @@ import {
   readVariables,
   webAddress,
 } from "../service/read-variables.ts";
-import { environments } from "../service/timetable.ts";
-import type { SiteConfig } from "../site/page-context.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
 import type { PublicFilesOptions } from "./public-files.ts";
 import type { S3StoreOptions } from "./s3-store.ts";
@@ -27,8 +25,6 @@ export interface ReportServiceConfig {
   storage: StorageConfig;
   /** Where the bulk files are, if they are served: a directory, or s3://bucket/prefix. */
   publicData?: ({ location: string } & PublicFilesOptions) | undefined;
-  /** The pages for people, if they are served. */
-  site?: SiteConfig | undefined;
   /** Load balancers in front, whose X-Forwarded-For is believed: addresses or ranges. */
   trustedIps?: string[] | undefined;
 }
@@ -52,18 +48,6 @@ const secrets = [
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
 const port = (fallback: number) => listenPort.default(fallback);
-/** Where people are written to. */
-export const contact = z.url({
-  protocol: /^(mailto|https)$/,
-  error: "should be a mailto: or https: address",
-});
-/** Who uses a production service must be able to ask somebody for a key. */
-export const hasContact = ({ ENVIRONMENT, CONTACT }: { ENVIRONMENT?: unknown; CONTACT?: unknown }) =>
-  ENVIRONMENT !== "production" || CONTACT !== undefined;
-export const contactIsMissing = {
-  path: ["CONTACT"],
-  error: "should be who gives keys where ENVIRONMENT is production: a mailto: or https: address",
-};
 const isRange = (text: string) => {
   const [address = "", bits, ...more] = text.split("/");
   const most = isIP(address) === 6 ? 128 : 32;
@@ -87,25 +71,19 @@ const secret = z
   .string("should be the secret that the report service and the local storage share")
   .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one");
 
-const reportService = z
-  .object({
-    APP_HOST: host,
-    APP_PORT: port(8001),
-    APP_METRICS_HOST: host,
-    APP_METRICS_PORT: listenPort.optional(),
-    PGHOST: z.string().optional(),
-    REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
-    REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
-    STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
-    S3_BUCKET: text("the name of a bucket").optional(),
-    PUBLIC_DATA: z.string().optional(),
-    API_URL: webAddress("the API as clients reach it, such as https://api.example.gov").optional(),
-    ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
-    CONTACT: contact.optional(),
-    SECURITY_CONTACT: contact.optional(),
-    TRUSTED_IPS: addresses.optional(),
-  })
-  .refine((variables) => variables.API_URL === undefined || hasContact(variables), contactIsMissing);
+const reportService = z.object({
+  APP_HOST: host,
+  APP_PORT: port(8001),
+  APP_METRICS_HOST: host,
+  APP_METRICS_PORT: listenPort.optional(),
+  PGHOST: z.string().optional(),
+  REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
+  REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
+  STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
+  S3_BUCKET: text("the name of a bucket").optional(),
+  PUBLIC_DATA: z.string().optional(),
+  TRUSTED_IPS: addresses.optional(),
+});
 const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
@@ -155,29 +133,7 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
         ? { kind: "local", url, secret: readVariables(localStore, variables).STORAGE_SIGNING_SECRET }
         : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
     publicData: readPublicData(rest.PUBLIC_DATA, variables),
-    site: describeSite(rest),
     trustedIps: rest.TRUSTED_IPS,
-  };
-}
-
-/** @param API_URL without it there are no pages */
-function describeSite({
-  API_URL,
-  ENVIRONMENT,
-  CONTACT,
-  SECURITY_CONTACT,
-}: {
-  [Name in "API_URL" | "CONTACT" | "SECURITY_CONTACT"]?: string | undefined;
-} & { ENVIRONMENT?: SiteConfig["environment"] }): SiteConfig | undefined {
-  if (API_URL === undefined) return undefined;
-  const { hostname } = new URL(API_URL);
-  return {
-    apiUrl: API_URL.replace(/\/+$/, ""),
-    environment: ENVIRONMENT,
-    contact: CONTACT,
-    // The mailbox that every domain should have for it (RFC 2142).
-    securityContact:
-      SECURITY_CONTACT ?? `mailto:security@${/^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname}`,
   };
 }
 

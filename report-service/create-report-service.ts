@@ -1,9 +1,5 @@
 import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
 import type { Pool } from "pg";
-import type { BuiltAssets } from "../site/build-assets.ts";
-import { serveOpenApi } from "../site/openapi/serve-openapi.ts";
-import type { SiteConfig } from "../site/page-context.ts";
-import { registerSite } from "../site/register-site.ts";
 import {
   answerUnknown,
   failed,
@@ -24,13 +20,19 @@ import { servePublicData } from "./serve-public-data.ts";
 import { servePublicReports } from "./serve-public-reports.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
+/** Adds routes to the app. They use its connection pool and read which bulk files there are. */
+export type AddSite = (
+  app: FastifyInstance,
+  parts: { pool: Pool; publicFiles: PublicFiles | undefined },
+) => void;
+
 export interface ReportServiceParts {
   pool: Pool;
   storage: Storage;
   /** The bulk files, if they are served here. */
   publicFiles?: PublicFiles | undefined;
-  /** The pages for people, if they are served here. */
-  site?: { config: SiteConfig; assets: BuiltAssets } | undefined;
+  /** Adds the pages for people, if the same process serves them. */
+  addSite?: AddSite | undefined;
   /** Addresses, or ranges of them, whose X-Forwarded-For is believed. */
   trustedIps?: string[] | undefined;
   logger: FastifyBaseLogger;
@@ -44,7 +46,7 @@ export function createReportService({
   pool,
   storage: plainStorage,
   publicFiles,
-  site,
+  addSite,
   trustedIps = [],
   logger,
 }: ReportServiceParts): { app: FastifyInstance; metrics: ReportMetrics } {
@@ -100,8 +102,7 @@ export function createReportService({
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
   if (publicFiles !== undefined) servePublicData(app, publicFiles);
-  if (site !== undefined) serveOpenApi(app, { pool, config: site.config });
-  if (site !== undefined) registerSite(app, { pool, publicFiles, ...site });
+  addSite?.(app, { pool, publicFiles });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

@@ -1,8 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import { asMetrics, serveState } from "../service/serve-state.ts";
-import { buildAssets } from "../site/build-assets.ts";
 import type { ReportServiceConfig } from "./config.ts";
-import { createReportService } from "./create-report-service.ts";
+import { type AddSite, createReportService } from "./create-report-service.ts";
 import { createStorage } from "./create-storage.ts";
 import { createPool } from "./database.ts";
 import { listen, type RunningServer } from "./listen.ts";
@@ -23,17 +22,19 @@ export async function startReportService({
   database,
   storage: storageConfig,
   publicData,
-  site,
+  addSite,
   trustedIps,
   logger,
-}: ReportServiceConfig & { logger: FastifyBaseLogger }): Promise<RunningServer & { metricsUrl?: string }> {
+}: ReportServiceConfig & { logger: FastifyBaseLogger; addSite?: AddSite | undefined }): Promise<
+  RunningServer & { metricsUrl?: string }
+> {
   const storage = await createStorage(storageConfig);
   const pool = createPool(database, logger);
   const { app, metrics } = createReportService({
     pool,
     storage,
     publicFiles: publicData && openPublicFiles(publicData.location, publicData),
-    site: site && { config: site, assets: await buildAssets() },
+    addSite,
     trustedIps,
     logger,
   });

@@ -4,6 +4,8 @@ import { readReportServiceConfig } from "../report-service/config.ts";
 import { createLogger } from "../report-service/quiet-logging.ts";
 import { startReportService } from "../report-service/start-report-service.ts";
 import { runUntilSignal } from "../service/run-until-signal.ts";
+import { readSiteConfig } from "../site/config.ts";
+import { createSite } from "../site/create-site.ts";
 
 const name = "report-service";
 
@@ -50,7 +52,10 @@ Exit status: 0 stopped by a signal, 1 could not be started.`,
   )
   .parse();
 
-await runUntilSignal(name, () => {
-  const config = readReportServiceConfig({ ...dotenv.loadSafe(".env"), ...process.env });
-  return startReportService({ ...config, logger: createLogger({ name }) });
+await runUntilSignal(name, async () => {
+  const environment = { ...dotenv.loadSafe(".env"), ...process.env };
+  const config = readReportServiceConfig(environment);
+  const site = readSiteConfig(environment);
+  const addSite = site && (await createSite(site));
+  return startReportService({ ...config, addSite, logger: createLogger({ name }) });
 });

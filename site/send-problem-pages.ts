@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { notFound } from "../report-service/answers.ts";
 
 export type Problem = {
   status: number;
@@ -29,7 +28,7 @@ export function sendProblemPages(
     if (typeof body.message !== "string") return payload;
     reply.header("vary", "Accept");
     if (!prefersHtml(request)) return payload;
-    const isOther = body.code === notFound.body.code && !request.url.startsWith("/dissemination/");
+    const isOther = body.code === "download_not_found" && !request.url.startsWith("/dissemination/");
     reply.headers(headers).type("text/html; charset=utf-8").removeHeader("content-length");
     return write(request, { status: reply.statusCode, body: isOther ? noSuchPage : body });
   });

@@ -1,6 +1,5 @@
 import path from "node:path";
 import { z } from "zod";
-import { contact, contactIsMissing, hasContact } from "../../report-service/config.ts";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import {
@@ -10,6 +9,7 @@ import {
   readVariables,
 } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
+import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
 import { type HeldPort, holdFreePort, holdPort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);

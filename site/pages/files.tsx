@@ -1,7 +1,7 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import type { Manifest } from "../../report-service/public-files.ts";
+import type { BulkFile, Manifest } from "../bulk-files.ts";
 import type { PageContext } from "../page-context.ts";
 import { Scroll } from "../scroll.tsx";
 import { Command, Layout } from "./layout.tsx";
@@ -12,7 +12,6 @@ const time = new Intl.DateTimeFormat("en-US", {
   timeStyle: "short",
   timeZone: "America/New_York",
 });
-type File = Manifest["files"][number];
 
 /** Everything as files: what there is, how large, and a command in each language that opens it. */
 export function FilesPage(context: PageContext, manifest: Manifest | undefined): VNode {
@@ -87,7 +86,7 @@ function describeCommands(base: string): Record<string, string> {
   };
 }
 
-function FilesTable({ files, caption }: { files: File[]; caption: string }): VNode {
+function FilesTable({ files, caption }: { files: BulkFile[]; caption: string }): VNode {
   return (
     <Scroll label={caption} kind="wide">
       <table class="stacked">

@@ -1,15 +1,12 @@
 /* @jsxRuntime automatic */
 /* @jsxImportSource preact */
 import type { VNode } from "preact";
-import type { Answer } from "../../report-service/answers.ts";
 import type { PageContext } from "../page-context.ts";
+import type { Problem } from "../send-problem-pages.ts";
 import { Layout } from "./layout.tsx";
 
 /** An error for whoever came here with a browser: what happened, what to do, where to go. */
-export function ProblemPage(
-  context: PageContext,
-  { status, body }: { status: number; body: Pick<Answer["body"], "message" | "details" | "hint"> },
-): VNode {
+export function ProblemPage(context: PageContext, { status, body }: Problem): VNode {
   return (
     <Layout
       context={context}

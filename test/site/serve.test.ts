@@ -5,6 +5,8 @@ import { readReportServiceConfig } from "../../report-service/config.ts";
 import type { RunningServer } from "../../report-service/listen.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { readSiteConfig } from "../../site/config.ts";
+import { createSite } from "../../site/create-site.ts";
 import { writeSecurityTxt } from "../../site/security-txt.ts";
 import { send } from "../report-service/http.ts";
 import { columns } from "../support/columns.ts";
@@ -192,15 +194,15 @@ async function startApp(
   databaseUrl: string,
   environment: Record<string, string> = {},
 ): Promise<RunningServer> {
+  const site = readSiteConfig({ API_URL: "https://api.example.gov/", ...environment });
   const config = readReportServiceConfig({
     APP_PORT: "0",
     REPORT_SERVICE_DATABASE_URL: databaseUrl,
     STORAGE_URL: "http://127.0.0.1:1",
     STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
-    API_URL: "https://api.example.gov/",
-    ...environment,
   });
-  return startReportService({ ...config, logger: pino({ level: "silent" }) });
+  const addSite = site && (await createSite(site));
+  return startReportService({ ...config, addSite, logger: pino({ level: "silent" }) });
 }
 
 it.each([
@@ -261,13 +263,8 @@ describe("without a database", () => {
 });
 
 describe("the configuration", () => {
-  const needed = {
-    REPORT_SERVICE_DATABASE_URL: "postgres://report_service@db/x",
-    STORAGE_URL: "http://127.0.0.1:8002",
-    STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
-  };
   it("has no pages without API_URL", () => {
-    expect(readReportServiceConfig({ ...needed, ENVIRONMENT: "staging" }).site).toBeUndefined();
+    expect(readSiteConfig({ ENVIRONMENT: "staging" })).toBeUndefined();
   });
 
   it("takes contacts and the environment", () => {
@@ -277,7 +274,7 @@ describe("the configuration", () => {
       CONTACT: "mailto:keys@example.gov",
       SECURITY_CONTACT: "https://example.gov/security",
     };
-    expect(readReportServiceConfig({ ...needed, ...site }).site).toEqual({
+    expect(readSiteConfig(site)).toEqual({
       apiUrl: "https://api.example.gov",
       environment: "staging",
       contact: "mailto:keys@example.gov",
@@ -287,17 +284,17 @@ describe("the configuration", () => {
 
   it("refuses pages of a production service without a contact", () => {
     const site = { API_URL: "https://api.example.gov", ENVIRONMENT: "production" };
-    expect(() => readReportServiceConfig({ ...needed, ...site })).toThrow(
-      "CONTACT is missing: it should be who gives keys where ENVIRONMENT is production",
+    expect(() => readSiteConfig(site)).toThrow(
+      "CONTACT is missing: it should be the mailto: or https: address where people ask for keys, because ENVIRONMENT is production",
     );
   });
 
   it.each([
-    ["API_URL", "api.example.gov", "API_URL should be the API as clients reach it"],
+    ["API_URL", "api.example.gov", "API_URL should be the API's public address"],
     ["ENVIRONMENT", "live", "ENVIRONMENT should be production, staging, development, preview"],
     ["CONTACT", "javascript:alert(1)", "CONTACT should be a mailto: or https: address"],
     ["SECURITY_CONTACT", "security@example.gov", "SECURITY_CONTACT should be a mailto: or https: address"],
   ])("refuses %s=%s", (name, value, line) => {
-    expect(() => readReportServiceConfig({ ...needed, [name]: value })).toThrow(line);
+    expect(() => readSiteConfig({ API_URL: "https://api.example.gov", [name]: value })).toThrow(line);
   });
 });

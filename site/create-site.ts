@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
-import type { PublicFiles } from "../report-service/public-files.ts";
-import type { BuiltAssets } from "./build-assets.ts";
+import { type BuiltAssets, buildAssets } from "./build-assets.ts";
+import type { ReadManifest } from "./bulk-files.ts";
+import type { SiteConfig } from "./config.ts";
 import { describeAppUrl } from "./describe-app-url.ts";
 import { describeAsset } from "./describe-asset.ts";
-import type { PageContext, SiteConfig } from "./page-context.ts";
+import { serveOpenApi } from "./openapi/serve-openapi.ts";
+import type { PageContext } from "./page-context.ts";
 import { ExplorerPage } from "./pages/explorer.tsx";
 import { FilesPage } from "./pages/files.tsx";
 import { HomePage } from "./pages/home.tsx";
@@ -18,15 +20,28 @@ import { writeTotals } from "./totals.ts";
 
 const kept = "public, max-age=31536000, immutable";
 
-/** Serves the pages for people: `/`, `/reference`, `/explorer`, `/files`, their assets, and `/.well-known/security.txt`. */
-export function registerSite(
+export interface SiteParts {
+  pool: Pool;
+  publicFiles: { readManifest: ReadManifest } | undefined;
+}
+
+/**
+ * Bundles the site's scripts and styles. Returns a function that adds the site to an app: `/`, `/reference`, `/explorer`,
+ * `/files`, `/openapi.json`, their assets, and `/.well-known/security.txt`.
+ */
+export async function createSite(
+  config: SiteConfig,
+): Promise<(app: FastifyInstance, parts: SiteParts) => void> {
+  const assets = await buildAssets();
+  return (app, parts) => {
+    serveOpenApi(app, { pool: parts.pool, config });
+    addPages(app, { ...parts, config, assets });
+  };
+}
+
+function addPages(
   app: FastifyInstance,
-  {
-    pool,
-    config,
-    assets,
-    publicFiles,
-  }: { pool: Pool; config: SiteConfig; assets: BuiltAssets; publicFiles: PublicFiles | undefined },
+  { pool, publicFiles, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
   const hasPublicData = publicFiles !== undefined;
   const readFacts = createFactsReader(pool, (err) => app.log.warn({ err }, "no facts for the pages"));
