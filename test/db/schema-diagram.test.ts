@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { readSourceTables } from "../../scripts/refresh/read-definition.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 
-// The diagrams of docs/schema.md are made from the catalog: `npx vitest run test/db/schema-diagram.test.ts -u` writes them.
+// The diagrams of docs/architecture.md are made from the catalog: `npx vitest run test/db/schema-diagram.test.ts -u` writes them.
 
-const file = path.resolve(import.meta.dirname, "../../docs/schema.md");
+const file = path.resolve(import.meta.dirname, "../../docs/architecture.md");
 const database = useDeployedDatabase();
 const query = async <Row>(sql: string, values: unknown[] = []) =>
   (await database.client.query(sql, values)).rows as Row[];
@@ -85,7 +85,7 @@ async function drawTables(schema: string): Promise<string> {
   ].join("\n");
 }
 
-it("docs/schema.md shows the schemas as they are", async () => {
+it("docs/architecture.md shows the schemas as they are", async () => {
   const diagrams: Record<string, string> = { flow: await drawFlow() };
   for (const schema of ["access", "publication", "deployment"]) diagrams[schema] = await drawTables(schema);
   const text = await readFile(file, "utf8");
