@@ -26,6 +26,8 @@ export interface Column {
   name: string;
   /** As PostgreSQL calls it. */
   type: string;
+  /** The column's name for people. */
+  label: string;
   description: string;
   /** Values that the column is known to have; none where they are not few. */
   values: string[];
@@ -53,7 +55,7 @@ export function describeVersions(answer: unknown, known: Record<string, string[]
       key: readKey(table),
       columns: table.columns.map((column) => ({
         ...column,
-        description: unwrap(column.description),
+        ...readLabel(column),
         values: listValues(column, known),
       })),
     })),
@@ -65,6 +67,14 @@ export function describeVersions(answer: unknown, known: Record<string, string[]
 function readText(text: string): { title: string; description: string } {
   const [title = "", ...rest] = text.split("\n");
   return { title, description: unwrap(rest.join("\n")) };
+}
+
+/** A column's label is the first line of its comment. A comment of a single line has none. */
+function readLabel({ name, description }: { name: string; description: string }) {
+  const { title, description: text } = readText(description);
+  if (text !== "") return { label: title, description: text };
+  const words = name.replaceAll("_", " ");
+  return { label: words.charAt(0).toUpperCase() + words.slice(1), description: title };
 }
 
 /** Joins lines that were broken for their length; an empty line stays a new paragraph. */

@@ -214,7 +214,7 @@ describe("views that are served", () => {
     expect(views).toHaveLength(Object.keys(columns).length * 2 + 1);
   });
 
-  it("have the columns of the contract, each with a comment", async () => {
+  it("have the columns of the contract, each with a label and a text in its comment", async () => {
     const rows = await query<{ table: string; name: string; type: string; comment: string | null }>(
       `select c.relname as table, a.attname as name, upper(format_type(a.atttypid, a.atttypmod)) as type,
          col_description(c.oid, a.attnum) as comment
@@ -226,7 +226,8 @@ describe("views that are served", () => {
       expect(
         found.map(({ name, type }) => `${name} ${type.replace("CHARACTER VARYING", "VARCHAR")}`),
       ).toEqual((columns[table] ?? []).map(({ name, type }) => `${name} ${type}`));
-      for (const { name, comment } of found) expect(comment, `${table}.${name}`).toBeTruthy();
+      for (const { name, comment } of found)
+        expect(comment, `${table}.${name}`).toMatch(/^[A-Z][^\n.]{1,60}\n\S/);
     }
   });
 });

@@ -24,19 +24,24 @@ general?select=*,additional_ueis(additional_uei).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.additional_ueis.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general; the further one is in '
   'additional_uei.';
 comment on column api_v1_1_0.additional_ueis.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.additional_ueis.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.additional_ueis.additional_uei is
+  E'Additional UEI\n'
   'Further UEI that the audit covers, 12 characters as text.';
 
 grant select on api_v1_1_0.additional_ueis to api_public, api_tribal;

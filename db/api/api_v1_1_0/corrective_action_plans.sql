@@ -29,24 +29,31 @@ corrective_action_plans?select=*,findings(*).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.corrective_action_plans.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.corrective_action_plans.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.corrective_action_plans.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.corrective_action_plans.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
+  E'Finding reference number\n'
   'Reference number of the finding the plan answers, for example "2023-001". Same value as '
   'reference_number in findings.';
 comment on column api_v1_1_0.corrective_action_plans.contains_chart_or_table is
+  E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 comment on column api_v1_1_0.corrective_action_plans.planned_action is
+  E'Planned corrective action\n'
   'Text of the plan: the corrective action, who is responsible and when it is to be complete, '
   'or why the auditee does not agree (2 CFR 200.511(c)). May be thousands of characters and may '
   'go on in the next row of the same finding.';

@@ -46,71 +46,94 @@ The flags are "Y" or "N"; on migrated records they may be empty or "GSA_MIGRATIO
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.federal_awards.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.federal_awards.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.federal_awards.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.federal_awards.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.federal_awards.award_reference is
+  E'Award reference\n'
   'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '
   'ones. Unique within a report; joins findings and passthrough.';
 comment on column api_v1_1_0.federal_awards.federal_agency_prefix is
+  E'Federal agency\n'
   'Agency part of the Assistance Listing number, two digits as text: "93" is the Department of '
   'Health and Human Services.';
 comment on column api_v1_1_0.federal_awards.federal_award_extension is
+  E'Program number (ALN extension)\n'
   'Program part of the Assistance Listing number, as text: mostly three digits with leading '
   'zeros ("076"), "RD" for research and development, "U01" and the like where the number is not '
   'known.';
 comment on column api_v1_1_0.federal_awards.additional_award_identification is
+  E'Additional award identification\n'
   'Further identification of the award, such as "COVID-19" or an award number; free text, often '
   'empty.';
 comment on column api_v1_1_0.federal_awards.federal_program_name is
+  E'Federal program name\n'
   'Name of the Federal program, as the auditee entered it; spelling varies between reports.';
 comment on column api_v1_1_0.federal_awards.amount_expended is
+  E'Amount expended\n'
   'Federal money expended under this award in the audited period, in whole US dollars '
   '(2 CFR 200.502). May be negative, for instance after a correction.';
 comment on column api_v1_1_0.federal_awards.cluster_name is
+  E'Cluster name\n'
   'Cluster of programs the award belongs to (OMB Compliance Supplement, Part 5), "N/A" for '
   'none. "STATE CLUSTER" is named in state_cluster_name, "OTHER CLUSTER NOT LISTED ABOVE" in '
   'other_cluster_name; "GSA_MIGRATION" where a migrated record has none.';
 comment on column api_v1_1_0.federal_awards.other_cluster_name is
+  E'Other cluster name\n'
   'Name of the cluster where cluster_name is "OTHER CLUSTER NOT LISTED ABOVE"; otherwise empty.';
 comment on column api_v1_1_0.federal_awards.state_cluster_name is
+  E'State cluster name\n'
   'Name of the cluster, designated by a state, where cluster_name is "STATE CLUSTER"; otherwise '
   'empty.';
 comment on column api_v1_1_0.federal_awards.cluster_total is
+  E'Cluster total\n'
   'Total expended for the whole cluster in this report, in whole US dollars '
   '(2 CFR 200.510(b)(3)). Repeats on each row of the cluster, so do not sum it.';
 comment on column api_v1_1_0.federal_awards.federal_program_total is
+  E'Federal program total\n'
   'Total expended for the whole program, that is its Assistance Listing number, in this report, '
   'in whole US dollars (2 CFR 200.510(b)(3)). Repeats on each row of the program, so do not sum '
   'it.';
 comment on column api_v1_1_0.federal_awards.is_major is
+  E'Major program\n'
   'Whether the award belongs to a program audited as major (2 CFR 200.518). "Y" or "N".';
 comment on column api_v1_1_0.federal_awards.is_loan is
+  E'Loan or loan guarantee\n'
   'Whether the award is a loan or loan guarantee (2 CFR 200.502(b)). "Y" or "N".';
 comment on column api_v1_1_0.federal_awards.loan_balance is
+  E'Loan balance\n'
   'Loan balance at the end of the audited period, in US dollars (2 CFR 200.510(b)(5)). Text, '
   'unlike the other amounts: digits, "N/A" or empty; cast it before any sum.';
 comment on column api_v1_1_0.federal_awards.is_direct is
+  E'Direct award\n'
   'Whether a Federal agency made the award directly to the auditee: "Y", or "N" where it came '
   'through a pass-through entity, named in passthrough. Text: filter with eq.Y, not is.true.';
 comment on column api_v1_1_0.federal_awards.audit_report_type is
+  E'Opinion on compliance\n'
   'Opinion on compliance for the major program (2 CFR 200.515(d)(1)(v)): "U" unmodified, "Q" '
   'qualified, "A" adverse, "D" disclaimer; empty where is_major is "N".';
 comment on column api_v1_1_0.federal_awards.findings_count is
+  E'Number of findings\n'
   'Number of findings that concern this award; their rows in findings have its award_reference. '
   'A finding on several awards counts once for each.';
 comment on column api_v1_1_0.federal_awards.is_passthrough_award is
+  E'Passed through to subrecipients\n'
   'Whether the auditee passed part of the award on to subrecipients. "Y" or "N"; independent of '
   'is_direct, which says where the money came from.';
 comment on column api_v1_1_0.federal_awards.passthrough_amount is
+  E'Amount passed through\n'
   'Amount passed on to subrecipients, in whole US dollars (2 CFR 200.510(b)(4)). Null where '
   'is_passthrough_award is "N".';
 

@@ -35,49 +35,64 @@ select=*,federal_awards(*),findings_text(*).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.findings.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.findings.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.findings.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.findings.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.findings.award_reference is
+  E'Award reference\n'
   'Award the finding concerns; joins federal_awards with report_id. In some older reports it '
   'has five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"): compare the '
   'numbers if a join finds nothing.';
 comment on column api_v1_1_0.findings.reference_number is
+  E'Finding reference number\n'
   'Reference number of the finding within its report (2 CFR 200.516(c)), for example '
   '"2023-001". Called finding_ref_number in findings_text and corrective_action_plans.';
 comment on column api_v1_1_0.findings.is_material_weakness is
+  E'Material weakness\n'
   'Whether the finding is a material weakness in internal control over the program '
   '(2 CFR 200.516(a)(1)). "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_modified_opinion is
+  E'Modified opinion\n'
   'Whether the finding led the auditor to modify the opinion on compliance for the program. "Y" '
   'or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_other_findings is
+  E'Other finding\n'
   'Whether it is a reportable finding of a kind that none of the other flags names. "Y" or "N"; '
   'may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_other_matters is
+  E'Other matters\n'
   'Whether the finding is noncompliance that must be reported but does not modify the opinion '
   '("other matters"). "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.prior_finding_ref_numbers is
+  E'Prior finding reference numbers\n'
   'Reference numbers of the same finding in the prior audit (2 CFR 200.516(b)(8)), '
   'comma-separated free text; "N/A" where there are none.';
 comment on column api_v1_1_0.findings.is_questioned_costs is
+  E'Questioned costs\n'
   'Whether the finding has questioned costs (2 CFR 200.516(a)(3)); the amount is only in the '
   'text. "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_repeat_finding is
+  E'Repeat finding\n'
   'Whether the finding repeats one of the immediately prior audit (2 CFR 200.516(b)(8)); '
   'prior_finding_ref_numbers says which. "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_significant_deficiency is
+  E'Significant deficiency\n'
   'Whether the finding is a significant deficiency in internal control over the program '
   '(2 CFR 200.516(a)(1)). "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.type_requirement is
+  E'Compliance requirement type\n'
   'Compliance requirements of the OMB Compliance Supplement concerned, one or more letters in '
   'alphabetical order without separator ("AB"): A activities allowed or unallowed, B allowable '
   'costs, C cash management, E eligibility, F equipment and real property, G matching, level of '

@@ -30,24 +30,31 @@ findings_text?select=*,findings(*).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.findings_text.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.findings_text.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.findings_text.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.findings_text.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.findings_text.finding_ref_number is
+  E'Finding reference number\n'
   'Reference number of the finding within its report, for example "2023-001" '
   '(2 CFR 200.516(c)). Same value as reference_number in findings.';
 comment on column api_v1_1_0.findings_text.contains_chart_or_table is
+  E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 comment on column api_v1_1_0.findings_text.finding_text is
+  E'Text of the finding\n'
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '
   'and views of responsible officials (2 CFR 200.516(b)). May be tens of thousands of '
   'characters and may go on in the next row of the same finding.';

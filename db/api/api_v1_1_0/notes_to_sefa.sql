@@ -30,30 +30,41 @@ general?select=*,notes_to_sefa(*).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.notes_to_sefa.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.notes_to_sefa.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.notes_to_sefa.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.notes_to_sefa.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
-comment on column api_v1_1_0.notes_to_sefa.title is 'Title of the note; may be empty.';
+comment on column api_v1_1_0.notes_to_sefa.title is
+  E'Title of the note\n'
+  'Title of the note; may be empty.';
 comment on column api_v1_1_0.notes_to_sefa.accounting_policies is
+  E'Accounting policies\n'
   'Significant accounting policies used in preparing the SEFA (2 CFR 200.510(b)(6)). Long text '
   'that belongs to the report and repeats on each of its notes.';
 comment on column api_v1_1_0.notes_to_sefa.is_minimis_rate_used is
+  E'De minimis rate used\n'
   'Whether the auditee elected the de minimis indirect cost rate (2 CFR 200.414(f)): "Y", "N", '
   '"Both", or "GSA_MIGRATION" on migrated records. Repeats on each note of a report.';
 comment on column api_v1_1_0.notes_to_sefa.rate_explained is
+  E'Indirect cost rate explanation\n'
   'The auditee''s explanation of is_minimis_rate_used. Repeats on each note of a report.';
 comment on column api_v1_1_0.notes_to_sefa.content is
+  E'Text of the note\n'
   'Text of the note; may be thousands of characters, or empty where a report has only '
   'accounting policies.';
 comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
+  E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 

@@ -26,24 +26,31 @@ with federal_awards?select=*,passthrough(*).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.passthrough.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.passthrough.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.passthrough.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.passthrough.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.passthrough.award_reference is
+  E'Award reference\n'
   'Award that came through this entity, for example "AWARD-0001"; joins federal_awards with '
   'report_id.';
 comment on column api_v1_1_0.passthrough.passthrough_id is
+  E'Pass-through identifying number\n'
   'Identifying number that the pass-through entity gave the award; free text, may be empty or a '
   'phrase that says there is none.';
 comment on column api_v1_1_0.passthrough.passthrough_name is
+  E'Pass-through entity\n'
   'Name of the pass-through entity; free text, so spelling varies. ilike.*NAME* ignores upper '
   'and lower case.';
 

@@ -28,27 +28,36 @@ to itself.
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access, and
 rows of public ones do not tell of them: such a chain is shown as its public reports alone.';
 comment on column api_v1_1_0.resubmission.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins the other tables unless the report is '
   'superseded: then this table alone has it.';
 comment on column api_v1_1_0.resubmission.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs.';
 comment on column api_v1_1_0.resubmission.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.resubmission.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD.';
 comment on column api_v1_1_0.resubmission.version is
+  E'Version\n'
   'Number of the report within its chain; a later one is higher.';
 comment on column api_v1_1_0.resubmission.status is
+  E'Status\n'
   '"most_recent", "deprecated_via_resubmission" (superseded, see next_report_id) or '
   '"unknown_resubmission_status".';
 comment on column api_v1_1_0.resubmission.previous_report_id is
+  E'Previous report ID\n'
   'Report that this one replaces; null for the first of a chain.';
 comment on column api_v1_1_0.resubmission.next_report_id is
+  E'Next report ID\n'
   'Report that replaces this one; null for the last of a chain.';
 comment on column api_v1_1_0.resubmission.original_submission_date is
+  E'Date of the original submission\n'
   'fac_accepted_date of the first report in the chain of previous_report_id, YYYY-MM-DD.';
 
 grant select on api_v1_1_0.resubmission to api_public, api_tribal;

@@ -31,33 +31,50 @@ general?select=*,secondary_auditors(*).
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.secondary_auditors.report_id is
+  E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
   'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
 comment on column api_v1_1_0.secondary_auditors.auditee_uei is
+  E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
   'records that are older than UEIs. Same value as in general.';
 comment on column api_v1_1_0.secondary_auditors.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.secondary_auditors.fac_accepted_date is
+  E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
   'in general.';
 comment on column api_v1_1_0.secondary_auditors.auditor_ein is
+  E'Secondary auditor EIN\n'
   'Employer Identification Number (EIN) of the firm: nine digits without a dash, as text.';
-comment on column api_v1_1_0.secondary_auditors.auditor_name is 'Name of the firm.';
+comment on column api_v1_1_0.secondary_auditors.auditor_name is
+  E'Secondary audit firm\n'
+  'Name of the firm.';
 comment on column api_v1_1_0.secondary_auditors.contact_name is
+  E'Secondary auditor contact\n'
   'Name of the contact person at the firm.';
 comment on column api_v1_1_0.secondary_auditors.contact_title is
+  E'Secondary auditor contact’s title\n'
   'Title of the contact person at the firm.';
 comment on column api_v1_1_0.secondary_auditors.contact_email is
+  E'Secondary auditor contact’s email\n'
   'E-mail address of the contact person at the firm.';
 comment on column api_v1_1_0.secondary_auditors.contact_phone is
+  E'Secondary auditor contact’s phone\n'
   'Telephone number of the contact person at the firm, as text.';
-comment on column api_v1_1_0.secondary_auditors.address_street is 'Street address of the firm.';
-comment on column api_v1_1_0.secondary_auditors.address_city is 'City of the firm.';
+comment on column api_v1_1_0.secondary_auditors.address_street is
+  E'Secondary auditor street address\n'
+  'Street address of the firm.';
+comment on column api_v1_1_0.secondary_auditors.address_city is
+  E'Secondary auditor city\n'
+  'City of the firm.';
 comment on column api_v1_1_0.secondary_auditors.address_state is
+  E'Secondary auditor state\n'
   'State or territory of the firm, two-letter postal abbreviation.';
 comment on column api_v1_1_0.secondary_auditors.address_zipcode is
+  E'Secondary auditor ZIP code\n'
   'ZIP code of the firm: five or nine digits without a dash, as text.';
 
 grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;

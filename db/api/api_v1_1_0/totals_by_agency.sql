@@ -26,20 +26,27 @@ federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A submission and 
 for each agency that they concern, so that sums over agencies count them several times; dollars and
 awards add up to the totals by state.';
 comment on column api_v1_1_0.totals_by_agency.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.totals_by_agency.federal_agency_prefix is
+  E'Federal agency\n'
   'Federal agency, as in federal_awards: the first two digits of the Assistance Listing number, as text.';
 comment on column api_v1_1_0.totals_by_agency.submissions is
+  E'Submissions\n'
   'Number of submissions with an award of the agency.';
 comment on column api_v1_1_0.totals_by_agency.awards is
+  E'Awards\n'
   'Number of rows of federal_awards.';
 comment on column api_v1_1_0.totals_by_agency.amount_expended is
+  E'Amount expended\n'
   'Federal dollars expended under awards of the agency: the sum of amount_expended of federal_awards. '
   'What is passed through counts at each auditee that expends it.';
 comment on column api_v1_1_0.totals_by_agency.findings is
+  E'Findings\n'
   'Number of findings on awards of the agency: a finding on several of them counts once.';
 comment on column api_v1_1_0.totals_by_agency.material_weaknesses is
+  E'Material weaknesses\n'
   'Number of these findings that are a material weakness on at least one of these awards: is_material_weakness '
   'is "Y".';
 

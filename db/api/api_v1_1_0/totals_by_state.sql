@@ -25,20 +25,27 @@ Key: audit_year and auditee_state. The submissions of a row are those of
 general?audit_year=eq.2023&auditee_state=eq.CA. Federal money that one auditee passes through to another
 is expended by both, and counted for both.';
 comment on column api_v1_1_0.totals_by_state.audit_year is
+  E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.totals_by_state.auditee_state is
+  E'Auditee state\n'
   'State or territory of the auditee, as in general: two letters; null or empty where it is not stated.';
 comment on column api_v1_1_0.totals_by_state.submissions is
+  E'Submissions\n'
   'Number of submissions.';
 comment on column api_v1_1_0.totals_by_state.awards is
+  E'Awards\n'
   'Number of rows of federal_awards.';
 comment on column api_v1_1_0.totals_by_state.amount_expended is
+  E'Amount expended\n'
   'Federal dollars expended: the sum of amount_expended of federal_awards. What is passed through '
   'counts at each auditee that expends it.';
 comment on column api_v1_1_0.totals_by_state.findings is
+  E'Findings\n'
   'Number of findings: a finding on several awards counts once.';
 comment on column api_v1_1_0.totals_by_state.material_weaknesses is
+  E'Material weaknesses\n'
   'Number of findings that are a material weakness on at least one award: is_material_weakness is "Y".';
 
 grant select on api_v1_1_0.totals_by_state to api_public, api_tribal;
