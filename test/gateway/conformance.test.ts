@@ -45,16 +45,17 @@ beforeAll(async () => {
     "read_timeout: 65000": "read_timeout: 1000",
   });
   const upstream = await startUpstream(async (incoming, outgoing) => {
-    const { pathname } = new URL(incoming.url ?? "/", "http://a");
+    const { pathname, searchParams } = new URL(incoming.url ?? "/", "http://a");
     if (pathname === "/slow") await sleep(2000);
     if (pathname === "/broken" || incoming.destroyed) return void incoming.socket.destroy();
-    const [, status = "200"] = /^\/status\/(\d+)$/.exec(pathname) ?? [];
-    outgoing.writeHead(Number(status), {
+    const status = Number(searchParams.get("status") ?? 200);
+    outgoing.writeHead(status, {
       "Content-Type": "application/json; charset=utf-8",
       "Content-Range": "0-0/*",
       "Content-Location": incoming.url ?? "",
     });
-    outgoing.end(status === "200" ? await describeRequest(incoming) : '{"code":"PGRST001","hint":null}');
+    const error = { code: searchParams.get("code"), details: null, hint: null, message: "Refused." };
+    outgoing.end(status === 200 ? await describeRequest(incoming) : JSON.stringify(error));
   });
   started.push(upstream);
   gateway = await (kongProgram === undefined

@@ -34,7 +34,7 @@ describe("a query that runs longer than its tier allows", () => {
         code: "57014",
         details: null,
         hint:
-          "The query ran longer than this key may. Filter by report_id, audit_year, fac_accepted_date " +
+          "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date " +
           "or another indexed column, ask for fewer rows, or download the bulk files.",
         message: "canceling statement due to statement timeout",
       });

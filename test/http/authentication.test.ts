@@ -27,7 +27,8 @@ function expectUnauthorized({ status, headers, json }: Answer): void {
   expect(status).toBe(401);
   expect(headers["www-authenticate"]).toBeTruthy();
   expect(headers["content-type"]).toMatch(/^application\/json/);
-  expect(json.message).toBeTruthy();
+  expect(json.error).toEqual({ code: json.code, message: json.message });
+  expect(json.message).toContain("x-api-key");
 }
 
 describe("a query without a valid key", () => {

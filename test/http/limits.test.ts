@@ -34,6 +34,9 @@ describe("the demonstration key", () => {
       expect(answer.headers["x-ratelimit-remaining-hour"]).toBe(String(hour - count));
       expect(answer.headers["x-ratelimit-limit-day"]).toBe(String(day));
       expect(answer.headers["x-ratelimit-remaining-day"]).toBe(String(day - count));
+      // Of two limits, the one with fewer requests left.
+      expect(answer.headers["x-ratelimit-limit"]).toBe(String(hour));
+      expect(answer.headers["x-ratelimit-remaining"]).toBe(String(hour - count));
     }
     // In Redis, Kong counts the first request that it refuses, takes that back, and so answers one more.
     for (let extra = 0; isInRedis && extra < 2; extra += 1) {
@@ -56,7 +59,10 @@ describe("the demonstration key", () => {
       const remaining = Number(answer.headers["x-ratelimit-remaining-day"]);
       expect(remaining).toBeLessThanOrEqual(day - hour);
       expect(remaining).toBeGreaterThanOrEqual(isInRedis ? day - hour - 2 - claims.length : day - hour);
-      expect(answer.json).toMatchObject({ code: "OVER_RATE_LIMIT", message: "API rate limit exceeded" });
+      expect(answer.headers["x-ratelimit-remaining"]).toBe("0");
+      expect(answer.json).toMatchObject({ code: "OVER_RATE_LIMIT", error: { code: "OVER_RATE_LIMIT" } });
+      expect(answer.json.message).toBe(answer.json.error.message);
+      expect(answer.json.message).toContain("Retry-After");
     }
     expect((await request(`/general?limit=1&api_key=${target.keys.demo}`, { from })).status).toBe(429);
     expect((await request("/general?limit=1", { key: "demo", from: makeAddress() })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columns, tables } from "../support/columns.ts";
+import { columns, tables, totals } from "../support/columns.ts";
 import { keyNames, request } from "../support/target.ts";
 
 describe("a write", () => {
@@ -79,9 +79,19 @@ describe("a version", () => {
 });
 
 describe("what does not exist", () => {
-  it("is answered with 404", async () => {
-    for (const path of ["/no_such_table", "/rpc/no_such_function", "/data_set", "/api_keys"]) {
-      expect((await request(path, { key: "tribal" })).status, path).toBe(404);
-    }
+  it.each(["/no_such_table", "/rpc/no_such_function", "/data_set", "/api_keys", "/general/", "/v1/general"])(
+    "is answered with 404 and a message: %s",
+    async (path) => {
+      const answer = await request(path, { key: "tribal" });
+      expect([answer.status, typeof answer.json.message]).toEqual([404, "string"]);
+    },
+  );
+
+  it("names the tables of totals in answer to an aggregate", async () => {
+    const answer = await request("/federal_awards?select=audit_year,amount_expended.sum()", {
+      key: "individual",
+    });
+    expect(answer.status).toBe(400);
+    for (const table of totals) expect(answer.json.hint).toContain(table);
   });
 });

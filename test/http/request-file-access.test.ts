@@ -71,34 +71,70 @@ describe("request_file_access", () => {
     ["another field", '{"report": "x"}', /report_id/],
     ["one field too many", '{"report_id": "x", "more": 1}', /report_id/],
     ["null", '{"report_id": null}', /report_id/],
-    ["an array", '["x"]', /object/],
+    ["an array", '["x"]', /report_id/],
     ["not JSON", "report_id=x", /json/i],
     ["half of a JSON object", '{"report_id": "x', /json/i],
     ["nothing", "", /json/i],
   ])("answers 400 that names the fault: %s", async (_name, body, fault) => {
     const answer = await call("tribal", body);
     expect(answer.status).toBe(400);
-    expect(Object.keys(answer.json).sort()).toEqual(["code", "details", "hint", "message"]);
-    expect(answer.json.message).toMatch(fault);
+    expect(`${answer.json.message} ${answer.json.hint}`).toMatch(fault);
   });
 
   it("refuses a body that is too large", async () => {
     expect((await call("tribal", JSON.stringify({ report_id: "x".repeat(20_000) }))).status).toBe(413);
   });
 
-  it("is not to be had by GET", async () => {
-    const answer = await request(`/rpc/request_file_access?report_id=${suppressed}`, {
-      key: "tribal",
-      headers: { "accept-profile": "admin_api_v1_1_0" },
-    });
-    expect(answer.status).toBe(405);
-    expect(answer.text).not.toContain("access_uuid");
-  });
-
-  it("is not in the public version", async () => {
-    const answer = await call("tribal", JSON.stringify({ report_id: suppressed }), {
-      "content-profile": "api_v1_1_0",
-    });
-    expect(answer.status).toBe(404);
+  const body = () => JSON.stringify({ report_id: suppressed });
+  const path = "/rpc/request_file_access";
+  const { "content-profile": profile, ...json } = headers;
+  const mistakes: [string, number, () => [string, Request]][] = [
+    ["no content-profile", 404, () => [path, { method: "POST", headers: json, body: body() }]],
+    [
+      "the profile of the tables",
+      404,
+      () => [path, { method: "POST", headers: { ...json, "content-profile": "api_v1_1_0" }, body: body() }],
+    ],
+    [
+      "a profile that is not served",
+      406,
+      () => [path, { method: "POST", headers: { ...json, "content-profile": "admin_api_v9" }, body: body() }],
+    ],
+    [
+      "accept-profile alone",
+      404,
+      () => [path, { method: "POST", headers: { ...json, "accept-profile": profile }, body: body() }],
+    ],
+    ["GET", 405, () => [`${path}?report_id=${suppressed}`, { headers: { "accept-profile": profile } }]],
+    ["PUT", 405, () => [path, { method: "PUT", headers, body: body() }]],
+    ["no /rpc/", 405, () => ["/request_file_access", { method: "POST", headers, body: body() }]],
+    ["GET and no /rpc/", 404, () => ["/request_file_access", { headers }]],
+    ["a slash at the end", 405, () => [`${path}/`, { method: "POST", headers, body: body() }]],
+    ["no body", 400, () => [path, { method: "POST", headers }]],
+    [
+      "curl's default content-type",
+      404,
+      () => [
+        path,
+        {
+          method: "POST",
+          headers: { "content-profile": profile, "content-type": "application/x-www-form-urlencoded" },
+          body: body(),
+        },
+      ],
+    ],
+    [
+      "a lower-case report ID",
+      404,
+      () => [path, { method: "POST", headers, body: body().replace("GSAFAC", "gsafac") }],
+    ],
+  ];
+  it.each(mistakes)("says what to send after a request with %s", async (_mistake, status, write) => {
+    const [path, options] = write();
+    const answer = await request(path, { key: "tribal", ...options });
+    expect(answer.status).toBe(status);
+    for (const part of ["POST", `content-profile: ${profile}`, '{"report_id": "'])
+      expect(answer.json.hint).toContain(part);
+    expect(answer.text).not.toMatch(/access_uuid|schema cache/);
   });
 });

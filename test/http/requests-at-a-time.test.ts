@@ -47,11 +47,11 @@ describe("requests at a time", () => {
     for (const { status, headers, json } of refused) {
       expect(status).toBe(429);
       expect(headers["retry-after"]).toBe("1");
-      expect(json).toEqual({
+      expect(json).toMatchObject({
         code: "too_many_requests_at_a_time",
-        message: `Only ${places} requests may run at a time.`,
+        message: `More than ${places} requests are running at the same time.`,
         details: "They are counted by key.",
-        hint: "Wait for an answer before you send the next request.",
+        hint: "Wait for a response before you send the next request.",
       });
     }
     const other = key === "individual" ? "tribal" : "individual";

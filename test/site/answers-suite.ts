@@ -33,7 +33,7 @@ export function testAnswers(getSite: () => Site): void {
          values ('another', '[]', false, '{}', '{}')`,
       );
       await page.getByRole("button", { name: "Next" }).click();
-      await page.getByText("412: The data set or the API has changed since this ETag was given.").waitFor();
+      await page.getByText("412: The data set or the API has changed since this ETag was sent.").waitFor();
       await page.getByRole("button", { name: "Start again from the first row" }).click();
       await waitForRows(page, 1);
       // Next, and again.

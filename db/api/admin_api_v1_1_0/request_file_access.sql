@@ -1,4 +1,4 @@
--- Step 2 of the way to a suppressed report's PDF: a one-time token for a report that the caller may see.
+-- Step 2 of the way to a suppressed report's PDF: returns a one-time token for a report that the caller may see.
 create type admin_api_v1_1_0.file_access as (access_uuid uuid, expires_at timestamptz);
 comment on type admin_api_v1_1_0.file_access is 'A one-time access token and when it stops working.';
 
@@ -11,17 +11,17 @@ declare
 begin
   if request_file_access.report_id is null then
     perform request.refuse(
-      400, 'report_id_missing', 'report_id must not be null.', null,
+      400, 'report_id_missing', 'report_id is null.', null,
       'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
     );
   end if;
-  -- Row-level security decides: the caller reads dissemination.general with its own rights.
+  -- Row-level security decides, because the caller reads dissemination.general with its own rights.
   if not exists (
     select from dissemination.general where general.report_id = request_file_access.report_id
   ) then
     perform request.refuse(
       404, 'report_not_found', 'There is no report with this report_id.', null,
-      'A report_id looks like 2023-06-GSAFAC-0000000001.'
+      'Copy the report ID from general, capital letters included, and send POST with the header content-profile: admin_api_v1_1_0 and the body {"report_id": "2023-06-GSAFAC-0000000001"}.'
     );
   end if;
   perform set_config('response.headers',
@@ -40,14 +40,14 @@ comment on function admin_api_v1_1_0.request_file_access(text) is
 Returns a one-time access_uuid, valid for 1 minute. Fetch {app_url}/dissemination/report/pdf/ota/{access_uuid} with it: the answer redirects to the file. Needs an API key with Tribal access.';
 grant execute on function admin_api_v1_1_0.request_file_access(text) to api_tribal;
 
--- PostgREST falls back to this when the body's fields are not those of the function above.
+-- PostgREST calls this if the body's fields are not the parameters of the function above.
 create function admin_api_v1_1_0.request_file_access(jsonb)
 returns admin_api_v1_1_0.file_access
 language plpgsql volatile security invoker set search_path = ''
 as $$
 begin
   perform request.refuse(
-    400, 'report_id_missing', 'The body must be a JSON object with the field report_id and no other.', null,
+    400, 'report_id_missing', 'The body is not a JSON object with the field report_id and no other.', null,
     'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
   );
 end

@@ -1,15 +1,15 @@
--- What PostgREST runs before each request (PostgREST: db-pre-request), as gateway.
+-- PostgREST runs this before each request (PostgREST: db-pre-request), as gateway.
 --
--- A deployment takes the lock exclusively for the moment in which it replaces the API schemas. So a request meets
--- the old API from its ETag to its last row, or the new one, and never the first half of one and the second of the
--- other. What it may see is decided after the lock is there, by a function that is looked up then.
+-- A deployment holds the lock exclusively while it replaces the API schemas. So a request sees either the old API or the new
+-- one, from its ETag to its last row. request.decide() is looked up only after the lock is granted.
 --
--- Everything that PostgREST runs afterwards names its schemas, except for what it takes for a column: PostgreSQL reads
--- `general.findings` as findings(general), and each row would be repeated for each of its findings. Without the API schemas
--- on the search path, no such function is found. With `request` on it, those of PostgreSQL are ambiguous (whole_row.sql).
--- A function cannot pin the path that it sets, so this one names all schemas.
+-- PostgREST qualifies every name it uses except columns. PostgreSQL reads `general.findings` as findings(general) if such a
+-- function is on the search path, and would repeat each row for each of its findings. So the API schemas are not on the
+-- search path; `request` is, to make PostgreSQL's own functions ambiguous (whole_row.sql). A function cannot pin the search
+-- path that it sets, so this one qualifies every name.
 --
--- This function and request.pre_config() are replaced in place, never dropped: PostgREST may be about to call them.
+-- Deployments replace this function and request.pre_config() in place and never drop them, because PostgREST may be about to
+-- call them.
 create or replace function request.authorize()
 returns void
 language plpgsql volatile security invoker
@@ -21,5 +21,5 @@ begin
   perform request.decide();
 end
 $$;
-comment on function request.authorize is 'Waits for a deployment that is replacing the API, then decides (PostgREST: db-pre-request).';
+comment on function request.authorize is 'Waits until no deployment is replacing the API, then calls request.decide() (PostgREST: db-pre-request).';
 grant execute on function request.authorize to gateway;

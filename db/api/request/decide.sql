@@ -1,11 +1,10 @@
--- Decides what the key of this request may see. request.authorize() calls it, as gateway, before the query.
+-- Decides what this request's key may see. request.authorize() calls it as gateway, before the query.
 --
--- X-Api-Key-Sha256, X-Filter-Report-Id and X-Real-IP are trusted: the gateway sets or removes them in each request.
+-- X-Api-Key-Sha256, X-Filter-Report-Id and X-Real-IP are trusted, because the gateway sets or removes them in every request.
 --
--- Each request pays for each statement here, for each function called, and for each expression: few of all (decision 17).
--- set_config() in an assignment costs half of it in a statement. What the statements ask for is found by a key that is
--- unique, so that there is no better plan for one value than for another, and none is made anew at each request: they go by
--- indexes, since a plan that was kept from when there were three keys would read all of 100,000.
+-- Every request pays for each statement, function call and expression here, so there are few (decision 17). set_config() in
+-- an assignment costs half of what it costs in a statement. Every lookup uses a unique index, so a generic plan is always
+-- the best one. enable_seqscan is off because a plan that was made for three keys would scan all of 100,000.
 create function request.decide()
 returns void
 language plpgsql volatile security invoker
@@ -44,28 +43,31 @@ begin
   select * into key from request.keys where keys.key_sha256 = hash;
   if not found then
     perform request.refuse(
-      401, 'API_KEY_INVALID', 'The API key is not valid.', 'It is unknown, revoked or expired.',
-      'Send a valid key in the header x-api-key.', '{"WWW-Authenticate": "Key"}'
+      401, 'API_KEY_INVALID',
+      'The API key is not valid. Send a key in the header x-api-key. The home page says how to get one.',
+      'It is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
+      '{"WWW-Authenticate": "Key"}'
     );
   end if;
 
   if not key.is_open then
     perform request.refuse(
       503, 'service_switched_off', 'This service is switched off.', 'Previews answer only while someone uses them.',
-      'Its operator can switch it on: npm run refresh -- --requests on.'
+      'Ask its operator to switch it on: npm run refresh -- --requests on.'
     );
   end if;
 
   if profile <> '' then
-    -- A version that was removed a moment ago, before PostgREST has read its configuration again.
+    -- The version was removed and PostgREST has not yet reloaded its configuration.
     if to_regnamespace(profile) is null then
-      perform request.refuse(406, 'PGRST106', format('The schema %s is not served any more.', profile));
+      perform request.refuse(406, 'PGRST106', format('The schema %s is no longer served.', profile), null,
+        'Leave out the profile header to use the default version. The reference lists the versions.');
     end if;
-    -- Who may use a schema is written in its grants.
+    -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
       perform request.refuse(
-        401, 'tribal_key_required', 'This needs an API key with Tribal access.', null,
-        'Tribal keys are issued under an agreement that a federal official approved.',
+        401, 'tribal_key_required', 'This version needs an API key with Tribal access.', null,
+        'Tribal keys are issued under an agreement that a federal official has approved. The home page says how to get one.',
         '{"WWW-Authenticate": "Key"}'
       );
     end if;
@@ -83,10 +85,9 @@ begin
     || set_config('statement_timeout', key.statement_timeout, true)
     || set_config('role', key.database_role, true);
 
-  -- The description of the API at / comes from what PostgREST remembers of the schemas, which may be a moment old:
-  -- it has no ETag.
+  -- The description of the API at / has no ETag, because PostgREST writes it from its schema cache, which may be outdated.
   if is_read and path <> '/' then
-    -- The same data set, API schemas and tier give the same answer to the same request.
+    -- The same data set, API schemas and tier give the same response to the same request.
     select
       '"' || md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier)) || '"' as etag,
       data_set.id as data_set_id,
@@ -94,12 +95,12 @@ begin
     into answer from dissemination.data_set;
     if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
       perform request.refuse(
-        412, 'data_set_changed', 'The data set or the API has changed since this ETag was given.',
-        format('The ETag is now %s.', answer.etag), 'Start again from the first page.',
+        412, 'data_set_changed', 'The data set or the API has changed since this ETag was sent.',
+        format('The ETag is now %s.', answer.etag), 'Start again from the first page, without If-Match.',
         jsonb_build_object('ETag', answer.etag)
       );
     end if;
-    -- The tag alone is what clients send that ask again, and request.matches_etag() costs more than all the rest.
+    -- Most clients send this tag alone, and request.matches_etag() costs more than all the rest.
     if
       headers ->> 'if-none-match' = answer.etag
       or headers ? 'if-none-match' and request.matches_etag(headers ->> 'if-none-match', answer.etag, false)
@@ -122,7 +123,7 @@ begin
   end if;
   done := set_config('response.headers', answer_headers, true);
 
-  -- The gateway copies the query parameter report_id into this header, and drops what the client sent in it.
+  -- The gateway sets this header from the query parameter report_id, and removes the client's.
   if
     path = '/general'
     and headers ->> 'x-filter-report-id' like 'eq.%'
@@ -132,19 +133,19 @@ begin
   then
     perform request.refuse(
       404, 'report_not_found', 'There is no report with this report_id.', null,
-      'A report_id looks like 2023-06-GSAFAC-0000000001.'
+      'Check the report ID. It is case-sensitive (example: 2023-06-GSAFAC-0000000001).'
     );
   end if;
 
-  -- Counted by locks of the transactions, so exactly, by whatever gateway and PostgREST they came; each server counts for
-  -- itself. Last, so that who waits for a publication above holds no place.
+  -- Transaction locks count exactly, across all gateways and PostgREST processes; each database server counts for itself.
+  -- This comes last, so that a request that waits for a publication above does not hold a place.
   counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-real-ip') else key.id::text end;
   while not pg_try_advisory_xact_lock(hashtext(counted), place) loop
     place := place + 1;
     if place > key.requests_at_a_time then
       perform request.refuse(
-        429, 'too_many_requests_at_a_time', format('Only %s requests may run at a time.', key.requests_at_a_time),
-        format('They are counted by %s.', key.limited_by), 'Wait for an answer before you send the next request.',
+        429, 'too_many_requests_at_a_time', format('More than %s requests are running at the same time.', key.requests_at_a_time),
+        format('They are counted by %s.', key.limited_by), 'Wait for a response before you send the next request.',
         '{"Retry-After": "1"}'
       );
     end if;
@@ -152,5 +153,5 @@ begin
 end
 $$;
 comment on function request.decide is
-  'Finds the key, switches to its role and limits, answers 401, 404, 304, 412 and 429, and sets the headers of the answer.';
+  'Finds the key, switches to its role and limits, answers 401, 404, 304, 412 and 429, and sets the response headers.';
 grant execute on function request.decide to gateway;

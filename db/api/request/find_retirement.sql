@@ -1,4 +1,4 @@
--- What an answer of a version that is to be removed says about it: Deprecation (RFC 9745), Sunset (RFC 8594), Link.
+-- Response headers of a version that will be removed: Deprecation (RFC 9745), Sunset (RFC 8594), Link.
 create function request.find_retirement(profile text)
 returns jsonb
 language sql stable security definer set search_path = ''
@@ -20,7 +20,7 @@ as $$
         and retired_versions.version = (
           select served_schemas.version
           from publication.served_schemas
-          -- Clients that name no version get the first one.
+          -- Clients that do not name a version get the first one.
           where served_schemas.name = profile or (coalesce(profile, '') = '' and served_schemas.place = 1)
         )
     ),
@@ -28,5 +28,5 @@ as $$
   )
 $$;
 comment on function request.find_retirement is
-  'The headers Deprecation, Sunset and Link of a version that is to be removed, as PostgREST takes them; none of any other.';
+  'The headers Deprecation, Sunset and Link of a version that will be removed, in PostgREST''s format; [] for other versions.';
 grant execute on function request.find_retirement to gateway;

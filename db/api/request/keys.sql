@@ -1,5 +1,5 @@
--- What each key may do now. A revoked or expired key has no row here from the next request on.
--- A view and not a function: request.decide() reads it at each request, and a call costs as much as the reading.
+-- What each key may do now. A key that is revoked or expires has no row here, which the next request notices.
+-- This is a view because a function call would double the cost, and request.decide() reads it in every request.
 create view request.keys as
 select
   active_keys.id,
@@ -19,8 +19,8 @@ select
   ) as api_schemas_sha256,
   exists (select from deployment.retired_versions) as has_retired_versions
 from access.active_keys;
-comment on view request.keys is 'The active keys, with what applies to all of them.';
-comment on column request.keys.statement_timeout is 'Milliseconds, as statement_timeout takes them.';
-comment on column request.keys.is_use_recorded is 'Whether today (UTC) is written down as its last use.';
-comment on column request.keys.is_open is 'Whether requests are answered at all.';
+comment on view request.keys is 'The active keys, each with the settings that apply to all keys.';
+comment on column request.keys.statement_timeout is 'In milliseconds, for statement_timeout.';
+comment on column request.keys.is_use_recorded is 'Whether its last-used date is today (UTC).';
+comment on column request.keys.is_open is 'Whether the service is switched on.';
 grant select on request.keys to gateway;

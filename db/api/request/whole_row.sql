@@ -1,14 +1,15 @@
 -- PostgreSQL reads `general.to_jsonb` as to_jsonb(general). So select=json_agg would put a whole table into one row, past
--- the limit on rows, and select=federal_awards(to_json,to_jsonb,row_to_json) would return each award three times, past the
--- bound on weight. A second function of the same name that also takes a row makes the call ambiguous, and PostgreSQL then
--- answers that there is no such column. These functions are found because request.authorize() puts this schema on the
--- search path. They take the rows of every served view, because a deployment casts those to whole_row. PostgREST's own
--- calls of json_agg and row_to_json pass rows of no view, for which there is no cast, and mean PostgreSQL's own.
+-- the row limit, and select=federal_awards(to_json,to_jsonb,row_to_json) would return each award three times, past the limit
+-- on embedded bytes. A second function of the same name that also accepts the row makes the call ambiguous, and PostgreSQL
+-- answers that there is no such column. These functions are found because request.authorize() puts this schema on the search
+-- path, and they accept the rows of every served view because deployments create casts from those to whole_row. PostgREST's
+-- own calls of json_agg and row_to_json pass rows of no view, so they still reach PostgreSQL's functions.
 -- pgls-ignore lint/safety/creatingEnum: it never has values
 create type request.whole_row as enum ();
-comment on type request.whole_row is 'What makes a function over the rows of a view ambiguous. It has no values.';
+comment on type request.whole_row is 'Makes functions over the rows of a view ambiguous. It has no values.';
 
--- The names come from the catalog, because each version of PostgreSQL adds some. No grants: the functions never run.
+-- The names come from the catalog, because each version of PostgreSQL adds some. There are no grants, because the functions
+-- never run.
 do $$
 declare
   taken record;
@@ -52,4 +53,4 @@ begin
   end loop;
 end
 $$;
-comment on function request.cast_views is 'Casts the rows of each served view to request.whole_row. A deployment runs it once the views are there.';
+comment on function request.cast_views is 'Creates casts from the rows of each served view to request.whole_row. Deployments run it after they create the views.';

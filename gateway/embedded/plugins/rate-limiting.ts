@@ -72,8 +72,10 @@ function describeUsage(
     const reset = window.start + window.seconds - now;
     if (remaining <= tightest.remaining) tightest = { limit, remaining, reset };
   }
-  setHeader(headers, "RateLimit-Limit", tightest.limit);
-  setHeader(headers, "RateLimit-Remaining", tightest.remaining);
+  for (const prefix of ["", "X-"]) {
+    setHeader(headers, `${prefix}RateLimit-Limit`, tightest.limit);
+    setHeader(headers, `${prefix}RateLimit-Remaining`, tightest.remaining);
+  }
   setHeader(headers, "RateLimit-Reset", tightest.reset);
   return tightest.reset;
 }

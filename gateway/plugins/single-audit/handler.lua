@@ -123,12 +123,13 @@ function handler:header_filter()
       response.set_header("Retry-After", "30")
     end
   end
-  if not context.is_refused and mend_answer.is_mended(source, status) then
+  local path = context.path or "/"
+  if not context.is_refused and mend_answer.is_mended(source, status, path) then
     response.clear_header("Content-Length")
     if source ~= "service" then
       response.set_header("Content-Type", refusal.content_type)
     end
-    kong.ctx.plugin.mended = { source = source, status = status }
+    kong.ctx.plugin.mended = { source = source, status = status, path = path }
   end
 end
 
@@ -137,7 +138,7 @@ function handler:body_filter()
   if mended then
     local body = kong.response.get_raw_body()
     if body then
-      kong.response.set_raw_body(mend_answer.mend(mended.source, mended.status, body))
+      kong.response.set_raw_body(mend_answer.mend(mended.source, mended.status, body, mended.path))
     end
   end
 end

@@ -1,23 +1,25 @@
 -- Rewrites PostgREST's errors that a client could not act on, and all errors of Kong and nginx, so that every error is JSON,
 -- whatever the client accepts.
 
+local file_access = require "kong.plugins.single-audit.file_access"
 local refusal = require "kong.plugins.single-audit.refusal"
 
 local TRY_AGAIN = "Send the request again in half a minute."
 local AWAY = refusal.body("database_away", "The database cannot be reached.", TRY_AGAIN)
-local TIMEOUT_HINT = "The query ran longer than this key may. Filter by report_id, audit_year, fac_accepted_date "
+local TIMEOUT_HINT = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
   .. "or another indexed column, ask for fewer rows, or download the bulk files."
+local AGGREGATE_HINT = "totals_by_state and totals_by_agency have totals by year. For other totals, download the bulk files."
 
 local KONG_ERRORS = {
   [400] = refusal.body("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
-  [404] = refusal.body("no_such_table", "There is no such table.", "GET / lists the tables."),
+  [404] = refusal.body("no_such_table", "There is no such table.", "Send the request to /<table>. GET / lists the tables."),
   [405] = refusal.body("method_not_allowed", "This API is read-only.", "Use GET or HEAD."),
   [408] = refusal.body("request_timeout", "The request did not arrive in time.", "Send it again."),
   [413] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
-  [414] = refusal.body("uri_too_long", "The URL is too long.", "Ask in several requests."),
+  [414] = refusal.body("uri_too_long", "The URL is too long.", "Split the query into several requests."),
   [429] = refusal.body(
-    "OVER_RATE_LIMIT", "API rate limit exceeded",
-    "Wait for as many seconds as Retry-After says, or use an API key of your own."
+    "OVER_RATE_LIMIT", "Too many requests were sent with this API key. Wait for the seconds that the header Retry-After names.",
+    "Send a key of your own in the header x-api-key instead of DEMO_KEY. The home page says how to get one."
   ),
   [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),
   [502] = refusal.body("api_away", "The API cannot be reached.", TRY_AGAIN),
@@ -27,20 +29,20 @@ local KONG_ERRORS = {
 
 local OTHER_ERROR = refusal.body("request_refused", "The gateway cannot serve this request.", "Send a plain GET request.")
 
+-- The statuses of PostgREST's errors that this file rewrites on every path.
+local MENDED = { [400] = true, [401] = true, [429] = true, [500] = true, [503] = true }
+
 local mend_answer = {}
 
 --- @param source  "service" for PostgREST's answer, "exit" or "error" for Kong's
 --- @return whether to rewrite the body, which must be held back until it is complete
-function mend_answer.is_mended(source, status)
-  if source == "service" then
-    return status == 400 or status == 500 or status == 503
-  end
-  return status >= 400
+function mend_answer.is_mended(source, status, path)
+  return status >= 400 and (source ~= "service" or MENDED[status] or file_access.is_meant(path))
 end
 
 --- @param body  the complete body
 --- @return the body that the client gets
-function mend_answer.mend(source, status, body)
+function mend_answer.mend(source, status, body, path)
   if source ~= "service" then
     return KONG_ERRORS[status] or OTHER_ERROR
   end
@@ -48,9 +50,14 @@ function mend_answer.mend(source, status, body)
   -- without a code.
   if body:find('^{"code":"PGRST00') or body:find('^{"code":"",') then
     return AWAY
-  end
-  if body:find('"canceling statement due to statement timeout"', 1, true) then
+  elseif status == 401 or status == 429 then
+    return refusal.add_error(body)
+  elseif status < 500 and file_access.is_meant(path) then
+    return file_access.explain(body)
+  elseif body:find('"canceling statement due to statement timeout"', 1, true) then
     return (body:gsub('"hint":null', '"hint":"' .. TIMEOUT_HINT .. '"', 1))
+  elseif body:find('"code":"PGRST123"', 1, true) then
+    return (body:gsub('"hint":null', '"hint":"' .. AGGREGATE_HINT .. '"', 1))
   end
   return body
 end

@@ -1,16 +1,24 @@
--- Refusals in the form of PostgREST's errors: {code, message, details, hint}.
+-- Refusals in the form of PostgREST's errors: {code, message, details, hint}; and {error: {code, message}}, where clients of
+-- api.data.gov look.
 
 local JSON = "application/json; charset=utf-8"
 
 local function quote(text)
-  return text and '"' .. text .. '"' or "null"
+  return text and '"' .. text:gsub('"', '\\"') .. '"' or "null"
 end
 
 local refusal = { content_type = JSON }
 
---- The body of an error. The texts are the plugin's own and need no JSON escaping.
-function refusal.body(code, message, hint, details)
-  return '{"code":"' .. code .. '","message":"' .. message .. '","details":' .. quote(details) .. ',"hint":' .. quote(hint) .. "}"
+--- The body of an error. The texts are the plugin's own: of what JSON escapes, they hold quotation marks alone.
+function refusal.body(code, message, hint)
+  local body = '{"code":%s,"message":%s,"details":null,"hint":%s}'
+  return refusal.add_error(body:format(quote(code), quote(message), quote(hint)))
+end
+
+--- Adds {error: {code, message}} to the body of an error.
+function refusal.add_error(body)
+  local fields, code, message = body:match("^(.*)}$"), body:match('"code":("[^"]*")'), body:match('"message":("[^"\\]*")')
+  return fields and code and message and fields .. ',"error":{"code":' .. code .. ',"message":' .. message .. "}}" or body
 end
 
 --- The response to a refused request.

@@ -1,9 +1,9 @@
 -- Refuses requests that would cost PostgREST too much before any timeout starts, requests that tell Kong to drop headers,
 -- and requests with bytes that PostgREST cannot read. The limits are in gateway/kong.yml.
 
+local file_access = require "kong.plugins.single-audit.file_access"
 local refusal = require "kong.plugins.single-audit.refusal"
 
-local CALL = "/rpc/request_file_access"
 local READS = { GET = true, HEAD = true, OPTIONS = true }
 local CONNECTION_OPTIONS = { close = true, ["keep-alive"] = true, te = true, upgrade = true, ["http2-settings"] = true }
 local LISTS = { select = true, order = true, columns = true, on_conflict = true }
@@ -34,27 +34,29 @@ end
 local function refuse_key(key)
   if not key.hash then
     local code = key.is_missing and "API_KEY_MISSING" or "API_KEY_INVALID"
-    local message = key.is_missing and "The request has no API key." or "The API key is not valid."
+    local problem = key.is_missing and "The request has no API key." or "The API key is not valid."
     return refusal.new(
-      401, code, message,
-      "Send your API key in the header x-api-key, or try DEMO_KEY. The home page says how to get a key of your own.",
-      { ["WWW-Authenticate"] = "Key" }
+      401, code, problem .. " Send a key in the header x-api-key. The home page says how to get one.",
+      "Use DEMO_KEY to try the API.", { ["WWW-Authenticate"] = "Key" }
     )
   end
 end
 
 local function refuse_method(method, path)
-  if not READS[method] and not (method == "POST" and path == CALL) then
-    return refusal.new(
-      405, "method_not_allowed", "This API is read-only.",
-      "Use GET or HEAD. The one exception is POST " .. CALL .. ".", { Allow = "GET, HEAD, OPTIONS" }
-    )
+  if path == file_access.path and method ~= "POST" and method ~= "OPTIONS" then
+    return refusal.new(405, "method_not_allowed", "This function needs POST.", file_access.hint, { Allow = "POST, OPTIONS" })
+  elseif path ~= file_access.path and not READS[method] then
+    local hint = file_access.is_meant(path) and file_access.hint or "Use GET or HEAD."
+    return refusal.new(405, "method_not_allowed", "This API is read-only.", hint, { Allow = "GET, HEAD, OPTIONS" })
   end
 end
 
 local function refuse_path(request)
-  if not is_table_path(request.path) or request.raw_path:find("[\128-\255]") then
-    return refusal.new(404, "no_such_table", "There is no such table.", "GET / lists the tables.")
+  local path = request.path
+  -- PostgREST answers {} to any other path.
+  if not is_table_path(path) or path:find("/", 2, true) and not path:find("^/rpc/[^/]+$")
+    or request.raw_path:find("[\128-\255]") then
+    return refusal.new(404, "no_such_table", "There is no such table.", "Send the request to /<table>. GET / lists the tables.")
   end
 end
 
@@ -150,8 +152,8 @@ local refuse_request = { is_table_path = is_table_path }
 --- @return a refusal, or nil
 function refuse_request.judge(request, config)
   return refuse_key(request)
-    or refuse_path(request)
     or refuse_method(request.method, request.path)
+    or refuse_path(request)
     or refuse_headers(request)
     or refuse_body(request)
     or refuse_query(request.query, config)

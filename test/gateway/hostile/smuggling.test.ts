@@ -108,7 +108,7 @@ describe.each([
         const bytes = `${method} /attack HTTP/1.1\r\nHost: a\r\n${keyLine}\r\n${head}\r\n\r\n${body}`;
         const attack = sendBytes(gateway.url, bytes);
         for (const turn of [1, 2, 3]) {
-          const path = `/witness/${turn}`;
+          const path = `/witness_${turn}`;
           const answer = await send(gateway, path, { headers: { "x-api-key": keys.other } });
           if (answer.body.toString() !== path) wrong.push(`${name}: ${answer.status} ${answer.body}`);
           if (turn === 1) await attack;
