@@ -38,7 +38,10 @@ export function testRefusals(getSite: () => Site): void {
   it("of an unknown report is 404, with the hint what an ID looks like", async () => {
     const { page, leave } = await site.open(`${start}/general?report_id=eq.2023-06-GSAFAC-9999999999`);
     await page.getByText("404: There is no report with this report_id.").waitFor();
-    await page.getByText(/case-sensitive \(example/).first().waitFor();
+    await page
+      .getByText(/case-sensitive \(example/)
+      .first()
+      .waitFor();
     await leave();
   });
 
