@@ -2,20 +2,22 @@
 # Starts Kong. `start.sh KONG_YML COMMAND…` fills in where PostgREST and the counters are, writes the result to
 # KONG_DECLARATIVE_CONFIG, and then becomes COMMAND.
 #
-# POSTGREST_URL      where PostgREST is
-# REDIS_HOST         the Redis in which several gateways count together; without it, each gateway counts for itself
-# REDIS_PORT         6379 if unset
-# SECRETS_DIRECTORY  if set, holds the files gateway_token and, with REDIS_HOST, counters_password. Kong reads secrets only
-#                    from its environment; this way, no other process has them in its environment.
-# KONG_BIN           the program that checks the result; kong if unset
+# POSTGREST_URL         where PostgREST is, as http://HOST:PORT
+# POSTGREST_WRITER_URL  the PostgREST that is sent calls, if POSTGREST_URL reads from replicas
+# REDIS_HOST            the Redis in which several gateways count together; without it, each gateway counts for itself
+# REDIS_PORT            6379 if unset
+# SECRETS_DIRECTORY     if set, holds the files gateway_token and, with REDIS_HOST, counters_password. Kong reads secrets only
+#                       from its environment; this way, no other process has them in its environment.
+# KONG_BIN              the program that checks the result; kong if unset
 set -eu
 
 template=$1
 shift
 : "${POSTGREST_URL:?Set POSTGREST_URL to the address of PostgREST, such as http://postgrest:3000}"
-case "$POSTGREST_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
+POSTGREST_WRITER_URL=${POSTGREST_WRITER_URL:-$POSTGREST_URL}
+case "$POSTGREST_URL$POSTGREST_WRITER_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
   *[!][A-Za-z0-9.:/_-]*)
-    echo "POSTGREST_URL, REDIS_HOST or REDIS_PORT is not an address. Correct it (example: http://postgrest:3000)." >&2
+    echo "POSTGREST_URL, POSTGREST_WRITER_URL, REDIS_HOST or REDIS_PORT is not an address. Correct it (example: http://postgrest:3000)." >&2
     exit 1
     ;;
 esac
@@ -23,7 +25,7 @@ counters=local
 [ -z "${REDIS_HOST:-}" ] || counters=redis
 # Kong accepts sync_rate only with Redis.
 drop_sync_rate() { if [ "$counters" = redis ]; then cat; else grep -v ' sync_rate:'; fi; }
-sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${COUNTERS}|$counters|g" \
+sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${POSTGREST_WRITER_URL}|$POSTGREST_WRITER_URL|g" -e "s|\${COUNTERS}|$counters|g" \
   -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" "$template" \
   | drop_sync_rate > "$KONG_DECLARATIVE_CONFIG"
 if [ -n "${SECRETS_DIRECTORY:-}" ]; then

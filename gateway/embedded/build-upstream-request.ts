@@ -24,7 +24,7 @@ export function removeHopByHop(headers: Headers): Headers {
  * its end (RFC 9112, 6.3), or the rest is the next client's request.
  */
 export function buildUpstreamRequest(
-  { method, path, rawPath, query, address, headers }: Exchange,
+  { method, path, rawPath, query, address, headers, target }: Exchange,
   client: IncomingMessage,
   body: Buffer,
   service: Service,
@@ -47,7 +47,7 @@ export function buildUpstreamRequest(
   removeHopByHop(headers);
   for (const name of OF_REQUESTS) headers.delete(name);
   if (wantsTrailers) setHeader(headers, "TE", "trailers");
-  const { host, hostname, port } = new URL(service.url);
+  const { host, hostname, port } = new URL(target ? `http://${target}` : service.url);
   setHeader(headers, "Host", host);
   const hasLength = client.headers["content-length"] !== undefined;
   if (body.length > 0 || hasLength) setHeader(headers, "Content-Length", body.length);

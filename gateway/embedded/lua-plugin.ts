@@ -29,12 +29,14 @@ export async function loadLuaPlugin(name: string, config: Record<string, string 
         else exchange.query = text;
       });
     },
-    access({ id, headers }) {
+    access(exchange) {
+      const { id, headers } = exchange;
       let answer: Answer | undefined;
       const own: Headers = new Map();
       const changes = call("access", id);
       applyChanges(changes, changes.startsWith("X") ? own : headers, (kind, text) => {
         if (kind === "X") answer = { status: Number(text), headers: own };
+        else if (kind === "T") exchange.target = text;
         else if (answer) answer.body = text;
       });
       return answer;

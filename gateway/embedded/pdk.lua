@@ -56,7 +56,10 @@ kong = {
     get_raw_path = function() return request.raw_path end,
     get_raw_query = function() return request.query end,
   },
-  service = { request = { set_header = set_header, clear_header = clear_header } },
+  service = {
+    request = { set_header = set_header, clear_header = clear_header },
+    set_target = function(host, port) change("T", host .. ":" .. port) end,
+  },
   response = {
     get_source = function() return request.source end,
     get_status = function() return request.status end,

@@ -17,6 +17,8 @@ export interface Exchange {
   readonly headers: Headers;
   /** What every answer to this request will carry. */
   readonly answerHeaders: Headers;
+  /** Host and port to ask instead of the service's. */
+  target?: string;
   /** The path, if it cannot hold a key. */
   loggedPath?: string;
 }

@@ -95,7 +95,8 @@ function fillPlaceholders(text: string, env: Environment): string {
     .replace(/^ *#.*$/gm, "")
     .replace(placeholder, (_, variable: string | undefined, secret = "") => {
       const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
-      const value = new Map(Object.entries({ ...env, ...local })).get(name);
+      const { POSTGREST_URL, POSTGREST_WRITER_URL = POSTGREST_URL } = env;
+      const value = new Map(Object.entries({ ...env, POSTGREST_WRITER_URL, ...local })).get(name);
       if (!value) throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
       return value;
     });

@@ -97,6 +97,10 @@ function handler:access(config)
     return kong.response.exit(refused.status, refused.body, refused.headers)
   end
 
+  if context.method == "POST" then
+    local host, port = config.writer_url:match("^http://(.+):(%d+)$")
+    kong.service.set_target(host, tonumber(port))
+  end
   -- PostgREST trusts the gateway's token, and with it these headers, which no client can set.
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(context.headers, "x-filter-report-id", report_filter(context.query))
