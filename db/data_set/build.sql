@@ -73,7 +73,7 @@ where steps.earlier_id <> steps.later_id;
 
 -- What the public is told of such a chain: what it would be if its public members were all. One that is left alone looks
 -- as if it had never been submitted again.
-create unlogged table staging.told as
+create unlogged table staging.public_chains as
 with recursive ancestors as (
   select public_steps.later_id as report_id, public_steps.earlier_id as ancestor_id from staging.public_steps
   union
@@ -106,12 +106,12 @@ select
     when places.previous_report_id is not null then 'most_recent'
   end)::varchar(30) as status
 from places;
-analyze staging.told;
+analyze staging.public_chains;
 
 update staging.reports
-set is_superseded = told.next_report_id is not null
-from staging.told
-where told.report_id = reports.report_id;
+set is_superseded = public_chains.next_report_id is not null
+from staging.public_chains
+where public_chains.report_id = reports.report_id;
 
 create schema disclosed_next;
 create schema suppressed_next;
@@ -190,16 +190,16 @@ select
   source.data_source,
   source.is_aicpa_audit_guide_included,
   source.is_additional_ueis,
-  coalesce(case when told.report_id is null then source.resubmission_version else told.version end, 0)
+  coalesce(case when public_chains.report_id is null then source.resubmission_version else public_chains.version end, 0)
     as resubmission_version,
-  case when told.report_id is null then source.resubmission_status else told.status end as resubmission_status,
+  case when public_chains.report_id is null then source.resubmission_status else public_chains.status end as resubmission_status,
   case when source.report_id in (select additional_eins.report_id from staging.additional_eins) then 'Yes'
     else 'No' end as is_multiple_eins,
   case when source.report_id in (select secondary_auditors.report_id from staging.secondary_auditors) then 'Yes'
     else 'No' end as is_secondary_auditors
 from staging.general as source
 join staging.reports on reports.report_id = source.report_id
-left join staging.told on told.report_id = source.report_id
+left join staging.public_chains on public_chains.report_id = source.report_id
 where not reports.is_superseded
 order by source.ctid;
 
@@ -661,36 +661,36 @@ select
   coalesce(source.auditee_uei, reports.auditee_uei) as auditee_uei,
   coalesce(source.audit_year, reports.audit_year) as audit_year,
   coalesce(source.fac_accepted_date, reports.fac_accepted_date) as fac_accepted_date,
-  case when told.report_id is null then source.version else told.version end as version,
-  case when told.report_id is null then source.status else told.status end as status,
+  case when public_chains.report_id is null then source.version else public_chains.version end as version,
+  case when public_chains.report_id is null then source.status else public_chains.status end as status,
   -- A public row does not name a suppressed submission as one of its own auditee.
   case
-    when told.report_id is not null then told.previous_report_id
+    when public_chains.report_id is not null then public_chains.previous_report_id
     when not reports.is_public or exists (
       select from staging.reports as linked where linked.report_id = source.previous_report_id and linked.is_public
     ) then source.previous_report_id
   end as previous_report_id,
   case
-    when told.report_id is not null then told.next_report_id
+    when public_chains.report_id is not null then public_chains.next_report_id
     when not reports.is_public or exists (
       select from staging.reports as linked where linked.report_id = source.next_report_id and linked.is_public
     ) then source.next_report_id
   end as next_report_id,
-  case when told.report_id is null then original.fac_accepted_date else told.original_submission_date end
+  case when public_chains.report_id is null then original.fac_accepted_date else public_chains.original_submission_date end
     as original_submission_date
 from staging.resubmission as source
 join staging.reports on reports.report_id = source.report_id
-left join staging.told on told.report_id = source.report_id
+left join staging.public_chains on public_chains.report_id = source.report_id
 left join staging.original_reports as original on original.report_id = source.report_id
-where told.version is distinct from 0
+where public_chains.version is distinct from 0
 order by source.ctid;
 
 create table disclosed_next.resubmission as
 select * from staging.resubmission_rows as source
-where source.report_id in (select reports.report_id from staging.reports where reports.is_public);
+where exists (select from staging.reports where reports.report_id = source.report_id and reports.is_public) is true;
 create table suppressed_next.resubmission as
 select * from staging.resubmission_rows as source
-where source.report_id in (select reports.report_id from staging.reports where not reports.is_public);
+where exists (select from staging.reports where reports.report_id = source.report_id and not reports.is_public) is true;
 alter table disclosed_next.resubmission
   alter column report_id set not null,
   alter column auditee_uei set not null;
@@ -726,7 +726,7 @@ begin
   cross join (values ('disclosed_next'), ('suppressed_next')) as sides (name)
   join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', source_tables.name)::regclass
     and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
-    and pg_attribute.attname not in ('source_file', 'source_line')
+    and pg_attribute.attname not in ('source_file', 'source_row')
   where not exists (
     select
     from pg_catalog.pg_attribute as built

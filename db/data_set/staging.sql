@@ -226,19 +226,21 @@ select unnest(array[
   'resubmission_status'
 ]) as name;
 
--- Where each row comes from: the number of its file, and the line it begins on. They stand last and stay here.
+-- Where each row comes from: the number of its file, and its own number in the table. The published tables do not have
+-- these columns.
 do $$
 declare
   table_name text;
 begin
   for table_name in select name from staging.source_tables loop
     execute format(
-      'alter table staging.%I add column source_file smallint not null, add column source_line integer not null',
+      'alter table staging.%I add column source_file smallint not null, '
+      'add column source_row integer not null generated always as identity (cache 1000)',
       table_name
     );
   end loop;
 end
 $$;
 
--- Reports whose row in general was refused by COPY and tolerated: none of their rows is published.
+-- Reports whose row in general the loader left out: none of their rows is published.
 create unlogged table staging.rejected_reports (report_id text);

@@ -1,35 +1,37 @@
 import type { Client } from "pg";
-import { countFaults, type FaultList, nameKind } from "./faults.ts";
-import { type LocatedFault, locateFaults } from "./locate-faults.ts";
+import type { Fault, FaultList } from "./faults.ts";
 import { runDefinition } from "./read-definition.ts";
-import type { FileWithHeader } from "./read-headers.ts";
-import { readSuppression, type Suppression } from "./suppression.ts";
+import type { SourceFileWithHeader } from "./read-headers.ts";
+import { readRows } from "./read-rows.ts";
+import { splitRow } from "./row-format.ts";
+import { openContent } from "./stored-file.ts";
+
+/** A row of a staging table. Rows are numbered by table, in the order of its files. */
+interface Place {
+  file: SourceFileWithHeader;
+  row: number;
+}
+
+/** What `check.sql` found out about the whole data set. */
+export interface CheckedRows {
+  /** Rows that are left out because their report's row in general is. */
+  consequences: number;
+  /** Rows by table that repeat an earlier file. */
+  repetitions: { table: string; rows: number }[];
+}
 
 /**
- * Looks for faults that only the whole data set shows: report IDs of a wrong form, reports that stand there twice,
- * files that contradict each other, rows of no report. Takes these rows out of the staging tables and adds them to the
- * faults that COPY has found.
- *
- * @returns the first faults with their records, the rows that go because their report does, the rows by table that later
- * files have repeated, and which reports are suppressed
+ * Looks for faults that only the whole data set shows: invalid report IDs, duplicate reports, files that contradict each
+ * other, rows without a report. Removes these rows from the staging tables and adds them to the faults.
  */
 export async function checkRows(
   client: Client,
-  files: FileWithHeader[],
+  files: SourceFileWithHeader[],
   faults: FaultList,
-  keep: number,
   definitions?: string,
-): Promise<{
-  located: LocatedFault[];
-  consequences: number;
-  repetitions: Repetitions[];
-  suppression: Suppression;
-}> {
-  const located = await locateFaults(faults.first, files);
-  // A report whose row in general is refused takes its other rows with it.
-  const rejected = located.flatMap(({ file, reportId }) =>
-    files[file]?.table === "general" && reportId !== undefined ? [reportId] : [],
-  );
+): Promise<CheckedRows> {
+  // If a report's row in general has a fault, its other rows are left out as well.
+  const rejected = faults.kept.filter(({ file }) => file.table === "general").map(readReportId);
   await client.query("insert into staging.rejected_reports select unnest($1::text[])", [rejected]);
   await runDefinition(client, "check.sql", definitions);
 
@@ -41,49 +43,78 @@ export async function checkRows(
   }>(
     `select table_name as table, column_name as column, problem, count(*)::integer as rows
      from staging.faults where not is_consequence
-     group by table_name, column_name, problem order by min(source_file), min(source_line)`,
+     group by table_name, column_name, problem order by min(source_file), min(source_row)`,
   );
-  for (const { table, rows, ...kind } of kinds) countFaults(faults, nameKind(table, kind), rows);
-  const { rows } = await client.query<Found>(
-    `select source_file as file, source_line as line, column_name as column, value, problem,
-       other_file, other_line
-     from staging.faults where not is_consequence order by source_file, source_line limit $1`,
-    [keep],
+  for (const { table, rows, ...kind } of kinds) faults.count(table, kind, rows);
+  faults.kept.push(...(await readFaults(client, files, faults.keep)));
+  faults.kept.sort((a, b) => a.file.number - b.file.number || a.line - b.line).splice(faults.keep);
+  const { rows } = await client.query<CheckedRows>(
+    `select
+       (select count(*)::integer from staging.faults where is_consequence) as consequences,
+       (select coalesce(json_agg(repeated order by repeated."table"), '[]') from (
+          select table_name as "table", sum(rows)::integer as rows
+          from staging.shared_reports where is_repetition group by table_name
+        ) as repeated) as repetitions`,
   );
-  const found = rows.map(({ other_file, other_line, problem, ...fault }) => ({
-    ...fault,
-    value: fault.value ?? undefined,
-    problem: other_file === null ? problem : `${problem}: first at ${files[other_file]?.path}:${other_line}`,
-  }));
-  located.push(...(await locateFaults(found, files)));
-  located.sort((a, b) => a.file - b.file || a.line - b.line);
-  faults.first = located.slice(0, keep);
-  const { rows: gone } = await client.query<{ rows: number }>(
-    "select count(*)::integer as rows from staging.faults where is_consequence",
-  );
-  const { rows: repetitions } = await client.query<Repetitions>(
-    `select table_name as table, sum(rows)::integer as rows
-     from staging.shared_reports where is_repetition group by table_name order by table_name`,
-  );
-  return {
-    located: located.slice(0, keep),
-    consequences: gone[0]?.rows ?? 0,
-    repetitions,
-    suppression: await readSuppression(client),
-  };
+  return rows[0] ?? { consequences: 0, repetitions: [] };
 }
 
-interface Repetitions {
-  table: string;
-  rows: number;
-}
-
-interface Found {
+interface FoundFault {
   file: number;
-  line: number;
+  row: number;
   column: string;
   value: string | null;
   problem: string;
   other_file: number | null;
-  other_line: number | null;
+  other_row: number | null;
+}
+
+async function readFaults(client: Client, files: SourceFileWithHeader[], limit: number): Promise<Fault[]> {
+  const { rows } = await client.query<FoundFault>(
+    `select source_file as file, source_row as row, column_name as column, value, problem, other_file, other_row
+     from staging.faults where not is_consequence order by source_file, source_row limit $1`,
+    [limit],
+  );
+  const findPlace = (number: number | null, row: number | null): Place[] => {
+    const file = files[number ?? -1];
+    return file === undefined || row === null ? [] : [{ file, row }];
+  };
+  const places = rows.flatMap((row) => [
+    ...findPlace(row.file, row.row),
+    ...findPlace(row.other_file, row.other_row),
+  ]);
+  const located = await locateRows(places);
+  return rows.flatMap(({ column, value, problem, ...found }) => {
+    const [file, at] = [files[found.file], located.get(`${found.file}:${found.row}`)];
+    if (file === undefined || at === undefined) return [];
+    const first = located.get(`${found.other_file}:${found.other_row}`);
+    const other = first === undefined ? "" : `: first at ${files[found.other_file ?? 0]?.path}:${first.line}`;
+    return [{ file, ...at, column, value: value ?? undefined, problem: problem + other }];
+  });
+}
+
+/** Reads files again to find rows: their lines and their text, by number of file and row. */
+async function locateRows(places: Place[]): Promise<Map<string, { line: number; record: string }>> {
+  const located = new Map<string, { line: number; record: string }>();
+  for (const file of new Set(places.map((place) => place.file))) {
+    const wanted = new Set(places.filter((place) => place.file === file).map(({ row }) => row));
+    let next = file.firstRow;
+    const { stream } = await openContent(file);
+    for await (const { bytes, rows } of readRows(stream, file.columns)) {
+      for (const { start, end, line, problem } of rows) {
+        if (line === 1 || problem !== undefined) continue;
+        const record = () => bytes.toString("utf8", start, end).replace(/\r?\n$/, "");
+        if (wanted.delete(next)) located.set(`${file.number}:${next}`, { line, record: record() });
+        next += 1;
+      }
+      if (wanted.size === 0) break;
+    }
+    stream.destroy();
+  }
+  return located;
+}
+
+function readReportId({ file, record }: Fault): string | undefined {
+  const index = file.columns.findIndex(({ name }) => name === "report_id");
+  return splitRow(record)[index]?.replace(/^"(.*)"$/s, "$1");
 }

@@ -1,71 +1,78 @@
+import { writeFile } from "node:fs/promises";
+import { stringify } from "csv-stringify/sync";
+import type { SourceFileWithHeader } from "./read-headers.ts";
+import type { RowProblem } from "./row-format.ts";
+
 /** What is wrong with one row of a source file. */
-export interface Fault {
-  /** Number of the file, in the order in which files are read. */
-  file: number;
-  /** A line of the record; in the end the one that it begins on. */
+export interface Fault extends RowProblem {
+  file: SourceFileWithHeader;
+  /** The line that the row begins on. */
   line: number;
-  column?: string | undefined;
-  value?: string | undefined;
-  problem: string;
+  /** The row, as the file has it. */
+  record: string;
 }
 
-/** Faults of a load: all are counted, the first ones are kept. */
-export interface FaultList {
-  counts: Map<string, number>;
-  total: number;
-  first: Fault[];
-}
+const shownFaults = 20;
 
-/** How many faults are shown. */
-export const shownFaults = 20;
+/** The faults of a load. All are counted, the first ones are kept. */
+export class FaultList {
+  total = 0;
+  kept: Fault[] = [];
+  readonly tolerate: number;
+  /** How many faults are kept. */
+  readonly keep: number;
+  readonly #counts = new Map<string, number>();
 
-/** The source files hold rows that cannot be published. Its message names the first of them, and counts. */
-export class SourceFaults extends Error {
-  override name = "SourceFaults";
-  readonly total: number;
+  constructor(tolerate: number) {
+    this.tolerate = tolerate;
+    this.keep = Math.max(shownFaults, tolerate);
+  }
 
-  constructor(list: FaultList, paths: string[], tolerate: number) {
-    const tolerated = tolerate > 0 ? `, and ${tolerate} are tolerated` : "";
-    const lines = [
-      `${countRows(list.total)} cannot be published${tolerated}. Nothing has changed.`,
-      ...list.first.slice(0, shownFaults).map((fault) => `  ${describeFault(fault, paths)}`),
-      ...(list.total > shownFaults ? [`  … and ${list.total - shownFaults} more.`] : []),
-      ...[...list.counts].map(([what, count]) => `${countRows(count)}: ${what}`),
-      ...(tolerate < list.total
-        ? [`--tolerate ${list.total} would publish the rest, and keep these in a file.`]
-        : []),
-    ];
-    super(lines.join("\n"));
-    this.total = list.total;
+  count(table: string, { column, problem }: RowProblem, rows: number): void {
+    const kind = column === undefined ? `${table}: ${problem}` : `${table}, column ${column}: ${problem}`;
+    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + rows);
+    this.total += rows;
+  }
+
+  add(fault: Fault): void {
+    this.count(fault.file.table, fault, 1);
+    if (this.kept.length < this.keep) this.kept.push(fault);
+  }
+
+  /** Names the first faults, and counts them all by table and kind. */
+  describe(): string {
+    const { total, tolerate } = this;
+    return [
+      `${countRows(total)} cannot be published${tolerate > 0 ? `, and ${tolerate} are tolerated` : ""}. Nothing has changed.`,
+      ...this.kept.slice(0, shownFaults).map((fault) => `  ${describeFault(fault)}`),
+      ...(total > shownFaults ? [`  … and ${total - shownFaults} more.`] : []),
+      ...[...this.#counts].map(([kind, count]) => `${countRows(count)}: ${kind}`),
+      `To publish the rest and keep these rows in a file, add --tolerate ${total}.`,
+    ].join("\n");
+  }
+
+  /** Writes the rows that were left out to a CSV file, each with its place and what is wrong with it. */
+  async write(target: string): Promise<void> {
+    const header = ["file", "line", "column", "value", "problem", "record"];
+    const rows = this.kept.map(({ file, line, column, value, problem, record }) => {
+      return [file.path, line, column, value, problem, record];
+    });
+    await writeFile(target, stringify([header, ...rows]));
   }
 }
 
-export function createFaultList(): FaultList {
-  return { counts: new Map(), total: 0, first: [] };
+/** The source files have more faults than are tolerated. */
+export class SourceFaults extends Error {
+  override name = "SourceFaults";
 }
 
-/** Counts a fault by table and kind, and keeps it while fewer than `keep` are kept. */
-export function addFault(list: FaultList, table: string, fault: Fault, keep: number): void {
-  countFaults(list, nameKind(table, fault), 1);
-  if (list.first.length < keep) list.first.push(fault);
-}
-
-export function countFaults(list: FaultList, kind: string, count: number): void {
-  list.counts.set(kind, (list.counts.get(kind) ?? 0) + count);
-  list.total += count;
-}
-
-export function nameKind(table: string, { column, problem }: Pick<Fault, "column" | "problem">): string {
-  return column === undefined ? `${table}: ${problem}` : `${table}, column ${column}: ${problem}`;
-}
-
-/** `file:line: column auditee_name, value "…": what is wrong`. */
-export function describeFault({ file, line, column, value, problem }: Fault, paths: string[]): string {
+/** For example `general.csv:7: column is_public, value "perhaps" is not a boolean`. */
+function describeFault({ file, line, column, value, problem }: Fault): string {
   const where = [
     ...(column === undefined ? [] : [`column ${column}`]),
     ...(value === undefined ? [] : [`value ${JSON.stringify(value)}`]),
   ].join(", ");
-  return `${paths[file]}:${line}: ${where === "" ? "the row" : `${where}`} ${problem}`;
+  return `${file.path}:${line}: ${where || "the row"} ${problem}`;
 }
 
 export function countRows(count: number): string {

@@ -31,7 +31,7 @@ export async function findFiles(location: string, definitions?: string): Promise
       .map((file) => ({ ...file, table }));
   });
   if (!files.some(({ table }) => table === "general")) {
-    throw new Error(`${location} holds neither general.csv nor a *-general.csv (or .csv.gz).`);
+    throw new Error(`${location} has neither general.csv nor a *-general.csv (or .csv.gz).`);
   }
   return files;
 }

@@ -1,40 +1,41 @@
 import { parse } from "csv-parse/sync";
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
-import { chooseCheck, type ValueCheck } from "./check-value.ts";
 import type { SourceFile } from "./find-files.ts";
-import { readRecords } from "./read-records.ts";
+import { readRows } from "./read-rows.ts";
+import type { Column } from "./row-format.ts";
 import { openContent } from "./stored-file.ts";
 
-/** A source file with the columns its first line names. */
-export interface FileWithHeader extends SourceFile {
-  columns: string[];
-  /** Of the columns' values, in order. */
-  checks: (ValueCheck | undefined)[];
-  /** Lines that the header takes. */
-  headerLines: number;
+/** A source file with the columns that its first line names. */
+export interface SourceFileWithHeader extends SourceFile {
+  /** Its place in the order in which files are read. */
+  number: number;
+  columns: Column[];
+  /** The number of its first row in its table, from 1. */
+  firstRow: number;
+}
+
+interface ExpectedColumn extends Column {
+  is_derived: boolean;
 }
 
 /**
- * Reads the first line of every file before anything is loaded. Columns are taken by name, in any order. The
- * staging tables must be there.
+ * Reads the first line of every file before anything is loaded. Columns may stand in any order. The staging tables must
+ * exist.
  *
- * @throws Error with a line for each file whose first line is no header of its table
+ * @throws Error with a line for each file whose first line is not a header of its table
  */
-export async function readHeaders(client: Client, files: SourceFile[]): Promise<FileWithHeader[]> {
-  const read: FileWithHeader[] = [];
+export async function readHeaders(client: Client, files: SourceFile[]): Promise<SourceFileWithHeader[]> {
+  const read: SourceFileWithHeader[] = [];
   const faults: string[] = [];
-  for (const file of files) {
+  for (const [number, file] of files.entries()) {
     try {
-      const header = await readHeader(file);
-      const expected = await readColumns(client, file);
-      const found = compareColumns(expected, header.columns);
-      if (found.length > 0) faults.push(`${file.path}:1: ${found.join("; ")}.`);
-      const checks = header.columns.map((name) => {
-        const column = expected.find((it) => it.name === name);
-        return column && chooseCheck(column);
-      });
-      read.push({ ...file, ...header, checks });
+      const names = await readHeader(file);
+      const expected = await readColumns(client, file.table);
+      const found = compareColumns(expected, names);
+      if (found.length > 0) throw new Error(`${file.path}:1: ${found.join("; ")}.`);
+      const columns = names.flatMap((name) => expected.find((column) => column.name === name) ?? []);
+      read.push({ ...file, number, columns, firstRow: 1 });
     } catch (error) {
       faults.push(describeError(error));
     }
@@ -43,17 +44,15 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
   return read;
 }
 
-async function readHeader(file: SourceFile): Promise<{ columns: string[]; headerLines: number }> {
+async function readHeader(file: SourceFile): Promise<string[]> {
   const { stream } = await openContent(file);
   try {
-    for await (const { bytes, records } of readRecords(stream)) {
-      const [first] = records;
-      if (first === undefined) continue;
-      const problem = first.problem ?? first.malformed?.problem;
-      if (problem !== undefined) throw new Error(`the first line ${problem}`);
-      const text = bytes.toString("utf8", first.start, first.end);
-      const [columns = []] = parse(text, { bom: true, relax_quotes: true }) as string[][];
-      return { columns, headerLines: first.lines };
+    for await (const { bytes, rows } of readRows(stream)) {
+      const [header] = rows;
+      if (header?.problem !== undefined) throw new Error(`the first line ${header.problem.problem}`);
+      const line = bytes.subarray(header?.start, header?.end);
+      const [names = []] = parse(line, { bom: true, record_delimiter: ["\n", "\r\n"] }) as string[][];
+      return names;
     }
   } catch (cause) {
     const { message } = cause as Error;
@@ -61,37 +60,35 @@ async function readHeader(file: SourceFile): Promise<{ columns: string[]; header
   } finally {
     stream.destroy();
   }
-  throw new Error(`${file.path}:1: the file is empty; it should at least have a header line.`);
+  throw new Error(`${file.path}:1: the file is empty. It needs at least a header line.`);
 }
 
-interface ExpectedColumn {
-  name: string;
-  type: string;
-  is_derived: boolean;
-}
-
-async function readColumns(client: Client, file: SourceFile): Promise<ExpectedColumn[]> {
+async function readColumns(client: Client, table: string): Promise<ExpectedColumn[]> {
   const { rows } = await client.query<ExpectedColumn>(
-    `select attname as name, typname as type, attname in (select name from staging.derived_columns) as is_derived
-     from pg_catalog.pg_attribute join pg_catalog.pg_type on pg_type.oid = atttypid
-     where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_line')`,
-    [`staging.${file.table}`],
+    `select attname as name, format_type(atttypid, atttypmod) as type,
+       attname in (select name from staging.derived_columns) as is_derived
+     from pg_catalog.pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_row')`,
+    [`staging.${table}`],
   );
   return rows;
 }
 
-function compareColumns(columns: ExpectedColumn[], given: string[]): string[] {
-  const expected = columns.map(({ name }) => name);
-  const unknown = given.filter((name) => !expected.includes(name));
-  const missing = columns.flatMap(({ name, is_derived }) =>
-    is_derived || given.includes(name) ? [] : [name],
-  );
-  const twice = given.filter((name, index) => given.indexOf(name) !== index);
+function compareColumns(expected: ExpectedColumn[], given: string[]): string[] {
+  const unknown = given.filter((name) => !expected.some((column) => column.name === name));
+  const missing = expected.filter(({ name, is_derived }) => !is_derived && !given.includes(name));
+  const repeated = given.filter((name, index) => given.indexOf(name) !== index);
+  const list = (what: string, names: string[]) =>
+    names.length === 0 ? [] : [`${what} columns ${names.map((name) => name.slice(0, 60)).join(", ")}`];
   return [
-    ...(unknown.length > 0
-      ? [`unknown columns ${unknown.map((name) => JSON.stringify(name.slice(0, 60))).join(", ")}`]
-      : []),
-    ...(missing.length > 0 ? [`missing columns ${missing.join(", ")}`] : []),
-    ...(twice.length > 0 ? [`columns given twice ${twice.join(", ")}`] : []),
+    ...list(
+      "unknown",
+      unknown.map((name) => JSON.stringify(name)),
+    ),
+    ...list(
+      "missing",
+      missing.map(({ name }) => name),
+    ),
+    ...list("repeated", repeated),
   ];
 }

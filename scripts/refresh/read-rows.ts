@@ -1,0 +1,114 @@
+import { isUtf8 } from "node:buffer";
+import {
+  type Column,
+  describeRow,
+  matchAnyRow,
+  matchRow,
+  type RowProblem,
+  show,
+  splitRow,
+} from "./row-format.ts";
+
+/** A row of a source file, as bytes of the block that it is in. The first one is the header. */
+export interface SourceRow {
+  start: number;
+  /** After its line break. */
+  end: number;
+  /** The line of the file that it begins on, from 1. */
+  line: number;
+  problem: RowProblem | undefined;
+}
+
+/** A part of a source file with whole rows. */
+export interface Block {
+  bytes: Buffer;
+  /** The same, a character for each byte. */
+  text: string;
+  rows: SourceRow[];
+}
+
+const longestRowBytes = 8 << 20;
+
+/**
+ * Splits a CSV file (RFC 4180) into rows, and checks each. Keeps one chunk in memory, and the row that continues in the
+ * next chunk.
+ *
+ * @param columns undefined: only the header is of interest
+ */
+export async function* readRows(chunks: AsyncIterable<Buffer>, columns?: Column[]): AsyncGenerator<Block> {
+  const anyRow = matchAnyRow();
+  let goodRow: RegExp | undefined;
+  let line = 1;
+  let rest: Buffer = Buffer.alloc(0);
+
+  const readBlock = (bytes: Buffer): Block => {
+    const text = bytes.toString("latin1");
+    const rows: SourceRow[] = [];
+    const checkBytes = !isUtf8(bytes);
+    for (let start = 0; ; ) {
+      const match = matchAt(goodRow, text, start) ?? matchAt(anyRow, text, start);
+      if (match === undefined) break;
+      const row: SourceRow = { start, end: match.end, line, problem: undefined };
+      const isHeader = line === 1;
+      const isGood = match.pattern === goodRow && !(checkBytes && !isUtf8(bytes.subarray(start, match.end)));
+      if (isHeader) goodRow = columns && matchRow(columns, text[match.end - 2] === "\r" ? "\r\n" : "\n");
+      else if (!isGood)
+        row.problem = describeRow(text.slice(start, match.end).replace(/\r?\n$/, ""), columns ?? []);
+      rows.push(row);
+      line += countLines(text, start, match.end);
+      start = match.end;
+      if (columns === undefined) break;
+    }
+    return { bytes, text, rows };
+  };
+  /** What is left when the file ends, or a row that does not end. */
+  const describeRest = (bytes: Buffer, problem: string): Block => {
+    const text = bytes.toString("latin1");
+    const values = splitRow(text.replace(/\r$/, "").slice(0, longestRowBytes));
+    const value = show(values.at(-1) ?? "");
+    const row = { start: 0, end: bytes.length, line };
+    return {
+      bytes,
+      text,
+      rows: [{ ...row, problem: { column: columns?.[values.length - 1]?.name, value, problem } }],
+    };
+  };
+
+  for await (const chunk of chunks) {
+    const block = readBlock(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
+    if (block.rows.length > 0) yield block;
+    rest = block.bytes.subarray(block.rows.at(-1)?.end ?? 0);
+    if (rest.length > longestRowBytes) {
+      yield describeRest(
+        rest,
+        `does not end within ${longestRowBytes >> 20} MB: is a closing quote missing?`,
+      );
+      return;
+    }
+  }
+  if (rest.length === 0) return;
+  anyRow.lastIndex = 0;
+  const isClosed = anyRow.test(`${rest.toString("latin1")}\n`);
+  yield describeRest(
+    rest,
+    isClosed
+      ? "has no line break after it: the file may have been cut off"
+      : "has a quote that is never closed",
+  );
+}
+
+function matchAt(
+  pattern: RegExp | undefined,
+  text: string,
+  start: number,
+): { pattern: RegExp; end: number } | undefined {
+  if (pattern === undefined) return undefined;
+  pattern.lastIndex = start;
+  return pattern.test(text) ? { pattern, end: pattern.lastIndex } : undefined;
+}
+
+function countLines(text: string, start: number, end: number): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n", start); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}

@@ -1,0 +1,131 @@
+import { isUtf8 } from "node:buffer";
+
+/** A column of a source file, with its type as `format_type()` names it. */
+export interface Column {
+  name: string;
+  type: string;
+}
+
+/** What is wrong with one row, and with which of its values. */
+export interface RowProblem {
+  column?: string | undefined;
+  value?: string | undefined;
+  problem: string;
+}
+
+const year = String.raw`(?:19|20)\d\d`;
+const leapYear = "(?:(?:19|20)(?:0[48]|[2468][048]|[13579][26])|2000)";
+const monthAndDay = String.raw`(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))`;
+const date = `(?:${year}-${monthAndDay}|${leapYear}-02-29)`;
+const time = String.raw`${date}[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?`;
+const timeProblem = "is not a time of the form 2023-01-31 12:00:00Z, from 1900 to 2099";
+const number = String.raw`-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const boolean =
+  "(?:[Tt](?:[Rr][Uu][Ee])?|[Ff](?:[Aa][Ll][Ss][Ee])?|[Yy](?:[Ee][Ss])?|[Nn][Oo]?|[Oo](?:[Nn]|[Ff][Ff])|[01])";
+const wholeNumber = (digits: number) => [
+  String.raw`-?\d{1,${digits}}`,
+  `is not a whole number of at most ${digits} digits`,
+];
+
+/**
+ * The values that each type takes. PostgreSQL would read `today`, `infinity`, `0x1F` or `20230304` as something that the
+ * file does not say, so these are refused. What a pattern accepts, PostgreSQL accepts, except numbers and times beyond
+ * their range.
+ */
+const formats: Record<string, string[] | undefined> = {
+  boolean: [boolean, "is not a boolean such as t, false, Yes or 0"],
+  date: [date, "is not a date of the form 2023-01-31, from 1900 to 2099"],
+  smallint: wholeNumber(4),
+  integer: wholeNumber(9),
+  bigint: wholeNumber(18),
+  numeric: [number, "is not a number"],
+  real: [number, "is not a number"],
+  "double precision": [number, "is not a number"],
+  "timestamp without time zone": [time, timeProblem],
+  "timestamp with time zone": [time, timeProblem],
+};
+
+const anyText = String.raw`(?:"[^"\0]*(?:""[^"\0]*)*"|[^",\r\n\0]*)`;
+/** A value even if its quotes are misplaced. Fails only if a quote is never closed. */
+const looseValue = String.raw`(?:"[^"]*(?:""[^"]*)*"(?!")[^,\n]*|(?!")[^,\n]*)`;
+
+/**
+ * How the values of a column may be written in a file (RFC 4180). Works on bytes, read as Latin-1. An empty value without
+ * quotes is null.
+ */
+function describeFormat({ name, type }: Column): { pattern: string; problem: string } {
+  const [body, problem = ""] =
+    name === "audit_year"
+      ? [year, "is not a year from 1900 to 2099"]
+      : (formats[type.replace(/\(.*?\)/, "")] ?? []);
+  if (body !== undefined) return { pattern: `(?:${body}|"${body}")?`, problem };
+  const [, length] = /^character varying\((\d+)\)$/.exec(type) ?? [];
+  if (length === undefined) return { pattern: anyText, problem };
+  // Counts characters: the bytes 80 to BF continue one.
+  const quoted = String.raw`"(?:[^"\0\x80-\xbf][\x80-\xbf]*|""){0,${length}}"`;
+  const unquoted = String.raw`(?:[^",\r\n\0\x80-\xbf][\x80-\xbf]*){0,${length}}`;
+  return { pattern: `(?:${quoted}|${unquoted})`, problem: `is longer than ${length} characters` };
+}
+
+const byteOrderMark = "\xef\xbb\xbf";
+
+/** Matches a row of these columns that has no fault. */
+export function matchRow(columns: Column[], lineBreak: string): RegExp {
+  const values = columns.map((column) => describeFormat(column).pattern).join(",");
+  return new RegExp(`(?!${byteOrderMark})${values}${lineBreak}`, "y");
+}
+
+/** Matches a row, whatever its faults, to the end of its last line. */
+export const matchAnyRow = () => new RegExp(`${looseValue}(?:,${looseValue})*\n`, "y");
+
+/** Splits a row into its values as they are written, quotes included. */
+export function splitRow(row: string): string[] {
+  const pattern = new RegExp(looseValue, "y");
+  const values: string[] = [];
+  for (let start = 0; ; start = pattern.lastIndex + 1) {
+    pattern.lastIndex = start;
+    if (!pattern.test(row)) return [...values, row.slice(start)];
+    values.push(row.slice(start, pattern.lastIndex));
+    if (row[pattern.lastIndex] !== ",") return values;
+  }
+}
+
+/** Says what is wrong with a row that `matchRow` refused, or that has bytes that are not UTF-8. */
+export function describeRow(row: string, columns: Column[]): RowProblem {
+  if (row.startsWith(byteOrderMark))
+    return { value: show(row), problem: "begins with a byte order mark, as where two files were joined" };
+  const values = splitRow(row);
+  for (const [index, value] of values.entries()) {
+    const problem = describeText(value);
+    if (problem !== undefined) return { column: columns[index]?.name, value: show(value), problem };
+  }
+  if (values.length !== columns.length) {
+    const count = values.length === 1 ? "1 value" : `${values.length} values`;
+    return { value: show(row), problem: `has ${count} where the header has ${columns.length}` };
+  }
+  for (const [index, value] of values.entries()) {
+    const column = columns[index] ?? { name: "", type: "" };
+    const { pattern, problem } = describeFormat(column);
+    if (!new RegExp(`^${pattern}$`).test(value)) return { column: column.name, value: show(value), problem };
+  }
+  return { value: show(row), problem: "ends with another line break than the header" };
+}
+
+function describeText(value: string): string | undefined {
+  if (!isUtf8(Buffer.from(value, "latin1"))) return "has a byte that is not UTF-8";
+  if (value.includes("\0")) return "has a zero byte";
+  if (new RegExp(`^${anyText}$`).test(value)) return undefined;
+  if (value.startsWith('"')) return "has text after its closing quote";
+  return value.includes('"')
+    ? "has a quote in the middle"
+    : "has a carriage return outside quotes, where lines end with a line feed";
+}
+
+/** The beginning of a value. Bytes that are not UTF-8 are shown as \xNN. */
+export function show(value: string): string {
+  const bytes = Buffer.from(value, "latin1");
+  if (isUtf8(bytes)) return bytes.toString("utf8").slice(0, 60);
+  return value
+    .replaceAll(/[^\x20-\x7e]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`)
+    .slice(0, 100);
+}
