@@ -30,10 +30,11 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
 
 let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
-  server = await startScratchServer(process.env.SCRATCH_URL || undefined);
+  const serverUrl = process.env.SCRATCH_URL || undefined;
+  server = await startScratchServer(serverUrl);
   const results = await checkRepository(path.resolve(directory), {
     createDatabase: server.create,
-    writeSample,
+    writeSample: (sample) => writeSample({ ...sample, serverUrl }),
     isStrict: strict === true,
   });
   const lines = results.flatMap(({ name, errors, warnings, notes }) => [

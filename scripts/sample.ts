@@ -2,13 +2,13 @@ import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { describeError } from "../service/describe-error.ts";
-import { writeReportPdfs, writeSample } from "./sample/index.ts";
-import { showProgress } from "./sample/progress.ts";
+import { writeReportPdfs } from "./sample/write-report-pdfs.ts";
+import { writeSample } from "./sample/write-sample.ts";
 
 type Options = { out: string; submissions: number; seed: number; pdf?: true; from?: string; force?: true };
 
 const command = new Command("npm run sample --")
-  .description("Writes invented Single Audit submissions as CSV files, the same for the same seed.")
+  .description("Writes invented Single Audit submissions as CSV files. The same seed gives the same files.")
   .requiredOption("--out <directory>", "where to write")
   .option("--submissions <number>", "current submissions to write", parseWhole(1), 2000)
   .option("--seed <number>", "another seed gives other submissions", parseWhole(0), 1)
@@ -19,10 +19,14 @@ const command = new Command("npm run sample --")
       "only write PDFs, of the reports in these CSV files, generated or real",
     ).conflicts(["pdf", "submissions", "seed"]),
   )
-  .option("--force", "write into a directory that is not empty; files of the same names are replaced")
+  .option("--force", "write into a directory that is not empty; files with the same names are replaced")
   .addHelpText(
     "after",
-    "\nCtrl-C leaves no half-written file. Exit status: 0 done, 1 failed, 130 interrupted.",
+    `
+Environment:
+  SCRATCH_URL   a PostgreSQL server to make the rows on, as superuser; else one is started
+
+Ctrl-C leaves no partial CSV file. Exit status: 0 done, 1 failed, 130 interrupted.`,
   )
   .parse();
 
@@ -46,25 +50,22 @@ async function run(
   if (!force && !(await isEmpty(out))) {
     throw new Error(`${out} is not empty. Name another directory, or add --force to write into it.`);
   }
-  if (from !== undefined) return writePdfs(from, out, signal);
-  const progress = showProgress("submissions");
-  const { rows } = await writeSample({
+  if (from !== undefined) return writePdfs(from, out);
+  const rows = await writeSample({
+    serverUrl: process.env.SCRATCH_URL || undefined,
     directory: out,
     submissions,
     seed,
     signal,
-    onProgress: progress.update,
-  }).finally(progress.end);
+    report: (line) => process.stderr.write(`${line}\n`),
+  });
   for (const [table, count] of Object.entries(rows)) process.stdout.write(`${table}: ${count} rows\n`);
-  if (pdf) await writePdfs(out, path.join(out, "reports"), signal);
+  if (pdf) await writePdfs(out, path.join(out, "reports"));
 }
 
-async function writePdfs(directory: string, output: string, signal: AbortSignal): Promise<void> {
-  const progress = showProgress("PDFs");
-  const count = await writeReportPdfs({ directory, output, signal, onProgress: progress.update }).finally(
-    progress.end,
-  );
-  process.stdout.write(`${count} PDFs in ${output}\n`);
+async function writePdfs(directory: string, output: string): Promise<void> {
+  process.stderr.write("Writing PDFs ...\n");
+  process.stdout.write(`${await writeReportPdfs(directory, output)} PDFs in ${output}\n`);
 }
 
 async function isEmpty(directory: string): Promise<boolean> {

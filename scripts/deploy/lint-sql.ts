@@ -50,9 +50,9 @@ export async function lintSql(directory: string, databaseUrl?: string): Promise<
   for (const { severity, message, category, location } of report.parse(JSON.parse(json)).diagnostics) {
     const file = path.join(path.dirname(directory), location.path);
     if (category === "typecheck" && (await isInFunctionBody(file, location.start.line))) continue;
-    // The loader runs these beside the live data set, on schemas that exist only inside a load: no lock there
-    // meets a reader. Their syntax is checked.
-    if (category !== "syntax" && /(^|\/)data_set\//.test(location.path)) continue;
+    // These run on schemas that exist only inside a load or a transaction, so no lock there meets a reader. Only their
+    // syntax is checked.
+    if (category !== "syntax" && /(^|\/)(data_set|sample)\//.test(location.path)) continue;
     const finding = {
       file: path.relative(process.cwd(), file),
       line: location.start.line,

@@ -1,124 +1,51 @@
-import { pipeline } from "node:stream/promises";
-import PDFDocument from "pdfkit";
-import { formatDollars } from "./narratives.ts";
-import { type Cells, type Column, clip, drawTable, MARGIN, ROW, startPage, WIDTH } from "./pdf-table.ts";
-import { toWinAnsi } from "./win-ansi.ts";
+/** A row of general as a CSV file has it. Every column except the report's ID may be missing. */
+export type GeneralRow = { report_id: string } & Readonly<Record<string, string | undefined>>;
 
-export type { Cells };
-
-export type Report = { general: Cells; awards: readonly Cells[]; findings?: readonly Cells[] };
-
-const AWARDS_SHOWN = 60;
-const FINDINGS_SHOWN = 40;
-const AWARD_COLUMNS: readonly Column[] = [
-  { title: "Award", width: 11, value: (row) => show(row.award_reference) },
-  {
-    title: "Number",
-    width: 9,
-    value: (row) => [row.federal_agency_prefix, row.federal_award_extension].map(show).join("."),
-  },
-  { title: "Federal program", width: 48, value: (row) => show(row.federal_program_name) },
-  { title: "Major", width: 5, value: (row) => show(row.is_major) },
-  { title: "Direct", width: 6, value: (row) => show(row.is_direct) },
-  { title: "Expended", width: 20, align: "right", value: (row) => showDollars(row.amount_expended) },
+const facts: readonly (readonly [label: string, column: string])[] = [
+  ["Report ID", "report_id"],
+  ["Auditee", "auditee_name"],
+  ["Audit year", "audit_year"],
+  ["Fiscal year end", "fy_end_date"],
+  ["Accepted", "fac_accepted_date"],
+  ["Auditor", "auditor_firm_name"],
+  ["Dollars expended", "total_amount_expended"],
 ];
+const footer =
+  "Sample document made from the published columns of the submission. This is not the report that was filed.";
 
-const FINDING_COLUMNS: readonly Column[] = [
-  { title: "Finding", width: 11, value: (row) => show(row.reference_number) },
-  { title: "Award", width: 11, value: (row) => show(row.award_reference) },
-  { title: "Requirement", width: 15, value: (row) => show(row.type_requirement) },
-  { title: "What it is", width: 64, value: describeFinding },
-];
-
-/**
- * Writes a readable PDF of a report: who, when, its awards and its findings, the first of each. The same report
- * gives the same bytes. A row of `general` alone is enough.
- */
-export async function writeReportPdf(report: Report, writable: NodeJS.WritableStream): Promise<void> {
-  const { general, awards, findings = [] } = report;
-  const date = show(general.fac_accepted_date) || show(general.fy_end_date) || "1970-01-01";
-  const pdf = new PDFDocument({
-    size: "LETTER",
-    margin: MARGIN,
-    autoFirstPage: false,
-    font: "Courier",
-    info: {
-      Title: `Single Audit report ${show(general.report_id)}`,
-      CreationDate: new Date(`${date.slice(0, 10)}T00:00:00Z`),
-    },
-  });
-  startPage(pdf);
-  pdf.font("Courier-Bold").fontSize(17).text("Single Audit report", MARGIN, MARGIN);
-  pdf.fontSize(12).text(toWinAnsi(show(general.auditee_name) || "Auditee not named"), { width: WIDTH });
-  let y = drawFacts(pdf, pdf.y + 8, listFacts(general));
-  y = drawTable(
-    pdf,
-    y + 14,
-    "Schedule of expenditures of federal awards",
-    AWARD_COLUMNS,
-    awards,
-    AWARDS_SHOWN,
-  );
-  drawTable(pdf, y + 14, "Findings", FINDING_COLUMNS, findings, FINDINGS_SHOWN);
-  pdf.end();
-  await pipeline(pdf, writable);
-}
-
-function listFacts(general: Cells): [string, string][] {
-  const period = [general.fy_start_date, general.fy_end_date].map(show).filter(Boolean).join(" to ");
-  const place = [general.auditee_city, general.auditee_state, general.auditee_zip]
-    .map(show)
-    .filter(Boolean)
-    .join(", ");
-  const facts: [string, string][] = [
-    ["Report ID", show(general.report_id)],
-    ["Audit year", show(general.audit_year)],
-    ["Fiscal period", period],
-    ["Accepted", show(general.fac_accepted_date)],
-    ["UEI, EIN", [general.auditee_uei, general.auditee_ein].map(show).filter(Boolean).join(", ")],
-    ["Auditee", place],
-    ["Kind of entity", show(general.entity_type)],
-    ["Auditor", show(general.auditor_firm_name)],
-    ["Opinions", show(general.gaap_results).replaceAll("_", " ").replaceAll(",", ", ")],
-    ["Total expended", showDollars(general.total_amount_expended)],
+/** A one-page PDF about a report. */
+export function describeReport(row: GeneralRow): Buffer {
+  const lines = facts.map(([label, column]) => `${label}: ${row[column] ?? ""}`);
+  const content = [
+    ...["BT", "/F1 18 Tf", "54 720 Td", `(${encode("Single Audit report")}) Tj`, "/F1 11 Tf"],
+    ...["", ...lines, "", footer].map((line) => `0 -18 Td (${encode(line)}) Tj`),
+    "ET",
+  ].join("\n");
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >>",
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    `<< /Title (${encode(`Single Audit report ${row.report_id}`)}) >>`,
   ];
-  return facts.filter(([, value]) => value !== "");
+  let text = "%PDF-1.4\n";
+  let index = "0000000000 65535 f \n";
+  for (const [number, object] of objects.entries()) {
+    index += `${String(text.length).padStart(10, "0")} 00000 n \n`;
+    text += `${number + 1} 0 obj\n${object}\nendobj\n`;
+  }
+  const size = objects.length + 1;
+  text += `xref\n0 ${size}\n${index}trailer\n<< /Size ${size} /Root 1 0 R /Info 6 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+  return Buffer.from(text, "latin1");
 }
 
-function drawFacts(
-  pdf: PDFKit.PDFDocument,
-  top: number,
-  facts: readonly (readonly [string, string])[],
-): number {
-  pdf.font("Courier").fontSize(9);
-  facts.forEach(([name, value], i) => {
-    const line = clip(name.padEnd(16) + toWinAnsi(value), 93);
-    pdf.text(line, MARGIN, top + i * ROW, { lineBreak: false });
-  });
-  return top + facts.length * ROW;
-}
-
-function describeFinding(row: Cells): string {
-  const kinds: readonly (readonly [string, string])[] = [
-    ["is_material_weakness", "material weakness"],
-    ["is_significant_deficiency", "significant deficiency"],
-    ["is_modified_opinion", "modified opinion"],
-    ["is_questioned_costs", "questioned costs"],
-    ["is_repeat_finding", "repeated"],
-  ];
-  return (
-    kinds
-      .filter(([column]) => row[column] === "Y")
-      .map(([, kind]) => kind)
-      .join(", ") || "other"
-  );
-}
-
-function show(value: Cells[string]): string {
-  return value === null || value === undefined ? "" : String(value);
-}
-
-function showDollars(value: Cells[string]): string {
-  const amount = Number(show(value) || Number.NaN);
-  return Number.isFinite(amount) ? formatDollars(amount) : "";
+/** The standard fonts have Latin-1: other letters lose their accents, and what is left becomes a question mark. */
+function encode(text: string): string {
+  return Array.from(text, (character) =>
+    character <= "ÿ" ? character : character.normalize("NFKD").replace(/[^\u0020-\u007e]/gu, "") || "?",
+  )
+    .join("")
+    .replace(/[\\()]/g, "\\$&")
+    .replace(/\s+/g, " ");
 }

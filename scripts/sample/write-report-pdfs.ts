@@ -1,57 +1,47 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { readReports } from "./read-reports.ts";
-import { type Report, writeReportPdf } from "./report-pdf.ts";
+import { parse } from "csv-parse";
+import { findFiles } from "../refresh/find-files.ts";
+import { openContent } from "../refresh/stored-file.ts";
+import { describeReport, type GeneralRow } from "./report-pdf.ts";
 
-export type ReportPdfOptions = {
-  /** CSV files in the public column names, generated or real. */
-  directory: string;
-  /** Receives `<report_id>.pdf` of every report, public or suppressed, superseded ones too. */
-  output: string;
-  /** PDFs being written at the same time. */
-  concurrency?: number;
-  /** `total` grows while a large directory is read. */
-  onProgress?: (done: number, total: number) => void;
-  /** Aborting leaves whole PDFs only. */
-  signal?: AbortSignal;
-};
+/** A file name that cannot lead to another directory. */
+const reportId = /^\d{4}-\d{2}-[A-Z]{2,20}-\d{1,20}$/;
+/** Files written at a time. */
+const batchSize = 32;
 
-const DEFAULT_CONCURRENCY = 4;
-
-/** Writes a PDF of every report, replacing those of an earlier run. Returns how many. */
-export async function writeReportPdfs(options: ReportPdfOptions): Promise<number> {
-  const { directory, output, concurrency = DEFAULT_CONCURRENCY, onProgress, signal } = options;
+/**
+ * Writes `<report_id>.pdf` for each row of general in a directory of CSV files: public, suppressed and superseded reports.
+ * Replaces existing files.
+ *
+ * @returns the number of PDFs
+ * @throws Error that names a malformed report ID or an unreadable file
+ */
+export async function writeReportPdfs(source: string, output: string): Promise<number> {
   await mkdir(output, { recursive: true });
-  let done = 0;
-  let total = 0;
-  for await (const reports of readReports(directory)) {
-    total += reports.length;
-    const queue = reports.values();
-    const work = async () => {
-      for (const report of queue) {
-        signal?.throwIfAborted();
-        await writeFile(output, report);
-        done += 1;
-        onProgress?.(done, total);
-      }
-    };
-    // All have stopped before an error is passed on, so that nothing is written after the call.
-    const outcomes = await Promise.allSettled(Array.from({ length: concurrency }, work));
-    const failure = outcomes.find((outcome) => outcome.status === "rejected");
-    if (failure) throw failure.reason;
+  const written = new Set<string>();
+  let batch: Promise<void>[] = [];
+  for (const file of await findFiles(source)) {
+    if (file.table !== "general") continue;
+    for await (const row of await readRows(file)) {
+      if (!reportId.test(row.report_id))
+        throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
+      written.add(row.report_id);
+      batch.push(writeFile(path.join(output, `${row.report_id}.pdf`), describeReport(row)));
+      if (batch.length < batchSize) continue;
+      await Promise.all(batch);
+      batch = [];
+    }
   }
-  return done;
+  await Promise.all(batch);
+  return written.size;
 }
 
-async function writeFile(output: string, report: Report): Promise<void> {
-  const target = path.join(output, `${report.general.report_id}.pdf`);
-  const temporary = `${target}.part`;
-  try {
-    await writeReportPdf(report, createWriteStream(temporary));
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+async function readRows(
+  file: Awaited<ReturnType<typeof findFiles>>[number],
+): Promise<AsyncIterable<GeneralRow>> {
+  const { stream } = await openContent(file);
+  const parser = parse({ bom: true, columns: true });
+  stream.on("error", (error) => parser.destroy(error));
+  return stream.pipe(parser);
 }

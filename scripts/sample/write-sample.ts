@@ -1,55 +1,119 @@
-import { mkdir } from "node:fs/promises";
-import { readSourceTables } from "../refresh/read-definition.ts";
-import { inventRows } from "./invent-value.ts";
-import { composeSubmissions } from "./submissions.ts";
-import { openTable, type TableWriter } from "./table-writer.ts";
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { Client } from "pg";
+import { to as copyTo } from "pg-copy-streams";
+import { connect } from "../../service/connect.ts";
+import { runDefinition } from "../refresh/read-definition.ts";
+import { startScratchServer } from "../servers/scratch-database.ts";
 
-export const DEFAULT_SUBMISSIONS = 2_000;
-export const DEFAULT_SEED = 1;
-
-export type SampleOptions = {
+export interface SampleOptions {
+  /** Receives `<table>.csv` of each source table. */
   directory: string;
-  /** Current submissions, public and suppressed. Those that they superseded come on top. */
+  /** Current submissions, public and suppressed. The submissions that they supersede are added. */
   submissions?: number;
   seed?: number;
-  onProgress?: (done: number, total: number) => void;
-  /** Another directory than `db/data_set`, which says what tables and columns there are. */
-  definitions?: string;
+  /** A directory to use instead of `db/data_set`. Its staging.sql says which tables and columns the files have. */
+  definitions?: string | undefined;
+  report?: (line: string) => void;
   /** Aborting leaves no file behind. */
-  signal?: AbortSignal;
-};
+  signal?: AbortSignal | undefined;
+}
 
-export type SampleSummary = { rows: Record<string, number> };
+const defaultSubmissions = 2000;
+const defaultSeed = 1;
+const sampleDirectory = path.resolve(import.meta.dirname, "../../db/sample");
+/** Each file uses what the files before it made. */
+const files = [
+  "functions",
+  "auditees",
+  "submissions",
+  "awards",
+  "findings",
+  "federal_awards",
+  "findings_text",
+].concat(["corrective_action_plans", "notes_to_sefa", "passthrough", "small_tables", "general", "files"]);
 
 /**
- * Writes the source tables as `<directory>/<table>.csv`: invented submissions with the shapes of real ones. The
- * same arguments give the same bytes. Memory does not grow with the number of submissions. Files of an earlier
- * sample are replaced once all the new ones are complete.
+ * Writes the sample as `generateSample` does, on a scratch database.
+ *
+ * @param serverUrl a server to create the scratch database on, as superuser; if absent, a server is started
  */
-export async function writeSample(options: SampleOptions): Promise<SampleSummary> {
-  const { directory, submissions = DEFAULT_SUBMISSIONS, seed = DEFAULT_SEED, onProgress, signal } = options;
-  const columns = await readSourceTables(options.definitions);
-  await mkdir(directory, { recursive: true });
-  const writers = new Map<string, TableWriter>();
+export async function writeSample({
+  serverUrl,
+  ...options
+}: SampleOptions & { serverUrl?: string | undefined }): Promise<Record<string, number>> {
+  const server = await startScratchServer(serverUrl);
   try {
-    for (const [table, listed] of columns)
-      writers.set(table, await openTable(directory, table, listed, seed));
-    for (let index = 0; index < submissions; index += 1) {
-      signal?.throwIfAborted();
-      for (const { key, tables } of composeSubmissions(seed, index)) {
-        for (const [table, writer] of writers) {
-          await writer.write(key, tables[table] ?? inventRows(seed, key, table));
-        }
-      }
-      onProgress?.(index + 1, submissions);
-    }
-    for (const writer of writers.values()) await writer.close();
-    signal?.throwIfAborted();
-  } catch (error) {
-    for (const writer of writers.values()) await writer.discard();
-    throw error;
+    const client = await connect(await server.create(), "sample");
+    return await generateSample(client, options).finally(() => client.end());
+  } finally {
+    await server.close();
   }
-  for (const writer of writers.values()) await writer.publish();
-  const rows = [...writers].map(([table, writer]) => [table, writer.rows] as const);
-  return { rows: Object.fromEntries(rows) };
+}
+
+/**
+ * Writes invented submissions as CSV files, in the format that the refresh reads. The same arguments give the same bytes.
+ * The SQL of `db/sample` makes the rows in a transaction that is rolled back. Existing files are replaced once all new
+ * files are complete.
+ *
+ * @returns the number of rows of each table
+ */
+export async function generateSample(
+  client: Client,
+  options: SampleOptions,
+): Promise<Record<string, number>> {
+  const { directory, report, signal } = options;
+  const rows: Record<string, number> = {};
+  const part = (table: string) => path.join(directory, `${table}.csv.part`);
+  // Breaks the connection, and with it the statement that is running.
+  const interrupt = () => void client.end();
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", interrupt, { once: true });
+  await mkdir(directory, { recursive: true });
+  await client.query("begin");
+  try {
+    await makeRows(client, options);
+    for (const { name, query } of await listFiles(client)) {
+      report?.(`Writing ${name}.csv ...`);
+      rows[name] = 0;
+      const copy = client.query(copyTo(`copy (${query}) to stdout (format csv, header)`));
+      await pipeline(copy, createWriteStream(part(name)));
+      rows[name] = copy.rowCount;
+    }
+    signal?.throwIfAborted();
+    for (const table of Object.keys(rows)) await rename(part(table), path.join(directory, `${table}.csv`));
+    return rows;
+  } catch (error) {
+    for (const table of Object.keys(rows)) await rm(part(table), { force: true });
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    signal?.removeEventListener("abort", interrupt);
+    await client.query("rollback").catch(() => {});
+  }
+}
+
+async function makeRows(
+  client: Client,
+  { submissions = defaultSubmissions, seed = defaultSeed, definitions, report }: SampleOptions,
+): Promise<void> {
+  const vocabulary = await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8");
+  await client.query(
+    `select set_config('sample.vocabulary', $1, true), set_config('sample.submissions', $2, true),
+       set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
+    [vocabulary, String(submissions), String(seed)],
+  );
+  await runDefinition(client, "staging.sql", definitions);
+  for (const name of files) {
+    report?.(`Drawing ${name} ...`);
+    await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
+  }
+}
+
+async function listFiles(client: Client): Promise<{ name: string; query: string }[]> {
+  const { rows } = await client.query(
+    "select name, sample.describe_file(name) as query from staging.source_tables order by ctid",
+  );
+  return rows;
 }

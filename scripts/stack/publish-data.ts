@@ -7,7 +7,7 @@ import { openPublicStore } from "../refresh/open-public-store.ts";
 import { warmTables } from "../refresh/warm-tables.ts";
 import { settlePublicFiles, writePublicFiles } from "../refresh/write-public-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
-import { writeSample } from "../sample/write-sample.ts";
+import { generateSample } from "../sample/write-sample.ts";
 
 export interface DataToPublish {
   /** Where the sample is generated. */
@@ -31,12 +31,12 @@ export async function publishData(client: Client, options: DataToPublish): Promi
     options.report("Generating the sample data ...");
     await rm(source, { recursive: true, force: true });
     await mkdir(source, { mode: 0o700 });
-    await writeSample({ directory: source });
+    await generateSample(client, { directory: source });
   }
   // The data comes last: a start that was interrupted before it is published does all of this again.
   options.report("Writing a PDF for each report ...");
   await mkdir(options.reports, { recursive: true, mode: 0o700 });
-  await writeReportPdfs({ directory: source, output: options.reports });
+  await writeReportPdfs(source, options.reports);
   options.report("Loading the data ...");
   await load(client, source, options);
 }

@@ -9,7 +9,8 @@ import { findWorkerNumber, ofWorker } from "./workers.ts";
 
 /** A server to make databases on, as its superuser: this worker's own, or else the one under test. */
 export const findServerUrl = () => findOwnServer() ?? target.databaseUrl;
-const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", findWorkerNumber())];
+/** This worker's own server, in a project whose workers have one. */
+export const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", findWorkerNumber())];
 
 /** A new, empty database, as its superuser. */
 export interface ScratchDatabase {

@@ -4,7 +4,7 @@ import { type CheckResult, checkRepository } from "../../../scripts/deploy/check
 import { type CheckTools, checkUpgrade } from "../../../scripts/deploy/check-upgrade.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { lintSql } from "../../../scripts/deploy/lint-sql.ts";
-import { writeSample } from "../../../scripts/sample/index.ts";
+import { writeSample } from "../../../scripts/sample/write-sample.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
 import { type Copy, copyRepository, describeView, run, viewColumns, viewFile } from "./support.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { writeSample } from "../../../scripts/sample/index.ts";
+import { writeSample } from "../../../scripts/sample/write-sample.ts";
 import { connect } from "../../../service/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";

@@ -1,0 +1,12 @@
+-- Awards with the number of their findings.
+
+create view sample.federal_awards as
+select
+  awards.*,
+  case when is_major = 'Y' then coalesce(opinion, 'U') else '' end as audit_report_type,
+  coalesce(findings, 0)::int as findings_count,
+  case when passthrough_amount is null then 'N' else 'Y' end as is_passthrough_award
+from sample.awards
+left join (
+  select id, award_number as number, count(*) as findings from sample.findings group by id, award_number
+) as counted using (id, number);

@@ -1,0 +1,196 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parse } from "csv-parse/sync";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
+import { columnNames, tables } from "../../support/columns.ts";
+import { runScript } from "../../support/run-stack.ts";
+import { findOwnServer } from "../../support/scratch-database.ts";
+import { writeTestSample } from "../../support/small-sample.ts";
+
+type Row = Record<string, string>;
+
+let directory: string;
+const sample: Record<string, Row[]> = {};
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "sample-"));
+  await writeTestSample({ directory: path.join(directory, "default") });
+  for (const table of tables) sample[table] = await read("default", table);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const open = (name: string, table: string) => readFile(path.join(directory, name, `${table}.csv`), "utf8");
+const read = async (name: string, table: string): Promise<Row[]> =>
+  parse(await open(name, table), { columns: true });
+const rows = (table: string) => sample[table] ?? [];
+function group(table: string, key: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows(table)) groups.set(key(row), [...(groups.get(key(row)) ?? []), row]);
+  return groups;
+}
+const sum = (list: Row[], column: string) => list.reduce((total, row) => total + Number(row[column]), 0);
+
+it("writes the same bytes for the same seed, and a smaller sample is the beginning of a larger one", async () => {
+  await writeTestSample({ directory: path.join(directory, "small"), submissions: 70 });
+  await writeTestSample({ directory: path.join(directory, "other"), submissions: 70, seed: 2 });
+  for (const table of tables)
+    expect((await open("default", table)).startsWith(await open("small", table)), table).toBe(true);
+  expect(await open("other", "general")).not.toBe(await open("small", "general"));
+});
+
+it("gives each file the published columns, in their order", async () => {
+  for (const table of tables)
+    expect((await open("default", table)).split("\n")[0], table).toBe(columnNames(table).join());
+});
+
+it("invents what staging.sql has and the sample does not know: columns by their type, and tables", async () => {
+  const definitions = path.join(directory, "data_set");
+  await cp(definitionsDirectory, definitions, { recursive: true });
+  const file = path.join(definitions, "staging.sql");
+  const staging = (await readFile(file, "utf8"))
+    .replace(
+      "  auditee_name text,\n",
+      "  a varchar(3), b integer, c numeric(12, 2), d boolean, e date, g jsonb,\n",
+    )
+    .replace("  is_major text,", "  is_major boolean,")
+    .replace(
+      "create unlogged table staging.general",
+      "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n$&",
+    );
+  await writeFile(file, staging);
+  await writeTestSample({ directory: path.join(directory, "changed"), submissions: 30, definitions });
+  const general = await read("changed", "general");
+  expect(general[0]).not.toHaveProperty("auditee_name");
+  for (const row of general) {
+    expect([row.a, row.b, row.c, row.d].join("|")).toMatch(/^.{1,3}\|\d+\|\d+\.\d\d\|[tf]$/);
+    expect([row.e, row.g]).toEqual([row.fac_accepted_date, ""]);
+  }
+  expect(new Set((await read("changed", "federal_awards")).map((row) => row.is_major))).toEqual(
+    new Set(["t", "f"]),
+  );
+  expect((await read("changed", "visits")).length).toBeGreaterThan(5);
+});
+
+it("adds up: awards, programs, findings of an award", () => {
+  const awards = group("federal_awards", (row) => String(row.report_id));
+  const programs = group("federal_awards", (row) =>
+    [row.report_id, row.federal_agency_prefix, row.federal_award_extension].join(),
+  );
+  // Some older reports number awards with five digits in findings and with four in federal_awards.
+  const award = (row: Row) => `${row.report_id} ${Number(row.award_reference?.replace("AWARD-", ""))}`;
+  const findings = group("findings", award);
+  for (const row of rows("general"))
+    expect(sum(awards.get(String(row.report_id)) ?? [], "amount_expended")).toBe(
+      Number(row.total_amount_expended),
+    );
+  for (const list of programs.values())
+    expect(sum(list, "amount_expended")).toBe(Number(list[0]?.federal_program_total));
+  for (const row of rows("federal_awards"))
+    expect(findings.get(award(row))?.length ?? 0).toBe(Number(row.findings_count));
+  expect(sum(rows("federal_awards"), "findings_count")).toBe(rows("findings").length);
+});
+
+it("links the submissions of a chain both ways", () => {
+  const chains = new Map(rows("resubmission").map((row) => [row.report_id, row]));
+  for (const row of chains.values()) {
+    const next = chains.get(row.next_report_id);
+    if (row.next_report_id !== "")
+      expect(next).toMatchObject({
+        previous_report_id: row.report_id,
+        version: String(Number(row.version) + 1),
+      });
+    expect(row.status === "deprecated_via_resubmission").toBe(next !== undefined);
+  }
+  const isPublic = new Map(rows("general").map((row) => [row.report_id, row.is_public]));
+  const kinds = new Set(
+    [...chains.values()].map(({ report_id, next_report_id }) =>
+      [report_id, next_report_id].map((id) => isPublic.get(id)).join(),
+    ),
+  );
+  expect(kinds).toEqual(expect.objectContaining(new Set(["t,t", "t,f", "f,t"])));
+});
+
+it.each<[string, number, number, () => number]>([
+  ["awards in all, more than a page", 32_000, 60_000, () => rows("federal_awards").length],
+  [
+    "awards a report, median",
+    5,
+    8,
+    () =>
+      median(
+        [...group("federal_awards", (row) => String(row.report_id)).values()].map((list) => list.length),
+      ),
+  ],
+  [
+    "dollars of an award, median",
+    90_000,
+    170_000,
+    () => median(rows("federal_awards").map((row) => Number(row.amount_expended))),
+  ],
+  [
+    "characters of a finding, median",
+    1_000,
+    3_500,
+    () => median(rows("findings_text").map((row) => String(row.finding_text).length)),
+  ],
+  [
+    "characters of the longest finding",
+    10_000,
+    32_000,
+    () => Math.max(...rows("findings_text").map((row) => String(row.finding_text).length)),
+  ],
+  ["suppressed submissions", 15, 50, () => rows("general").filter((row) => row.is_public === "f").length],
+  [
+    "submissions without is_public",
+    1,
+    10,
+    () => rows("general").filter((row) => row.is_public === "").length,
+  ],
+  [
+    "public tribal submissions",
+    5,
+    30,
+    () => rows("general").filter((row) => row.entity_type === "tribal" && row.is_public === "t").length,
+  ],
+  ["agencies", 20, 60, () => group("federal_awards", (row) => String(row.federal_agency_prefix)).size],
+])("has the proportions of real submissions: %s", (_, low, high, count) => {
+  expect(count()).toBeGreaterThanOrEqual(low);
+  expect(count()).toBeLessThanOrEqual(high);
+});
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0;
+
+it("writes a PDF of each report whose text names it", async () => {
+  const run = runScript(
+    "sample.ts",
+    ["--from", path.join(directory, "default"), "--out", path.join(directory, "pdfs")],
+    {},
+  );
+  expect(await run.exited, run.output()).toBe(0);
+  expect(await readdir(path.join(directory, "pdfs"))).toHaveLength(rows("general").length);
+  const row = rows("general").find((each) => each.auditee_name?.includes("AÑASCO"));
+  const pdf = await readFile(path.join(directory, "pdfs", `${row?.report_id}.pdf`), "latin1");
+  for (const text of [row?.report_id, row?.auditee_name, row?.audit_year])
+    expect(pdf).toContain(`${text}) Tj`);
+  const offsets = [...pdf.matchAll(/^(\d{10}) 00000 n /gm)].map(([, offset]) => Number(offset));
+  for (const [index, offset] of offsets.entries())
+    expect(pdf.slice(offset).startsWith(`${index + 1} 0 obj`)).toBe(true);
+});
+
+it("writes into a directory that is not empty only when forced, and leaves no partial file behind", async () => {
+  const out = path.join(directory, "default");
+  const env = { SCRATCH_URL: findOwnServer() ?? "" };
+  const before = await readdir(out);
+  const refused = runScript("sample.ts", ["--out", out], env);
+  expect(await refused.exited).toBe(1);
+  expect(refused.output()).toMatch(/^error: \S+ is not empty\..*--force.*\n$/);
+  const interrupted = runScript("sample.ts", ["--out", out, "--force"], env);
+  await expect
+    .poll(interrupted.output, { interval: 5, timeout: 60_000 })
+    .toContain("Writing findings_text.csv");
+  interrupted.child.kill("SIGINT");
+  expect(await interrupted.exited).toBe(130);
+  expect(await readdir(out)).toEqual(before);
+});
