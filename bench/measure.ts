@@ -1,78 +1,95 @@
-import { performance } from "node:perf_hooks";
-import { type CpuTime, readCpuTime } from "./process-time.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agent } from "undici";
+import { programNames, readCpuTime } from "./read-cpu-time.ts";
+import type { Figure } from "./results.ts";
 
-/** Something to be compared: does it once. */
-export type Arm = () => Promise<unknown>;
+/** One of the alternatives that are compared: sends the request with this number. */
+export type Arm = (number: number, connection: number) => Promise<unknown>;
 
-export interface Summary {
-  median: number;
-  min: number;
-  max: number;
-}
-
-/** A comparison's outcome by arm, in milliseconds: as a client sees it, and the CPU time of the service's programs. */
-export interface Comparison {
-  name: string;
-  arms: Record<string, { wall: Summary; cpu: CpuTime }>;
-}
-
-export interface Measuring {
+export interface MeasureOptions {
   turns: number;
-  /** The stack's process. */
-  pid: number;
-  /** What the times are multiplied by, where an arm does several times, or a part, of what its name says. */
-  factors?: Record<string, number>;
+  /** Requests of each arm in each turn, and how many of them are sent at a time. */
+  requests: number;
+  connections?: number;
+  /** Requests of the whole job, if only a part of them is sent. */
+  wholeJob?: number;
 }
 
-/** Runs the arms in turns, so that whatever else the machine does meets all of them. The first turn is not counted. */
-export async function compare(
-  name: string,
+const agent = new Agent({ connections: 64, keepAliveTimeout: 10_000 });
+
+/**
+ * Sends a request and reads the response to its end.
+ *
+ * @throws Error if the status is not the expected one
+ */
+export async function ask(url: string, headers: Record<string, string> = {}, expectedStatus = 200) {
+  const { origin, pathname, search } = new URL(url);
+  const response = await agent.request({ origin, path: pathname + search, method: "GET", headers });
+  const body = Buffer.from(await response.body.arrayBuffer());
+  if (response.statusCode !== expectedStatus)
+    throw new Error(`${url}: ${response.statusCode} instead of ${expectedStatus}: ${body.subarray(0, 300)}`);
+  return { headers: response.headers, body };
+}
+
+/** Measures the arms in alternating turns, so that other load on the machine affects all of them. The first turn is not counted. */
+export async function measure(
+  section: string,
   arms: Record<string, Arm>,
-  { turns, pid, factors = {} }: Measuring,
-): Promise<Comparison> {
-  const measured = new Map<string, { wall: number; cpu: CpuTime }[]>();
+  { turns, requests, connections = 1, wholeJob }: MeasureOptions,
+): Promise<Figure[]> {
+  const measured = new Map<string, { rates: number[]; latencies: number[]; cpu: number[][] }>();
   for (let turn = 0; turn <= turns; turn += 1) {
-    for (const [arm, run] of Object.entries(arms)) {
-      const before = readCpuTime(pid);
+    for (const [arm, send] of Object.entries(arms)) {
+      const latencies: number[] = [];
+      let next = 0;
+      // Let the servers finish the other arm's work, such as compressing and logging.
+      await sleep(20);
+      const before = readCpuTime(process.pid);
       const start = performance.now();
-      await run();
-      const wall = performance.now() - start;
-      const after = readCpuTime(pid);
-      if (turn === 0) continue;
-      const factor = factors[arm] ?? 1;
-      const cpu = {
-        postgres: (after.postgres - before.postgres) * factor,
-        postgrest: (after.postgrest - before.postgrest) * factor,
-        node: (after.node - before.node) * factor,
+      const work = async (connection: number) => {
+        while (next < requests) {
+          const number = next;
+          next += 1;
+          const begin = performance.now();
+          await send(number, connection);
+          latencies.push(performance.now() - begin);
+        }
       };
-      measured.set(arm, [...(measured.get(arm) ?? []), { wall: wall * factor, cpu }]);
+      await Promise.all(Array.from({ length: connections }, (_, connection) => work(connection)));
+      const seconds = (performance.now() - start) / 1000;
+      const after = readCpuTime(process.pid);
+      if (turn === 0) continue;
+      const all = measured.get(arm) ?? { rates: [], latencies: [], cpu: [] };
+      measured.set(arm, all);
+      all.rates.push(requests / seconds);
+      all.latencies.push(...latencies);
+      all.cpu.push(programNames.map((name) => (after[name] - before[name]) / requests));
     }
   }
-  const outcome: Comparison["arms"] = {};
-  for (const [arm, all] of measured) {
-    const median = (read: (cpu: CpuTime) => number) => summarize(all.map(({ cpu }) => read(cpu))).median;
-    outcome[arm] = {
-      wall: summarize(all.map(({ wall }) => wall)),
-      cpu: {
-        postgres: median(({ postgres }) => postgres),
-        postgrest: median(({ postgrest }) => postgrest),
-        node: median(({ node }) => node),
-      },
-    };
-  }
-  const lines = Object.entries(outcome).map(
-    ([arm, { wall, cpu }]) => `${arm} ${wall.median.toFixed(1)} ms (PostgreSQL ${cpu.postgres.toFixed(1)})`,
+  const figures = [...measured].flatMap(([arm, { rates, latencies, cpu }]): Figure[] => {
+    const rate = quantile(rates, 0.5);
+    return [
+      ...(wholeJob === undefined ? [] : [{ section, arm, quantity: "s in all", value: wholeJob / rate }]),
+      { section, arm, quantity: "requests/s", value: rate, range: [Math.min(...rates), Math.max(...rates)] },
+      { section, arm, quantity: "p50 ms", value: quantile(latencies, 0.5) },
+      { section, arm, quantity: "p99 ms", value: quantile(latencies, 0.99) },
+      ...programNames.map((name, index) => {
+        const times = cpu.map((each) => each[index] ?? 0);
+        return { section, arm, quantity: `${name}, CPU ms`, value: quantile(times, 0.5) };
+      }),
+    ];
+  });
+  process.stderr.write(
+    `${section}: ${figures
+      .filter(({ quantity }) => quantity === "requests/s")
+      .map(({ arm, value }) => `${arm} ${value.toFixed(1)}/s`)
+      .join(", ")}\n`,
   );
-  process.stderr.write(`${name}: ${lines.join(", ")}\n`);
-  return { name, arms: outcome };
+  return figures;
 }
 
-export function summarize(values: number[]): Summary {
-  const sorted = values.toSorted((a, b) => a - b);
-  return { median: at(sorted, 0.5), min: at(sorted, 0), max: at(sorted, 1) };
-}
-
-/** The value below which this share of the sorted values lies. */
-export function at(sorted: number[], share: number): number {
+/** The value below which this share of the values lies. */
+function quantile(values: number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

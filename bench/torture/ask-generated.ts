@@ -1,95 +1,90 @@
-import fc from "fast-check";
-import { formatCurl } from "./curl-line.ts";
+import fc, { type Arbitrary } from "fast-check";
+import { createTally, type Finding } from "./finding.ts";
 import type { GeneratedRequest } from "./generate-requests.ts";
-import { judgeAnswer, saysWhoIsAway } from "./judge-answer.ts";
-import { createTally, type Finding, type PartOptions, type Target } from "./part.ts";
-import { type SendOptions, sendRequest, type WireRequest } from "./send-request.ts";
+import { sendRequest, type WireAnswer, type WireRequest } from "./send-request.ts";
+import type { Target } from "./target.ts";
 
-export interface GeneratedOptions extends PartOptions {
-  /** By which the requests are made again: `--only <name>`. */
-  name: string;
+export interface GeneratedOptions {
   origin: string;
-  arbitrary: fc.Arbitrary<GeneratedRequest>;
+  arbitrary: Arbitrary<GeneratedRequest>;
   requests: number;
+  seed: number;
 }
 
-/** So many are sent at a time. */
 const senders = 4;
-const faultsOfASender = 3;
-const patience = 70_000;
 
-/** Sends generated requests, and judges each answer by what holds for any. A fault is shrunk to the least request that has it. */
+/**
+ * Sends generated requests and judges each response by rules that always hold. Reduces a request with a wrong response to the
+ * smallest one that still gets one.
+ */
 export async function askGenerated(target: Target, options: GeneratedOptions): Promise<Finding> {
+  const { origin, arbitrary, requests, seed } = options;
   const statuses = createTally();
-  const faults: string[] = [];
-  const start = performance.now();
-  let sent = 0;
-  const ask = async (generated: GeneratedRequest) => {
-    sent += 1;
-    if (sent % 2000 === 0) options.report(`${sent} requests`);
-    statuses.add(await askOnce(target, options.origin, generated));
+  const ask = async ({ key, ...wire }: GeneratedRequest) => {
+    const values = { demo: "DEMO_KEY", wrong: "not a key", none: undefined };
+    const value = key === "individual" || key === "tribal" ? target.nextKey(key) : values[key];
+    const headers: WireRequest["headers"] = value === undefined ? [] : [["x-api-key", value]];
+    const sent = { ...wire, headers: [...wire.headers, ...headers] };
+    const localAddress = key === "demo" ? chooseAddress(origin) : undefined;
+    const answer = await sendRequest(origin, sent, { localAddress });
+    const fault = judgeAnswer(target, sent, answer, key === "tribal");
+    if (fault !== undefined) throw new Error(`${answer.status}: ${fault}`);
+    statuses.add(answer.status);
   };
-  await Promise.all(
-    Array.from({ length: senders }, async (_, sender) => {
-      let left = Math.ceil(options.requests / senders);
-      for (let turn = 0; left > 0 && turn < faultsOfASender; turn += 1) {
-        const seed = options.seed + sender + turn * senders;
-        const outcome = await fc.check(fc.asyncProperty(options.arbitrary, ask), { seed, numRuns: left });
-        left -= outcome.numRuns;
-        if (!outcome.failed) continue;
-        const [request] = outcome.counterexample ?? [];
-        faults.push(describeFault(options, seed, outcome.errorInstance, request));
-      }
-    }),
+  const outcomes = await Promise.all(
+    Array.from({ length: senders }, (_, sender) =>
+      fc.check(fc.asyncProperty(arbitrary, ask), {
+        seed: seed + sender,
+        numRuns: Math.ceil(requests / senders),
+      }),
+    ),
   );
-  const seconds = (performance.now() - start) / 1000;
+  const sent = outcomes.reduce((sum, { numRuns }) => sum + numRuns, 0);
   return {
-    figures: `${sent.toLocaleString("en-US")} requests, ${seconds.toFixed(0)} s: ${statuses}`,
-    faults,
+    figures: `${sent.toLocaleString("en-US")} requests, seed ${seed}: ${statuses}`,
+    faults: outcomes.filter(({ failed }) => failed).map((outcome) => fc.defaultReportMessage(outcome) ?? ""),
   };
 }
 
-/** @throws Error that says what is wrong with the answer */
-async function askOnce(target: Target, origin: string, generated: GeneratedRequest): Promise<string> {
-  const { wire, options, isTribal } = withKey(target, generated, target.keys.next);
-  const answer = await sendRequest(origin, wire, { ...options, patience });
-  const { host } = new URL(target.databaseUrl);
-  const fault = judgeAnswer(generated, answer, { leaks: target.leaks, isTribal, addresses: [host] });
-  if (fault !== undefined) throw new Error(fault);
-  return saysWhoIsAway(answer) ? "503 that says who is away" : String(answer.status);
-}
-
-function withKey(
-  target: Pick<Target, "baseUrl">,
-  { key, ...wire }: GeneratedRequest,
-  find: (tier: "individual" | "tribal") => string,
-): { wire: WireRequest; options: SendOptions; isTribal: boolean } {
-  const values = { demo: "DEMO_KEY", wrong: "a key that is none", none: undefined };
-  const value = key === "individual" || key === "tribal" ? find(key) : values[key];
-  const headers =
-    value === undefined ? wire.headers : [...wire.headers, ["x-api-key", value] as [string, string]];
-  return {
-    wire: { ...wire, headers },
-    options: { localAddress: chooseAddress(target, key) },
-    isTribal: key === "tribal",
-  };
-}
-
-/** The demonstration key is limited by address: on this machine each use comes from another one. */
-function chooseAddress({ baseUrl }: Pick<Target, "baseUrl">, key: string): string | undefined {
-  if (key !== "demo" || !new URL(baseUrl).hostname.startsWith("127.")) return undefined;
+/** DEMO_KEY is limited by address, so on this machine each use comes from another one. */
+function chooseAddress(origin: string): string | undefined {
   const number = () => 1 + Math.floor(Math.random() * 250);
-  return `127.${number()}.${number()}.${number()}`;
+  const isHere = new URL(origin).hostname.startsWith("127.");
+  return isHere ? `127.${number()}.${number()}.${number()}` : undefined;
 }
 
-function describeFault(
-  { name, origin }: GeneratedOptions,
-  seed: number,
-  error: unknown,
-  request: GeneratedRequest | undefined,
-): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (request === undefined) return `${message} (--only ${name} --seed ${seed})`;
-  const { wire } = withKey({ baseUrl: origin }, request, (tier) => `$${tier.toUpperCase()}_KEY`);
-  return `${message}\n  npm run torture -- --only ${name} --seed ${seed}\n  ${formatCurl(origin, wire)}`;
+/** Whether a response says that a part of the service is unavailable, and when to try again. */
+export function isUnavailable({ status, headers, body }: WireAnswer): boolean {
+  if (status === 503) return Number(headers["retry-after"]) > 0 && (body === "" || body.includes('"code"'));
+  return status === 502 || status === 504 || (status === 400 && body.includes('"database_away"'));
+}
+
+/** Returns what is wrong with a response, or undefined. */
+function judgeAnswer(
+  { databaseUrl, leaks }: Target,
+  wire: WireRequest,
+  answer: WireAnswer,
+  isTribal: boolean,
+): string | undefined {
+  const { status, headers, body } = answer;
+  if (status >= 500 && !(status === 503 && isUnavailable(answer))) return body.slice(0, 300);
+  const isWhole = wire.method !== "HEAD" && status !== 304 && status !== 206 && body !== "";
+  if (isWhole && /^application\/(\S+\+)?json/.test(String(headers["content-type"]))) {
+    try {
+      JSON.parse(body);
+    } catch (error) {
+      return `The body is not valid JSON: ${error}`;
+    }
+  }
+  const request = [wire.path, wire.body, ...wire.headers.flat()].join(" ");
+  // A client may get back what it has sent.
+  const known = request.replace(/%([0-7][0-9a-f])/gi, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  const text = `${JSON.stringify(headers)}\n${body}`;
+  const hidden = [new URL(databaseUrl).host, ...(isTribal ? [] : leaks.findSuppressed(text))];
+  const leaked = hidden.find((each) => text.includes(each) && !known.includes(each));
+  return leaked === undefined
+    ? undefined
+    : `The response contains ${leaked}, which this client may not know.`;
 }

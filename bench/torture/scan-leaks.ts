@@ -1,96 +1,120 @@
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
-import { parquetReadObjects } from "hyparquet";
-import { type Dispatcher, request } from "undici";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
+import { request } from "undici";
 import { connect } from "../../service/connect.ts";
-import type { Finding, Target } from "./part.ts";
-import { provokeErrors } from "./provoke-errors.ts";
+import { createTally, type Finding } from "./finding.ts";
+import { sendRequest, type WireRequest } from "./send-request.ts";
+import type { Target } from "./target.ts";
 
-const mostShown = 10;
+const mostFaults = 10;
 
 /**
- * Has keys, tokens and suppressed values go everywhere that a client can put them or make them go, errors above all. Then
- * looks for them in all that was logged since the beginning, in every row of every database of the server, and in the
- * bulk files.
+ * Puts keys and tokens wherever a client can, and provokes errors about suppressed values. Then looks for them in the logs, in
+ * each row of each database of the server, and in the bulk files.
  */
 export async function scanForLeaks(target: Target): Promise<Finding> {
-  const provoked = await provokeErrors(target);
-  const figures = [`requests that misplace keys and tokens or break on suppressed values: ${provoked}`];
-  const faults: string[] = [];
-  if (target.logs !== undefined) {
-    const { leaks, megabytes, files } = await target.logs.settle();
-    faults.push(...leaks);
-    figures.push(`${megabytes.toFixed(1)} MB of logs (${files.join(", ")})`);
+  const statuses = createTally();
+  for (const [origin, path, header, method = "GET"] of listProvocations(target)) {
+    const key = target.nextKey("tribal");
+    const headers: WireRequest["headers"] = [["x-api-key", key], ...(header === undefined ? [] : [header])];
+    statuses.add((await sendRequest(origin, { method, path, headers })).status);
   }
-  const { leaks, rows } = await scanDatabases(target);
-  faults.push(...leaks);
-  const files = await scanBulkFiles(target, faults);
-  const { secrets, suppressed } = target.leaks.counts();
-  figures.push(
-    `${rows.toLocaleString("en-US")} rows of the server's databases`,
-    `${files} bulk files`,
-    `looked for ${secrets.toLocaleString("en-US")} secrets and ${suppressed.toLocaleString("en-US")} suppressed values`,
-  );
-  return { figures: figures.join("; "), faults: faults.slice(0, mostShown) };
+  // PostgreSQL and PostgREST log through a pipe of the stack.
+  await sleep(1000);
+  const faults = new Set<string>();
+  const counts = createTally();
+  for await (const [kind, place, text] of readEverything(target)) {
+    counts.add(kind);
+    const words = [...target.leaks.findSecrets(text), ...target.leaks.findSuppressed(text)];
+    if (words.length > 0) faults.add(`${place}: ${words.join()} in ${text.slice(0, 300)}`);
+  }
+  return { figures: `provoked ${statuses}; read ${counts}`, faults: [...faults].slice(0, mostFaults) };
 }
 
-/** What pg_dump would write of all tables but those of the data set: its public rows are in the bulk files. */
-async function scanDatabases({ databaseUrl, leaks }: Target): Promise<{ leaks: string[]; rows: number }> {
-  const found: string[] = [];
-  let rows = 0;
-  for (const name of await query(
-    databaseUrl,
-    "select datname from pg_database where datallowconn and not datistemplate",
-  )) {
-    const url = new URL(databaseUrl);
-    url.pathname = `/${name}`;
-    const tables = await query(
-      url.href,
-      `select format('%I.%I', nspname, relname) from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-       where relkind in ('r', 'm') and nspname !~ '^(pg_catalog|information_schema|(disclosed|suppressed).*)$'`,
+type Provocation = [
+  origin: string,
+  path: string,
+  header?: [name: string, value: string] | undefined,
+  method?: string,
+];
+
+function listProvocations({ baseUrl, appUrl, nextKey, leaks }: Target): Provocation[] {
+  const [key, token] = [nextKey("individual"), crypto.randomUUID()];
+  leaks.addSecret(token);
+  const download = `/dissemination/report/pdf/ota/${token}`;
+  const apiPaths =
+    `/general&api_key=${key} /general/${key} /${key} /rpc/${key} /general%00${key} /general;${key}?limit=1
+    /general?api_key=${key}&limit=x /general?limit=1&API_KEY=${key} /general?${key}=eq.1 /general?select=${key}
+    /general?select=${key}(*) /general?order=${key} /general?report_id=eq.${key} /general?audit_year=eq.${key}
+    /general?select=report_id::${key} /general?x=${"a".repeat(33_000)}&api_key=${key}
+    /general?api_key=${key}&api_key=${nextKey("tribal")} ${download}`.split(/\s+/);
+  const appPaths =
+    `${download} ${download}x /${token} /public-data/${key} /?api_key=${key} /reference/${key} /%zz${token}`.split(
+      " ",
     );
-    for (const table of tables) {
-      const texts = await query(url.href, `select each::text from ${table} as each`);
-      rows += texts.length;
-      for (const text of texts) {
-        const words = [...leaks.findSecrets(text), ...leaks.findSuppressed(text)];
-        if (words.length > 0) found.push(`${name}, ${table}: ${words.join()} in ${text.slice(0, 200)}`);
-      }
+  const headers =
+    `x-request-id: ${key} | x-request-id: id-${key} and more | referer: http://a/?api_key=${key} | user-agent: ${key}
+    | x-forwarded-for: ${key} | x-forwarded-path: /${key} | authorization: Bearer ${key} | cookie: key=${key} | accept: ${key}
+    | accept-profile: ${key} | if-match: ${key} | prefer: handling=strict, timezone=${key}`.split(/\s+\| /);
+  // PostgreSQL names the value that it cannot cast.
+  const columns = "auditee_email auditee_contact_name auditor_email auditee_uei auditee_ein".split(" ");
+  const casts = columns.flatMap((column) => [
+    ...["int", "date", "jsonb", "regclass", "bytea"].map((type) => `select=${column}::${type}`),
+    ...[`${column}=fts(${column}).x`, `select=${column},federal_awards(federal_program_name::int)`],
+  ]);
+  return [
+    ...["GET", "HEAD", "OPTIONS", "POST", "DELETE", "PURGE"].flatMap((method): Provocation[] => [
+      ...apiPaths.map((place): Provocation => [baseUrl, place, undefined, method]),
+      ...appPaths.map((place): Provocation => [appUrl, place, ["referer", `http://a/${token}`], method]),
+    ]),
+    ...headers.flatMap((line): Provocation[] => {
+      const [name = "", value = ""] = line.split(/: (.*)/);
+      return [
+        [baseUrl, "/general?limit=1", [name, value]],
+        [appUrl, `/reference?api_key=${key}`, [name, value]],
+      ];
+    }),
+    ...casts.map((cast): Provocation => [baseUrl, `/general?is_public=is.false&order=report_id&${cast}`]),
+  ];
+}
+
+type Found = [kind: string, place: string, text: string];
+
+async function* readEverything({ directory, databaseUrl, appUrl }: Target): AsyncGenerator<Found> {
+  if (directory !== undefined) {
+    const ofKong = await readdir(path.join(directory, "kong/logs")).catch(() => []);
+    for (const name of ["stack.log", "stack.log.1", ...ofKong.map((log) => `kong/logs/${log}`)]) {
+      const text = await readFile(path.join(directory, name), "latin1").catch(() => "");
+      for (const line of text.split("\n")) yield ["lines of logs", name, line];
     }
   }
-  return { leaks: found.slice(0, mostShown), rows };
+  // The bulk files show the public rows of the data set.
+  const tables = `select format('%I.%I', nspname, relname) from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'm') and nspname !~ '^(pg_catalog|information_schema|(disclosed|suppressed).*)$'`;
+  const databases = "select datname from pg_database where datallowconn and not datistemplate";
+  for (const database of await query(databaseUrl, databases)) {
+    const url = Object.assign(new URL(databaseUrl), { pathname: `/${database}` }).href;
+    for (const table of await query(url, tables)) {
+      for (const row of await query(url, `select each::text from ${table} as each`))
+        yield ["rows", table, row];
+    }
+  }
+  const manifest = await (await request(`${appUrl}/public-data/manifest.json`)).body.text();
+  // The Parquet files are made of the same rows.
+  const files: { name: string }[] = JSON.parse(manifest).files;
+  for (const { name } of files.filter((each) => each.name.endsWith(".gz"))) {
+    const file = await (await request(`${appUrl}/public-data/${name}`)).body.arrayBuffer();
+    for (const line of gunzipSync(file).toString().split("\n")) yield ["lines of bulk files", name, line];
+  }
 }
 
-async function query(databaseUrl: string, sql: string): Promise<string[]> {
+async function query(databaseUrl: string, text: string): Promise<string[]> {
   const client = await connect(databaseUrl, "torture");
   try {
-    const { rows } = await client.query<string[]>({ text: sql, rowMode: "array" });
-    return rows.map(([value]) => String(value));
+    return (await client.query<[string]>({ text, rowMode: "array" })).rows.map(([value]) => value);
   } finally {
     await client.end();
-  }
-}
-
-async function scanBulkFiles({ appUrls, leaks }: Target, faults: string[]): Promise<number> {
-  const answer = await request(`${appUrls[0]}/public-data/manifest.json`);
-  const text = await answer.body.text();
-  if (answer.statusCode === 404) return 0;
-  const { files }: { files: { name: string }[] } = JSON.parse(text);
-  for (const { name } of files) {
-    const { body } = await request(`${appUrls[0]}/public-data/${name}`);
-    for await (const line of name.endsWith(".parquet") ? readParquet(body) : readGzip(body)) {
-      const words = [...leaks.findSecrets(line), ...leaks.findSuppressed(line)];
-      if (words.length > 0) faults.push(`The bulk file ${name} has ${words.join()}.`);
-    }
-  }
-  return files.length;
-}
-
-const readGzip = (body: Readable) => createInterface({ input: body.pipe(createGunzip()) });
-
-async function* readParquet(body: Dispatcher.ResponseData["body"]): AsyncGenerator<string> {
-  for (const row of await parquetReadObjects({ file: await body.arrayBuffer() })) {
-    yield Object.values(row).join(" ");
   }
 }

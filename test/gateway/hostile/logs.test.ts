@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openTarget } from "../../../bench/torture/open-target.ts";
 import { scanForLeaks } from "../../../bench/torture/scan-leaks.ts";
+import { openTarget } from "../../../bench/torture/target.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
 import { runSeparateStack } from "../../support/separate-stack.ts";
 import { send } from "../../support/target.ts";
@@ -53,22 +53,16 @@ async function expectNoSecrets(...secrets: string[]): Promise<void> {
 }
 
 it("keys, tokens, passwords and suppressed values are in no log, wherever clients put them", async () => {
-  const { base_url: BASE_URL, app_url: APP_URL, database_url: DATABASE_URL, keys } = stack.facts;
-  const opened = await openTarget(
-    { BASE_URL, APP_URL, DATABASE_URL },
-    { report: () => {}, keyCounts: { individual: 1, tribal: 1 }, stackDirectory: stack.directory },
-  );
-  try {
-    // PostgREST writes a line of its own for a 5xx.
-    await client.query("update access.tiers set statement_timeout = '1 ms'");
-    const slow = `/federal_awards?select=*,general(*)&order=cluster_name&api_key=${keys.individual}`;
-    expect((await ask(slow, { referer: `http://a/?api_key=${keys.individual}` })).status).toBe(500);
-    await client.query("update access.tiers set statement_timeout = '10 s'");
-    const { faults, figures } = await scanForLeaks(opened.target);
-    expect(faults, figures).toEqual([]);
-  } finally {
-    await opened.close();
-  }
+  const { base_url: baseUrl, app_url: appUrl, database_url: databaseUrl, keys } = stack.facts;
+  const { directory } = stack;
+  const opened = await openTarget({ baseUrl, appUrl, databaseUrl, directory }, { individual: 1, tribal: 1 });
+  // PostgREST writes a line of its own for a 5xx.
+  await client.query("update access.tiers set statement_timeout = '1 ms'");
+  const slow = `/federal_awards?select=*,general(*)&order=cluster_name&api_key=${keys.individual}`;
+  expect((await ask(slow, { referer: `http://a/?api_key=${keys.individual}` })).status).toBe(500);
+  await client.query("update access.tiers set statement_timeout = '10 s'");
+  const { faults, figures } = await scanForLeaks(opened);
+  expect(faults, figures).toEqual([]);
 });
 
 describe("while the database is away", () => {

@@ -4,11 +4,11 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { listChildren } from "../../../bench/process-time.ts";
-import { issueKeys } from "../../../bench/torture/key-ring.ts";
 import { type Readers, startReaders } from "../../../bench/torture/readers.ts";
+import { issueKeys } from "../../../bench/torture/target.ts";
 import { writeHighLimits } from "../../../bench/write-high-limits.ts";
 import { connect } from "../../../service/connect.ts";
+import { listChildren } from "../../support/list-children.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
 import { runSeparateStack } from "../../support/separate-stack.ts";
 import { send } from "../../support/target.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
   stack = await runSeparateStack({ GATEWAY_CONFIG: await writeHighLimits(directory) });
   const { base_url, app_url, database_url } = stack.facts;
   const client = await connect(database_url, "test");
-  const { next: nextKey } = await issueKeys(client, { individual: 2, tribal: 1 }).finally(() => client.end());
+  const nextKey = await issueKeys(client, { individual: 2, tribal: 1 }).finally(() => client.end());
   readers = await startReaders({ baseUrl: base_url, appUrl: app_url, databaseUrl: database_url, nextKey });
 });
 afterAll(async () => {

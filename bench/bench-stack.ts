@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { totalmem } from "node:os";
+import path from "node:path";
+import { Client } from "pg";
+import type { Secrets } from "../scripts/stack/secrets.ts";
+import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
+import { type RunningStack, runStack } from "./run-stack.ts";
+import { unlimitedAddresses, writeHighLimits } from "./write-high-limits.ts";
+
+export interface BenchStack extends RunningStack {
+  client: Client;
+  secrets: Secrets;
+  /** Headers with which PostgREST takes a request for one of the gateway's, with an individual key. */
+  gatewayHeaders: Record<string, string>;
+}
+
+/** Starts a stack in a directory, without limits that a benchmark reaches. */
+export async function startBenchStack(parent: string): Promise<BenchStack> {
+  const stack = await runStack({
+    directory: path.join(parent, "stack"),
+    env: {
+      ...process.env,
+      ...unlimitedAddresses,
+      GATEWAY_CONFIG: await writeHighLimits(parent),
+      // As on a server that does nothing else.
+      DATABASE_MEMORY: String(Math.round(totalmem() / 2 ** 20)),
+    },
+  });
+  const { facts, directory } = stack;
+  const secrets: Secrets = JSON.parse(await readFile(path.join(directory, "secrets.json"), "utf8"));
+  const client = new Client({ connectionString: facts.database_url });
+  await client.connect();
+  await client.query(
+    "alter table access.tiers drop constraint tiers_leave_connections_to_others; " +
+      "update access.tiers set requests_at_a_time = 8",
+  );
+  return {
+    ...stack,
+    client,
+    secrets,
+    gatewayHeaders: {
+      authorization: `Bearer ${await signGatewayToken(secrets.jwtSecret)}`,
+      "x-api-key-sha256": createHash("sha256").update(facts.keys.individual).digest("hex"),
+    },
+    dispose: async () => {
+      await client.end();
+      await stack.dispose();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { BenchStack } from "./bench-stack.ts";
+import { type Arm, ask, measure } from "./measure.ts";
+import type { Figure } from "./results.ts";
+
+const largePageRows = 20_000;
+const mostMeasuredPages = 8;
+/** Selects the schema of common-design.sql. */
+const commonDesign = { "accept-profile": "api_v9_9_9" };
+/** Pages of 1,000 rows, by the columns that clients filter and order by most often. */
+const filteredPages = [
+  "general?audit_year=eq.2022",
+  "general?auditee_state=eq.CA",
+  "general?auditee_name=ilike.*county*",
+  "general?order=total_amount_expended.desc.nullslast",
+  "general?order=fac_accepted_date.desc",
+  "federal_awards?federal_agency_prefix=eq.93",
+  "federal_awards?audit_year=eq.2022&federal_agency_prefix=eq.93",
+  "federal_awards?fac_accepted_date=gte.2024-06-01",
+];
+
+/** Compares filtered pages and walks through a whole table with the common design, and the formats of a large page. */
+export async function measureReads(stack: BenchStack, turns: number): Promise<Figure[]> {
+  const { base_url, postgrest_url, app_url, keys } = stack.facts;
+  const direct = (headers: Record<string, string>, query: string) =>
+    ask(`${postgrest_url}/${query}`, { ...stack.gatewayHeaders, ...headers });
+  const figures: Figure[] = [];
+  for (const page of filteredPages) {
+    const query = `${page}&limit=1000`;
+    const arms = {
+      "this service": () => direct({}, query),
+      "common design": () => direct(commonDesign, query),
+    };
+    figures.push(...(await measure(`1,000 rows of ${page}`, arms, { turns, requests: 5 })));
+  }
+  const format =
+    (headers: Record<string, string>): Arm =>
+    () =>
+      ask(`${base_url}/general?limit=${largePageRows}`, { "x-api-key": keys.individual, ...headers });
+  const gzip = { "accept-encoding": "gzip" };
+  const formats = {
+    JSON: format({}),
+    "JSON, gzip": format(gzip),
+    CSV: format({ accept: "text/csv" }),
+    "CSV, gzip": format({ accept: "text/csv", ...gzip }),
+  };
+  figures.push(
+    ...(await measure("20,000 rows of general through the gateway", formats, { turns, requests: 1 })),
+  );
+
+  const { rows } = await stack.client.query(
+    "select count(*)::integer as count from disclosed.federal_awards",
+  );
+  const pages = Math.max(1, Math.floor(rows[0].count / largePageRows));
+  const requests = Math.min(pages, mostMeasuredPages);
+  // Evenly spaced, because the cost of a page grows evenly with its offset.
+  const offsets = Array.from(
+    { length: requests },
+    (_, page) => Math.round((page * (pages - 1)) / Math.max(1, requests - 1)) * largePageRows,
+  );
+  const section = "The whole of federal_awards";
+  const awards = `federal_awards?limit=${largePageRows}`;
+  const arms = {
+    "this service, by offset": (page: number) => direct({}, `${awards}&offset=${offsets[page]}`),
+    "common design, by offset": (page: number) => direct(commonDesign, `${awards}&offset=${offsets[page]}`),
+  };
+  figures.push(...(await measure(section, arms, { turns, requests, wholeJob: pages })));
+  const file = { "bulk file": () => ask(`${app_url}/public-data/federal_awards.csv.gz`) };
+  figures.push(...(await measure(section, file, { turns, requests: 1, wholeJob: 1 })));
+  return figures;
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Programs whose CPU time is counted, by what their command lines contain. */
+const programs = { PostgreSQL: /\bpostgres\b/, PostgREST: /\bpostgrest$/, gateway: /gateway-embedded|nginx/ };
+export type Program = keyof typeof programs;
+export const programNames = Object.keys(programs) as Program[];
+
+/** CPU milliseconds that the service's programs below a process have used so far (proc_pid_stat(5)). */
+export function readCpuTime(ancestor: number): Record<Program, number> {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    if (/^\d+$/.test(name)) parents.set(Number(name), Number(readStat(Number(name))[1] ?? 0));
+  }
+  const isBelow = (pid: number): boolean =>
+    parents.get(pid) === ancestor || (parents.has(pid) && isBelow(parents.get(pid) ?? 0));
+  const times = { PostgreSQL: 0, PostgREST: 0, gateway: 0 };
+  for (const pid of [...parents.keys()].filter(isBelow)) {
+    const command = readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+    const program = programNames.find((name) => programs[name].test(command));
+    if (program !== undefined) times[program] += readProcessTime(pid);
+  }
+  return times;
+}
+
+/** The most memory that a process has held so far, in MB. */
+export const readPeakMegabytes = (pid: number): number =>
+  Math.round(Number(/VmHWM:\s+(\d+)/.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) / 1024);
+
+function readProcessTime(pid: number): number {
+  const [, , , , , , , , , , , user = 0, system = 0] = readStat(pid).map(Number);
+  // The scheduler counts in nanoseconds, but the main thread only; `stat` counts all threads in units of 10 ms.
+  return Math.max(Number(readText(`/proc/${pid}/schedstat`).split(" ")[0]) / 1e6, (user + system) * 10);
+}
+
+/** The fields after the program's name, which may contain spaces. */
+const readStat = (pid: number) =>
+  readText(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, "")
+    .split(" ");
+
+/** Empty if the process has ended. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { StackFacts } from "../scripts/stack/start-stack.ts";
+
+const project = path.resolve(import.meta.dirname, "..");
+const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_METRICS"];
+/** Environment in which a stack takes free ports, so that it can run beside another one. */
+export const freePorts: Record<string, string> = Object.fromEntries(
+  ports.map((name) => [`${name}_PORT`, "0"]),
+);
+
+/** A service that `npm start` runs. */
+export interface RunningStack {
+  facts: StackFacts;
+  directory: string;
+  pid: number;
+  /** Everything it has printed. */
+  output: () => string;
+  /** Resolves to the exit code. */
+  exited: Promise<number | null>;
+  kill: (signal: NodeJS.Signals) => void;
+  /** Stops it and removes its data. */
+  dispose: () => Promise<void>;
+}
+
+/**
+ * Runs a program of the project and collects its output.
+ *
+ * @param program what Node is given to run it
+ */
+export function runProgram(program: string[], args: string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [...program, ...args], {
+    cwd: project,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, output: () => output, exited };
+}
+
+export interface RunStackOptions {
+  program?: string[];
+  args?: string[];
+  env?: NodeJS.ProcessEnv;
+  directory?: string;
+}
+
+/**
+ * Runs `npm start` in a directory of its own until it serves.
+ *
+ * @throws Error with the stack's output if it ends before it serves
+ */
+export async function runStack(options: RunStackOptions = {}): Promise<RunningStack> {
+  const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "single-audit-stack-")));
+  const { program = ["--import", "tsx", "scripts/start.ts"], args = [] } = options;
+  const env = { ...freePorts, STACK_DIRECTORY: directory, ...options.env };
+  const { child, output, exited } = runProgram(program, args, env);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", () => output().includes("Ctrl-C stops it.") && resolve());
+    void exited.then((code) => reject(new Error(`npm start ended with exit code ${code}:\n${output()}`)));
+  });
+  const facts: StackFacts = JSON.parse(await readFile(path.join(directory, "stack.json"), "utf8"));
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  const dispose = async () => {
+    kill("SIGINT");
+    await exited;
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { facts, directory, pid: child.pid ?? 0, output, exited, kill, dispose };
+}
