@@ -42,7 +42,9 @@ export async function askGenerated(target: Target, options: GeneratedOptions): P
   const sent = outcomes.reduce((sum, { numRuns }) => sum + numRuns, 0);
   return {
     figures: `${sent.toLocaleString("en-US")} requests, seed ${seed}: ${statuses}`,
-    faults: outcomes.filter(({ failed }) => failed).map((outcome) => fc.defaultReportMessage(outcome) ?? ""),
+    faults: outcomes
+      .filter(({ failed }) => failed)
+      .map((outcome) => `${outcome.errorInstance}\n${fc.defaultReportMessage(outcome)}`),
   };
 }
 

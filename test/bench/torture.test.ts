@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { askGenerated } from "../../bench/torture/ask-generated.ts";
 import type { Finding } from "../../bench/torture/finding.ts";
 import { apiRequest, appRequest, type GeneratedRequest } from "../../bench/torture/generate-requests.ts";
@@ -25,6 +25,14 @@ beforeAll(async () => {
   target = await openTarget(
     { baseUrl, appUrl, databaseUrl },
     { individual: isLong ? 40 : 2, tribal: isLong ? 20 : 1 },
+  );
+});
+
+afterAll(async () => {
+  const mine = "= 'torture@example.gov' and revoked_at is null";
+  await query(`select access.revoke_key(id) from access.api_keys where owner_email ${mine}`);
+  await query(
+    `select access.revoke_agreement(id) from access.tribal_access_agreements where contact_email ${mine}`,
   );
 });
 
