@@ -23,7 +23,7 @@ const onStack = [
 /** Those that measure how long requests take, and want no other file to run meanwhile. */
 const timed = [
   "test/report-service/hanging-storage.test.ts",
-  "test/scripts/deploy/load.test.ts",
+  "test/scripts/deploy/load.slow.test.ts",
   "test/scripts/refresh/gateway.test.ts",
 ];
 

@@ -8,7 +8,7 @@ import { startScratchServer } from "./servers/scratch-database.ts";
 
 const { json, strict, directory } = new Command("npm run db:check --")
   .description(
-    "Checks everything about db/ that can be known without deploying it: builds it from nothing on a scratch database, lints and type-checks the SQL, holds it to the security rules and the contracts, and upgrades a database of the last release, with data in it.",
+    "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database, compares the contracts with what is served, and upgrades a database of the last release that has data.",
   )
   .option("--json", "print JSON")
   .option(
@@ -21,7 +21,7 @@ const { json, strict, directory } = new Command("npm run db:check --")
     "after",
     `
 Environment:
-  SCRATCH_URL   a PostgreSQL server to make scratch databases on, as superuser; else one is started
+  SCRATCH_URL   a PostgreSQL server for scratch databases, as superuser; by default one is started
 
 Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
   )
@@ -32,15 +32,14 @@ let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
 try {
   const serverUrl = process.env.SCRATCH_URL || undefined;
   server = await startScratchServer(serverUrl);
-  const results = await checkRepository(path.resolve(directory), {
+  const tools = {
     createDatabase: server.create,
-    writeSample: (sample) => writeSample({ ...sample, serverUrl }),
-    isStrict: strict === true,
-  });
-  const lines = results.flatMap(({ name, errors, warnings, notes }) => [
+    writeSample: (sample: Parameters<typeof writeSample>[0]) => writeSample({ ...sample, serverUrl }),
+  };
+  const results = await checkRepository(path.resolve(directory), tools, strict === true);
+  const lines = results.flatMap(({ name, errors, warnings }) => [
     `${errors.length === 0 ? "ok  " : "FAIL"} ${name}`,
     ...errors.map((line) => indent(line)),
-    ...notes.map((line) => indent(line)),
     ...warnings.map((line) => indent(`warning: ${line.replace(": warning:", ":")}`)),
   ]);
   process.stdout.write(`${json ? JSON.stringify(results, null, 2) : lines.join("\n")}\n`);

@@ -6,9 +6,8 @@ import { connect } from "../service/connect.ts";
 import { describeError } from "../service/describe-error.ts";
 import { describeChanges } from "./deploy/catalog.ts";
 import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { lockDeployment } from "./deploy/lock-deployment.ts";
 import { type Saved, watchApi } from "./deploy/watch-api.ts";
-import { keepSession } from "./sql/keep-session.ts";
+import { keepSession, lockDeployment } from "./sql/session.ts";
 import type { StackFacts } from "./stack/start-stack.ts";
 
 const { directory } = new Command("npm run db:watch --")
@@ -39,11 +38,10 @@ try {
   await keepSession(client);
   await lockDeployment(client, print);
   const { rows } = await client.query("select source from publication.data_sets where state = 'live'");
-  await watchApi(client, path.resolve(directory), stop.signal, {
-    watching: () => print(describeWatch()),
-    api: (saved) => print(describeSaved(saved, facts)),
-    dataSet: (file) => print(describeDefinition(file, rows[0]?.source)),
-  });
+  print(describeWatch());
+  await watchApi(client, path.resolve(directory), stop.signal, (saved) =>
+    print(describeSaved(saved, facts, rows[0]?.source)),
+  );
   await client.end();
 } catch (error) {
   process.stderr.write(`db:watch: ${describeError(error)}\n`);
@@ -64,27 +62,27 @@ async function readFacts(file: string): Promise<StackFacts> {
   return JSON.parse(text);
 }
 
-function describeSaved({ files, changes, milliseconds, failure }: Saved, facts: StackFacts): string {
+/** @param source of the live data set */
+function describeSaved(
+  { files, changes, milliseconds, failure }: Saved,
+  facts: StackFacts,
+  source?: string,
+): string {
   const head = `${new Date().toTimeString().slice(0, 8)} ${files.join(", ")}`;
   if (failure !== undefined) return `${head}: not applied\n${failure.message}`;
+  if (files.every((file) => file.startsWith("data_set/"))) {
+    const from = source !== undefined && path.isAbsolute(source) && existsSync(source) ? source : "DIRECTORY";
+    return `${head}: in effect with the next data set\n  npm run refresh -- --from ${from}`;
+  }
   const curls = files
     .map((file) => path.parse(file))
-    .filter(({ dir, name }) => dir.startsWith("api_") && name !== "schema")
-    // Of a view that is gone there is nothing to see.
-    .filter(({ dir, base }) => existsSync(path.join(directory, "api", dir, base)))
+    .filter(({ dir, name }) => dir.startsWith("api/api_") && name !== "schema")
+    // A deleted view has nothing to show.
+    .filter(({ dir, base }) => existsSync(path.join(directory, dir, base)))
     .map(
       ({ dir, name }) =>
-        `  curl -H "x-api-key: $API_KEY" -H 'accept-profile: ${dir}' '${facts.base_url}/${name}?limit=1'`,
+        `  curl -H "x-api-key: $API_KEY" -H 'accept-profile: ${path.basename(dir)}' '${facts.base_url}/${name}?limit=1'`,
     );
   const lines = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
   return [`${head}: applied in ${milliseconds} ms`, ...lines.map((line) => `  ${line}`), ...curls].join("\n");
-}
-
-/** @param source of the data set that is live */
-function describeDefinition(file: string, source?: string): string {
-  const from = source !== undefined && path.isAbsolute(source) && existsSync(source) ? source : "DIRECTORY";
-  return [
-    `${new Date().toTimeString().slice(0, 8)} data_set/${file}: in effect with the next data set`,
-    `  npm run refresh -- --from ${from}`,
-  ].join("\n");
 }

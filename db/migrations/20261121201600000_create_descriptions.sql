@@ -159,11 +159,12 @@ returns boolean
 language plpgsql stable security definer set search_path = ''
 as $$
 begin
-  return exists (select from disclosed.general where general.report_id = asked_report_id);
+  return (select settings.is_open from publication.settings)
+    and exists (select from disclosed.general where general.report_id = asked_report_id);
 end
 $$;
 comment on function publication.is_public_report is
-  'Whether the live data set has this report in general, as a public one. No for a suppressed report, a superseded one and one that does not exist.';
+  'Whether the live data set has this report in general, as a public one. No for a suppressed report, a superseded one, one that does not exist, and while the service is switched off.';
 grant execute on function publication.is_public_report to report_service;
 
 -- Totals of the live data set for the app's pages: what the API serves of them, without a request.

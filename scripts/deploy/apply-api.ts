@@ -4,39 +4,34 @@ import { DeploymentRefused } from "./deployment-refused.ts";
 import type { ApiFiles } from "./read-files.ts";
 
 /**
- * Rebuilds `request` and the schemas of the API, inside the caller's transaction. The files of `request` run with the
- * rights of the deploying role; those of a version with the rights of api_owner, which may read `dissemination` and owns
- * nothing but these schemas: what they may not do, PostgreSQL refuses. Requests that are under way end first; those that
- * come meanwhile wait, some tens of milliseconds.
+ * Rebuilds `request` and the API schemas, inside the caller's transaction. The files of `request` run with the rights of the
+ * deploying role. The files of a version run with the rights of api_owner, which may read `dissemination` and owns only these
+ * schemas, so PostgreSQL refuses everything else. Requests under way finish first; new ones wait some tens of milliseconds.
  *
- * @throws SqlFileError when a file fails; DeploymentRefused when somebody else has made such a schema
+ * @throws SqlFileError if a file fails; DeploymentRefused if the API schemas hold what a rebuild would lose
  */
 export async function applyApi(client: Client, { request, versions }: ApiFiles): Promise<void> {
-  // request.authorize() holds this lock, shared, for as long as its request lasts.
+  // request.authorize() holds this lock, shared, until its request ends.
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
-  await refuseForeignSchemas(
-    client,
-    versions.map(({ schema }) => schema),
-  );
+  const schemas = versions.map(({ schema }) => schema);
+  await refuseHandMade(client, schemas);
   await client.query(clearSchemas);
   await runSqlFiles(client, request);
-  // Default privileges are those of whoever deployed first.
+  // Default privileges belong to whoever deployed first.
   await client.query("revoke execute on all functions in schema request from public");
   await client.query(makeRunner);
-  for (const { schema } of versions)
+  for (const schema of schemas)
     await client.query(`create schema ${escapeIdentifier(schema)} authorization api_owner`);
-  await runSqlFiles(
-    client,
-    versions.flatMap(({ files }) => files),
-    "perform deployment.run_as_api_owner",
-  );
+  const files = versions.flatMap((version) => version.files);
+  await runSqlFiles(client, files, "perform deployment.run_as_api_owner");
   await client.query("drop function deployment.run_as_api_owner");
   await client.query("select request.cast_views(), publication.describe_data_set()");
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
 }
 
-// In a schema that api_owner may not use, or a file could make it run with its caller's rights. Inside such a function
-// PostgreSQL refuses to change the role and to end the transaction; deferred triggers run before it returns.
+// api_owner may not use the runner's schema; otherwise a file could make the runner run with its caller's rights. Inside a
+// security definer function PostgreSQL refuses to change the role or end the transaction, and deferred triggers run before
+// it returns.
 const makeRunner = `
   grant create on schema deployment to api_owner;
   create function deployment.run_as_api_owner(statement text) returns void
@@ -45,25 +40,55 @@ const makeRunner = `
   alter function deployment.run_as_api_owner owner to api_owner;
   revoke create on schema deployment from api_owner`;
 
-/** Schemas with the name of a version that somebody else has made: they are not served, and left alone. */
-export async function refuseForeignSchemas(client: Client, versions: string[]): Promise<void> {
-  const { rows } = await client.query<{ name: string; owner: string }>(
-    `select nspname as name, pg_get_userbyid(nspowner) as owner from pg_catalog.pg_namespace
-     where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner' order by nspname`,
-    [versions],
-  );
+/**
+ * Refuses to rebuild schemas that another role created, tables in API schemas, and objects elsewhere that depend on the
+ * API: dropping the schemas would delete them.
+ *
+ * @param schemas the API schemas of the files
+ * @throws DeploymentRefused
+ */
+export async function refuseHandMade(client: Client, schemas: string[]): Promise<void> {
+  const { rows } = await client.query<{ line: string }>(handMade, [schemas]);
   if (rows.length === 0) return;
   throw new DeploymentRefused(
     [
-      "Somebody has made schemas by hand that have the names of API versions in db/api:",
-      ...rows.map(({ name, owner }) => `  ${name}, which belongs to ${owner}`),
-      ...rows.map(({ name }) => `Rename or drop it, and deploy again: drop schema ${name} cascade;`),
+      "A rebuild of the API schemas would delete what was made by hand:",
+      ...rows.map(({ line }) => `  ${line}`),
+      "Move it to another schema, or drop it. Then deploy again.",
     ].join("\n"),
   );
 }
 
-// All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and lose
-// the rights and comments that their files do not give them again.
+const handMade = `
+with contents as (
+  select 'pg_class'::regclass as classid, pg_class.oid, relkind from pg_catalog.pg_class
+  where relnamespace in (select oid from publication.served_schemas)
+  union all
+  select 'pg_proc'::regclass, pg_proc.oid, null from pg_catalog.pg_proc
+  where pronamespace in (select oid from publication.served_schemas)
+  union all
+  select 'pg_type'::regclass, pg_type.oid, null from pg_catalog.pg_type
+  where typnamespace in (select oid from publication.served_schemas)
+), dependents as (
+  -- A view depends on what it reads through its rule.
+  select distinct case when ev_class is null then classid else 'pg_class'::regclass end as classid, coalesce(ev_class, objid) as oid
+  from pg_catalog.pg_depend
+  left join pg_catalog.pg_rewrite on classid = 'pg_rewrite'::regclass and pg_rewrite.oid = objid
+  where deptype = 'n' and (refclassid, refobjid) in (select classid, oid from contents)
+)
+select format('schema %I, which belongs to %I', nspname, pg_get_userbyid(nspowner)) as line from pg_catalog.pg_namespace
+where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner'
+union all
+select pg_describe_object(classid, oid, 0) from contents where relkind in ('r', 'p', 'm', 'f', 'S')
+union all
+select pg_describe_object(classid, oid, 0) || ', which depends on the API' from dependents
+where (classid, oid) not in (select classid, oid from contents)
+  -- request.cast_views() makes these.
+  and classid <> 'pg_cast'::regclass
+order by 1`;
+
+// All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and lose the
+// grants and comments that their files do not give them again.
 const clearSchemas = `
   do $$
   declare
@@ -89,16 +114,14 @@ const clearSchemas = `
       end if;
     end loop;
     for object in
-      select oid::regclass as name from pg_catalog.pg_class
+      select format('drop view %s', oid::regclass) as statement from pg_catalog.pg_class
       where relnamespace = to_regnamespace('request') and relkind = 'v'
-    loop
-      execute format('drop view %s', object.name);
-    end loop;
-    for object in
-      select oid::regtype as name from pg_catalog.pg_type
+      union all
+      select format('drop type %s cascade', oid::regtype) from pg_catalog.pg_type
       where typnamespace = to_regnamespace('request') and typtype in ('c', 'd', 'e')
+        and not exists (select from pg_catalog.pg_class where pg_class.oid = typrelid and relkind = 'v')
     loop
-      execute format('drop type %s cascade', object.name);
+      execute object.statement;
     end loop;
   end
   $$`;

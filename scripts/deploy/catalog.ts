@@ -3,58 +3,55 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Client } from "pg";
 
-/** A part of an object of this project, as `db/deployment/catalog.sql` reads it. */
-export interface CatalogPart {
-  /** What it is a part of, such as `table access.tiers`. */
+/** A statement that it takes to make an object of this project so (`db/deployment/catalog.sql`). */
+export interface CatalogRow {
+  /** Such as `table access.tiers`. */
   object: string;
-  /** Empty for the object itself, else such as `column name` or `grant to api_public`. */
-  part: string;
   scope: "api" | "data_set" | "durable";
-  /** The statement that makes it so, where PostgreSQL can print it. */
-  definition: string;
-  /** The statement that takes it away. */
-  removal: string | null;
+  /** In words where PostgreSQL cannot print it, such as `column name: text`. */
+  statement: string;
 }
 
-/** Hashes of a database's catalog by scope, and of the query that read it: those of two queries say nothing. */
-export type Fingerprint = Partial<Record<CatalogPart["scope"] | "query", string>>;
+/** Hashes of a database's catalog by scope, and of the query that read it: results of two queries cannot be compared. */
+export type Fingerprint = Partial<Record<CatalogRow["scope"] | "query", string>>;
 
 const query = readFileSync(path.resolve(import.meta.dirname, "../../db/deployment/catalog.sql"), "utf8");
-// Rows that decide what keys may do are as durable as tables.
+// These rows decide what keys may do, so they are drift like tables are.
 const tiers = `
-select 'row of access.tiers ' || tiers.name as object, '' as part, 'durable' as scope, to_jsonb(tiers)::text as definition,
-  format('delete from access.tiers where name = %L', tiers.name) as removal from access.tiers`;
+select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_jsonb(tiers)::text as statement from access.tiers`;
 
 /** Reads everything of this project in a database, in order. */
-export async function readCatalog(client: Client): Promise<CatalogPart[]> {
-  // Names are qualified in definitions when the path is empty.
+export async function readCatalog(client: Client): Promise<CatalogRow[]> {
+  // With an empty path, PostgreSQL prints qualified names.
   const { rows: paths } = await client.query("select current_setting('search_path') as path");
   await client.query("select set_config('search_path', '', false)");
   try {
-    const parts = (await client.query<CatalogPart>(query)).rows;
-    const { rows: found } = await client.query("select to_regclass('access.tiers') is not null as is_made");
-    if (found[0].is_made) parts.push(...(await client.query<CatalogPart>(tiers)).rows);
-    return parts.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const { rows } = await client.query<CatalogRow>(query);
+    if (rows.some(({ object }) => object === "table access.tiers"))
+      rows.push(...(await client.query<CatalogRow>(tiers)).rows);
+    return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   } finally {
     await client.query("select set_config('search_path', $1, false)", [paths[0].path]);
   }
 }
 
-/** By which a part is known. */
-const keyOf = ({ object, part }: CatalogPart): string => `${object}\n${part}`;
+const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
 
 export async function readFingerprint(client: Client): Promise<Fingerprint> {
-  const parts = await readCatalog(client);
-  const hashes = (["api", "data_set", "durable"] as const).map((scope) => [
-    scope,
+  const rows = await readCatalog(client);
+  const hashOf = (scope: CatalogRow["scope"]) =>
     hash(
-      parts
-        .filter((part) => part.scope === scope)
-        .map((part) => keyOf(part) + part.definition)
+      rows
+        .filter((row) => row.scope === scope)
+        .map(keyOf)
         .join("\n"),
-    ),
-  ]);
-  return { ...Object.fromEntries(hashes), query: hash(query + tiers) };
+    );
+  return {
+    api: hashOf("api"),
+    data_set: hashOf("data_set"),
+    durable: hashOf("durable"),
+    query: hash(query + tiers),
+  };
 }
 
 function hash(text: string): string {
@@ -66,54 +63,79 @@ export interface ObjectChange {
   change: "added" | "changed" | "dropped";
   /** Such as `view api_v1_1_0.general`. */
   object: string;
-  scope: CatalogPart["scope"];
-  /** Lines of its definition that are in one catalog only: `- ` before, `+ ` after. */
+  scope: CatalogRow["scope"];
+  /** Lines of its statements that are in one catalog only: `- ` before, `+ ` after. */
   lines: string[];
-  /** Statements that make it as it was before, as far as PostgreSQL can print them. */
+  /** Statements that restore it, as far as PostgreSQL can print them. */
   undo: string[];
 }
 
-/** Compares two catalogs, object by object. Of an object that is new or gone, the parts are not listed. */
-export function compareCatalogs(before: CatalogPart[], after: CatalogPart[]): ObjectChange[] {
-  const old = new Map(before.map((part) => [keyOf(part), part]));
-  const now = new Map(after.map((part) => [keyOf(part), part]));
-  const changes = new Map<string, ObjectChange>();
-  for (const key of [...new Set([...old.keys(), ...now.keys()])].sort()) {
-    const [was, is] = [old.get(key), now.get(key)];
-    if (was?.definition === is?.definition) continue;
-    const { object = "", scope = "durable", part = "" } = is ?? was ?? {};
-    const known = changes.get(object) ?? { change: "changed", object, scope, lines: [], undo: [] };
-    changes.set(object, known);
-    // Parts come after their object: what is new goes with it, what is gone comes back with it.
-    if (known.change === "added" || (known.change === "dropped" && known.undo.length === 0)) continue;
-    if (part === "" && was === undefined) known.change = "added";
-    else if (part === "" && is === undefined) known.change = "dropped";
-    else if (known.change === "changed") known.lines.push(...describePart(was, is));
-    if (was !== undefined && /^(create|alter|grant|comment) /i.test(was.definition)) {
-      // These are made anew.
-      if (is?.removal && /^(policy|constraint|trigger|index|rule) /.test(part)) known.undo.push(is.removal);
-      known.undo.push(was.definition);
-    } else if (was === undefined && is?.removal) known.undo.push(is.removal);
-  }
-  return [...changes.values()];
+/** Compares two catalogs, object by object. */
+export function compareCatalogs(before: CatalogRow[], after: CatalogRow[]): ObjectChange[] {
+  const objects = new Map([...before, ...after].map(({ object, scope }) => [object, scope]));
+  return [...objects].sort().flatMap(([object, scope]) => {
+    const statementsIn = (rows: CatalogRow[]) =>
+      rows.flatMap((row) => (row.object === object ? [row.statement] : []));
+    const [old, now] = [statementsIn(before), statementsIn(after)];
+    const gone = old.filter((statement) => !now.includes(statement));
+    const made = now.filter((statement) => !old.includes(statement));
+    if (gone.length + made.length === 0) return [];
+    const change = old.length === 0 ? "added" : now.length === 0 ? "dropped" : "changed";
+    // The other parts of a new or dropped object go with it.
+    const lines =
+      change === "changed" ? [...describeLines("-", gone, made), ...describeLines("+", made, gone)] : [];
+    return [{ change, object, scope, lines, undo: findUndo(object, gone, made, change) }];
+  });
 }
 
-function describePart(was?: CatalogPart, is?: CatalogPart): string[] {
-  const split = (part?: CatalogPart) =>
-    // PostgreSQL ends each column of a view but the last with a comma.
-    (part === undefined ? [] : part.definition.split("\n")).map((line) => line.trim().replace(/,$/, ""));
-  const [old, now] = [split(was), split(is)];
-  const { part = "" } = is ?? was ?? {};
-  const name = (line: string) =>
-    line.includes(" ") && /^(create|alter|grant|comment)/i.test(line) ? line : `${part} ${line}`.trim();
-  const lines = [
-    ...old.filter((line) => !now.includes(line)).map((line) => `- ${name(line)}`),
-    ...now.filter((line) => !old.includes(line)).map((line) => `+ ${name(line)}`),
+function findUndo(object: string, gone: string[], made: string[], change: ObjectChange["change"]): string[] {
+  if (change === "added")
+    return object.startsWith("row ") ? [] : [`drop ${object.replace("composite ", "")}`];
+  const isCreate = (statement: string) => /^create /i.test(statement);
+  // Without the statement that creates it, the others are of no use.
+  if (change === "dropped" && !gone.some(isCreate)) return [];
+  return [
+    ...made.flatMap(invert),
+    ...gone.filter(isCreate),
+    ...gone.filter((one) => isSql(one) && !isCreate(one)),
   ];
-  return lines.length > 0 ? lines : ["~ the same lines in another order"];
 }
 
-/** Changes as text: a line an object, and below it what changed in it. */
+/** Lines of some statements that others do not have. */
+function describeLines(sign: string, statements: string[], others: string[]): string[] {
+  // PostgreSQL ends each column of a view except the last with a comma.
+  const split = (texts: string[]) =>
+    texts.flatMap((text) => text.split("\n").map((line) => line.trim().replace(/,$/, "")));
+  const known = split(others);
+  return split(statements).flatMap((line) => (known.includes(line) ? [] : [`${sign} ${line}`]));
+}
+
+const isSql = (statement: string) => /^(create|alter|grant|comment) /i.test(statement);
+
+const inversions: [pattern: RegExp, inverse: string][] = [
+  [/^(grant )(.*) to (\S+) with (inherit|grant).*/, "revoke $2 from $3"],
+  [/^(grant )(.*) to (\S+)$/, "revoke $2 from $3"],
+  [/^(comment on .*?) is [\s\S]*/, "$1 is null"],
+  [/^(alter table .* alter column .*) set (not null|default).*/, "$1 drop $2"],
+  [/^(alter (?:table|domain) \S+) add (constraint (?:"[^"]+"|\S+))[\s\S]*/, "$1 drop $2"],
+  [/^(alter (?:table|view) \S+) set \((\w+)=.*/, "$1 reset ($2)"],
+  [/^(alter table \S+) enable row/, "$1 disable row"],
+  [/^(alter table \S+) force row/, "$1 no force row"],
+  [/^(alter table \S+) inherit/, "$1 no inherit"],
+  [/^(alter role \S+) set (\S+) =.*/, "$1 reset $2"],
+  [/^create (trigger|policy|rule) (\S+)[\s\S]*? on (\S+)[\s\S]*/i, "drop $1 $2 on $3"],
+];
+
+/** The statement that takes back what another one did. */
+function invert(statement: string): string[] {
+  // The schema of an index is that of its table.
+  const index = /^create (?:unique )?index (\S+) on (?:only )?(\w+)\./i.exec(statement);
+  if (index !== null) return [`drop index ${index[2]}.${index[1]}`];
+  const rule = inversions.find(([pattern]) => pattern.test(statement));
+  return rule === undefined ? [] : [statement.replace(...rule)];
+}
+
+/** Changes as text: a line for each object, and below it what changed in it. */
 export function describeChanges(changes: ObjectChange[]): string[] {
   const signs = { added: "+", changed: "~", dropped: "-" };
   return changes.flatMap(({ change, object, lines }) => [

@@ -1,35 +1,28 @@
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
+import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
-import { repositoryDirectory } from "./deploy-database.ts";
-import { updateContracts } from "./update-contracts.ts";
-
-type Options = { write?: true; unpublished?: string; directory: string };
+import {
+  type Contract,
+  compareContracts,
+  describeChange,
+  readContracts,
+  readServedContracts,
+  writeContracts,
+} from "./contract.ts";
+import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
+import { describeTypes, typesFile } from "./write-types.ts";
 
 /** Runs `npm run db:contract` to its end. */
 export async function runContract(around: Surroundings): Promise<void> {
-  const options = readOptions(around.argv);
-  let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
-  try {
-    server = await startScratchServer(around.env.SCRATCH_URL || undefined);
-    await compare(around, options, await server.create());
-  } catch (error) {
-    around.stderr.write(`db:contract: ${describeError(error)}\n`);
-    around.exitCode = 1;
-  } finally {
-    await server?.close();
-  }
-}
-
-function readOptions(argv: string[]): Options {
-  return new Command("npm run db:contract --")
+  const { write, directory: given } = new Command("npm run db:contract --")
     .description(
-      "Compares the published contracts, db/contracts, with what db/api would serve, on a scratch database.",
+      "Compares db/contracts (the columns and functions of each version, and their types for TypeScript clients) with what db/api serves, on a scratch database. The contracts show reviewers what a change does to clients. What production has promised, db:deploy enforces.",
     )
-    .option("--write", "write down what was added; what breaks a published version is refused")
-    .option("--unpublished <version>", "write the contract of this version anew: it was never deployed")
+    .option("--write", "write what is served to db/contracts")
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
     )
@@ -38,34 +31,48 @@ function readOptions(argv: string[]): Options {
       "after",
       `
 Environment:
-  SCRATCH_URL   a PostgreSQL server to make the scratch database on, as superuser; else one is started
+  SCRATCH_URL   a PostgreSQL server for the scratch database, as superuser; by default one is started
 
-Exit status: 0 contracts and files agree (or do so now), 1 failed or refused, 3 something was added.`,
+Exit status: 0 db/contracts is up to date, 1 failed, 3 it is not.`,
     )
-    .parse(argv)
-    .opts<Options>();
+    .parse(around.argv)
+    .opts<{ write?: true; directory: string }>();
+  const directory = path.resolve(given);
+  let server: Awaited<ReturnType<typeof startScratchServer>> | undefined;
+  try {
+    server = await startScratchServer(around.env.SCRATCH_URL || undefined);
+    const served = await deployScratch(await server.create(), directory);
+    const lines = await findStale(directory, served);
+    if (lines.length === 0) lines.push("db/contracts is up to date.");
+    else if (write) {
+      await writeContracts(directory, served);
+      await writeFile(typesFile(directory), describeTypes(await readContracts(directory)));
+      lines.push("Written to db/contracts.");
+    } else {
+      lines.push("To write this to db/contracts: npm run db:contract -- --write");
+      around.exitCode = 3;
+    }
+    around.stdout.write(`${lines.join("\n")}\n`);
+  } catch (error) {
+    around.stderr.write(`db:contract: ${describeError(error)}\n`);
+    around.exitCode = 1;
+  } finally {
+    await server?.close();
+  }
 }
 
-async function compare(around: Surroundings, options: Options, databaseUrl: string): Promise<void> {
-  const { directory, write = false, unpublished } = options;
-  const changes = await updateContracts(databaseUrl, path.resolve(directory), write, unpublished);
-  const broken = changes.filter(({ breaks }) => breaks !== undefined);
-  if (broken.length > 0) {
-    const lines = broken.map(({ schema, what, breaks }) => `  ${schema}: ${what}. ${breaks}`);
-    throw new Error(
-      [
-        "This would break clients of a published version, as db/contracts has it:",
-        ...lines,
-        "Put it back, or make a new version (npm run db:new-version). If it was never promised, write the contract anew with --unpublished.",
-      ].join("\n"),
-    );
-  }
-  const lines = changes.map(({ schema, what }) => `${schema}: ${what}`);
-  if (lines.length === 0) lines.push("Contracts and files agree.");
-  else if (write) lines.push("Written to db/contracts.");
-  else {
-    lines.push("Write it down with npm run db:contract -- --write.");
-    around.exitCode = 3;
-  }
-  around.stdout.write(`${lines.join("\n")}\n`);
+/** What `contracts` of a `db` directory does not say as it is served: a line for each difference. */
+export async function findStale(directory: string, served: Contract[]): Promise<string[]> {
+  const contracts = await readContracts(directory);
+  const lines = compareContracts(contracts, served).map(describeChange);
+  const types = await readFile(typesFile(directory), "utf8").catch(() => "");
+  if (lines.length === 0 && types !== describeTypes(contracts))
+    lines.push("types.ts does not match the contracts");
+  return lines;
+}
+
+async function deployScratch(databaseUrl: string, directory: string): Promise<Contract[]> {
+  await deployDatabase(databaseUrl, {}, { directory });
+  const client = await connect(databaseUrl, "db-contract");
+  return await readServedContracts(client).finally(() => client.end());
 }

@@ -1,31 +1,34 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { z } from "zod";
+import { DeploymentRefused } from "./deployment-refused.ts";
 
-const column = z.object({ name: z.string(), type: z.string(), note: z.string().optional() });
+/** A column in a contract, with a person's note. */
+interface Column {
+  name: string;
+  type: string;
+  note?: string;
+}
 
-const contractSchema = z.object({
-  schema: z.string(),
+/** What clients of one API schema rely on. */
+export interface Contract {
+  schema: string;
   /** Roles that may use the schema. */
-  usage: z.array(z.string()),
+  usage: string[];
   /** What is served under `/<name>`: columns in order, and the roles that may read them. */
-  views: z.record(z.string(), z.object({ select: z.array(z.string()), columns: z.array(column) })),
-  /** What is served under `/rpc/<name>`, and the relationships; by name and arguments. */
-  functions: z.record(z.string(), z.object({ execute: z.array(z.string()), returns: z.string() })),
+  views: Record<string, { select: string[]; columns: Column[] }>;
+  /** What is served under `/rpc/<name>`, and the relationships, by name and arguments. */
+  functions: Record<string, { execute: string[]; returns: string }>;
   /** Composite types that functions return. */
-  types: z.record(z.string(), z.array(column)),
-});
+  types: Record<string, Column[]>;
+}
 
-/** What clients of one published schema rely on. */
-export type Contract = z.infer<typeof contractSchema>;
-
-/** A difference between what a version has promised and what it would serve. */
+/** A difference between two contracts of an API schema. */
 export interface ContractChange {
   schema: string;
-  /** What differs, such as `general.auditee_ein was removed`. */
+  /** Such as `general.auditee_ein was removed`. */
   what: string;
-  /** What clients would see. Absent where nobody who follows the contract can notice. */
+  /** What clients notice. Missing if clients that follow the contract notice nothing. */
   breaks?: string;
 }
 
@@ -49,54 +52,186 @@ select n.nspname as schema, ${roles("n.nspacl", "n", "n.nspowner", "USAGE")} as 
   (select coalesce(json_object_agg(c.relname, ${columnsOf("c.oid")} order by c.relname), '{}')
     from pg_class c where c.relnamespace = n.oid and c.relkind = 'c') as types
 from pg_namespace n
-where n.oid in (select oid from publication.served_schemas)
-order by n.nspname`;
+join publication.served_schemas on served_schemas.oid = n.oid
+order by served_schemas.place`;
 
-/** What clients of a database rely on, whatever the files say: the newest promise. Of a database with drafts alone, nothing. */
-export async function readRecordedContracts(client: Client): Promise<Contract[]> {
-  const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
-  if (tables[0].found === null) return [];
-  const { rows } = await client.query<{ contracts: unknown }>(
-    "select contracts from deployment.api_schemas where is_promise order by id desc limit 1",
-  );
-  return z.array(contractSchema).parse(rows[0]?.contracts ?? []);
-}
-
-/** Reads from the catalogue what each API schema of a database serves. */
+/** Reads from the catalog what each API schema of a database serves. */
 export async function readServedContracts(client: Client): Promise<Contract[]> {
-  const { rows } = await client.query(sql);
-  return z.array(contractSchema).parse(rows);
+  return (await client.query<Contract>(sql)).rows;
 }
+
+/** Reads `contracts/<schema>.json` of a `db` directory. */
+export async function readContracts(directory: string): Promise<Contract[]> {
+  const folder = path.join(directory, "contracts");
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".json")).sort();
+  return await Promise.all(
+    files.map(async (file) => JSON.parse(await readFile(path.join(folder, file), "utf8")) as Contract),
+  );
+}
+
+/** Makes `contracts/*.json` of a `db` directory say what is served. Notes and the order of views stay as people wrote them. */
+export async function writeContracts(directory: string, served: Contract[]): Promise<void> {
+  const file = (schema: string) => path.join(directory, "contracts", `${schema}.json`);
+  const written = await readContracts(directory);
+  for (const { schema } of written)
+    if (!served.some((contract) => contract.schema === schema)) await rm(file(schema));
+  for (const contract of served) {
+    const old = written.find(({ schema }) => schema === contract.schema)?.views ?? {};
+    const names = [...new Set([...Object.keys(old), ...Object.keys(contract.views)])];
+    const views = names.flatMap((name) => {
+      const view = contract.views[name];
+      const noteOf = (column: Column) => old[name]?.columns.find((one) => one.name === column.name)?.note;
+      const columns = view?.columns.map((column) => ({ ...column, note: noteOf(column) }));
+      return view === undefined ? [] : [[name, { ...view, columns }]];
+    });
+    const text = JSON.stringify({ ...contract, views: Object.fromEntries(views) }, null, 2)
+      // One line for each column, so that a diff reads well.
+      .replaceAll(/\{[^{}[\]]*\}|\[[^{}[\]]*\]/g, (part) => part.replaceAll(/\n\s*/g, " "));
+    await writeFile(file(contract.schema), `${text}\n`);
+  }
+}
+
+/** Compares contracts with what a database serves. */
+export function compareContracts(contracts: Contract[], served: Contract[]): ContractChange[] {
+  const lost = contracts.flatMap((contract): ContractChange[] => {
+    const { schema } = contract;
+    const now = served.find((one) => one.schema === schema);
+    if (now !== undefined) return compareSchema(contract, now);
+    return [{ schema, what: "the whole version was removed", breaks: consequences.schema }];
+  });
+  const added = served.filter(({ schema }) => !contracts.some((contract) => contract.schema === schema));
+  return [...lost, ...added.map(({ schema }) => ({ schema, what: "the whole version was added" }))];
+}
+
+const consequences = {
+  schema: "requests that name it get 406",
+  view: "requests for it get 404",
+  column: "requests that select, filter or order by it get 400, and clients parse it as the published type",
+  order: "CSV has the columns in this order; add columns at the end",
+  function: "calls of it, and requests that embed by it, fail or get another answer",
+  overload: "calls that fit both get 300; choose another name",
+  type: "answers of a function lose fields",
+  grant: "keys see more or less than this version promised them",
+};
+
+/** One thing that a client can rely on. */
+interface Fact {
+  kind: keyof typeof consequences;
+  /** The view, function or type that it is a part of. */
+  of?: string | undefined;
+  value: string;
+}
+
+function listFacts({ usage, views, functions, types }: Contract): Map<string, Fact> {
+  const facts = new Map<string, Fact>();
+  const addGrants = (name: string, roles: string[], of?: string) => {
+    for (const role of roles) facts.set(`the grant of ${name} to ${role}`, { kind: "grant", value: "", of });
+  };
+  const addColumns = (name: string, columns: Column[]) => {
+    for (const { name: column, type } of columns)
+      facts.set(`${name}.${column}`, { kind: "column", of: name, value: type });
+    facts.set(`the order of columns in ${name}`, {
+      kind: "order",
+      of: name,
+      value: columns.map((column) => column.name).join(", "),
+    });
+  };
+  addGrants("the schema", usage);
+  for (const [name, { select, columns }] of Object.entries(views)) {
+    facts.set(name, { kind: "view", value: "" });
+    addColumns(name, columns);
+    addGrants(name, select, name);
+  }
+  for (const [signature, { execute, returns }] of Object.entries(functions)) {
+    const name = `the function ${signature}`;
+    facts.set(name, { kind: "function", value: returns });
+    addGrants(name, execute, name);
+  }
+  for (const [type, columns] of Object.entries(types)) {
+    facts.set(`the type ${type}`, { kind: "type", value: "" });
+    addColumns(`the type ${type}`, columns);
+  }
+  return facts;
+}
+
+function compareSchema(contract: Contract, served: Contract): ContractChange[] {
+  const { schema } = contract;
+  const [before, after] = [listFacts(contract), listFacts(served)];
+  const changes: ContractChange[] = [];
+  for (const [what, { kind, of, value }] of before) {
+    const now = after.get(what);
+    const breaks = consequences[kind];
+    if (now === undefined) {
+      if (of === undefined || after.has(of)) changes.push({ schema, what: `${what} was removed`, breaks });
+    } else if (kind === "order") {
+      // A missing column is named already.
+      const isMissing = value.split(", ").some((name) => !after.has(`${of}.${name}`));
+      if (!isMissing && !`${now.value}, `.startsWith(`${value}, `))
+        changes.push({ schema, what: `${what} has changed`, breaks });
+    } else if (now.value !== value)
+      changes.push({ schema, what: `${what} is “${now.value}” instead of “${value}”`, breaks });
+  }
+  for (const [what, { kind, of }] of after) {
+    if (before.has(what) || (of !== undefined && !before.has(of))) continue;
+    const isOverload =
+      kind === "function" && isCalled(what) && [...before.keys()].some((one) => nameOf(one) === nameOf(what));
+    const breaks = kind === "grant" ? consequences.grant : isOverload ? consequences.overload : undefined;
+    changes.push({ schema, what: `${what} was added`, ...(breaks && { breaks }) });
+  }
+  return changes;
+}
+
+const nameOf = (what: string) => what.slice(0, what.indexOf("("));
+/** Whether PostgREST serves it under /rpc: its arguments have names. Relationships share their names on purpose. */
+const isCalled = (what: string) => /\(\)$|\(\w+ /.test(what);
 
 /**
- * Reads the published contracts, `db/contracts/<schema>.json`.
+ * Compares what would be served with what clients were promised: what the newest deployment with `--promise` served. A version
+ * may be removed after its announced sunset.
  *
- * @throws Error that names a file that is not a contract
+ * @returns what clients gain and lose
+ * @throws DeploymentRefused if a promise would be broken and no rollback was requested
  */
-export async function readContracts(directory: string): Promise<Contract[]> {
-  const files = (await readdir(directory)).filter((file) => file.endsWith(".json")).sort();
-  return await Promise.all(
-    files.map(async (file) => {
-      try {
-        return contractSchema.parse(JSON.parse(await readFile(path.join(directory, file), "utf8")));
-      } catch (cause) {
-        throw new Error(
-          `${path.join(directory, file)} is not a contract: ${cause instanceof z.ZodError ? z.prettifyError(cause) : String(cause)}`,
-          { cause },
-        );
-      }
-    }),
+export async function refuseBrokenPromises(
+  client: Client,
+  served: Contract[],
+  { rollsBack = false }: { rollsBack?: boolean },
+): Promise<ContractChange[]> {
+  const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
+  if (tables[0].found === null) return [];
+  const { rows } = await client.query<{ contracts: Contract[]; retired: string[] }>(
+    `select contracts, array(select version from deployment.retired_versions where sunset_at <= now()) as retired
+     from deployment.api_schemas where is_promise order by id desc limit 1`,
+  );
+  const [{ contracts = [], retired = [] } = {}] = rows;
+  const versionOf = (schema: string) => schema.replace(/^(admin_)?api_/, "");
+  const promised = contracts.filter(({ schema }) => !retired.includes(versionOf(schema)));
+  if (promised.length === 0) return [];
+  const changes = compareContracts(promised, served);
+  const [oldest] = contracts;
+  const [first] = served;
+  if (
+    oldest &&
+    first &&
+    oldest.schema !== first.schema &&
+    served.some(({ schema }) => schema === oldest.schema)
+  ) {
+    const breaks = `clients that name no version would get it instead of ${oldest.schema}`;
+    changes.push({ schema: first.schema, what: "it is now the oldest version", breaks });
+  }
+  const broken = changes.filter(({ breaks }) => breaks !== undefined);
+  if (broken.length === 0 || rollsBack) return changes;
+  throw new DeploymentRefused(
+    [
+      `This checkout would take away or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
+      "If this checkout is older than the database, deploy the newer one. To change the API, restore the published version and",
+      "make a new one beside it; to remove a version, announce its end first (docs/recipes.md). To break the promise anyway, as a",
+      "rollback: npm run db:deploy -- --roll-back",
+    ].join("\n"),
   );
 }
 
-/** Writes a contract, a line a column so that a change of it reads well. */
-export async function writeContract(directory: string, contract: Contract): Promise<void> {
-  const lines = JSON.stringify(contract, null, 2)
-    // What holds no other object or array goes on one line.
-    .replaceAll(/\{[^{}[\]]*\}|\[[^{}[\]]*\]/g, (text) => text.replaceAll(/\n\s*/g, " "));
-  await writeFile(path.join(directory, `${contract.schema}.json`), `${lines}\n`);
-}
-
-export async function removeContract(directory: string, schema: string): Promise<void> {
-  await rm(path.join(directory, `${schema}.json`), { force: true });
+/** A change as part of a sentence. */
+export function describeChange({ schema, what, breaks }: ContractChange): string {
+  return `${schema}: ${what}${breaks === undefined ? "" : ` (${breaks})`}`;
 }

@@ -5,7 +5,7 @@ import { describeError } from "../../service/describe-error.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
-import { PoolerRefused } from "../sql/keep-session.ts";
+import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";
 import {
   type DeploymentOptions,
@@ -16,15 +16,11 @@ import {
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
 import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
-import { hashPlan, type Plan, planDeployment } from "./plan-deployment.ts";
+import { hashPlan, planDeployment } from "./plan-deployment.ts";
 import { readFiles } from "./read-files.ts";
 import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
 
-const passwordVariables: Record<LoginRole, string> = {
-  authenticator: "AUTHENTICATOR_PASSWORD",
-  report_service: "REPORT_SERVICE_PASSWORD",
-  publisher: "PUBLISHER_PASSWORD",
-};
+const passwordVariable = (role: LoginRole) => `${role.toUpperCase()}_PASSWORD`;
 
 interface Options {
   wait?: number;
@@ -44,16 +40,12 @@ export async function runDeploy(around: Surroundings): Promise<void> {
     await deploy(around, options);
   } catch (error) {
     around.stderr.write(`db:deploy: ${describeError(error)}\n`);
-    if (options.json) around.stdout.write(`${JSON.stringify({ error: tellError(error) }, null, 2)}\n`);
-    around.exitCode = error instanceof DriftFound ? 4 : 1;
+    const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
+    const kind = error instanceof DriftFound ? "drift" : isRefused ? "refused" : "failed";
+    const failure = { error: { kind, message: describeError(error) } };
+    if (options.json) around.stdout.write(`${JSON.stringify(failure, null, 2)}\n`);
+    around.exitCode = kind === "drift" ? 4 : 1;
   }
-}
-
-/** For pipelines: of what kind an error is, and what it says. */
-function tellError(error: unknown) {
-  const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
-  const kind = error instanceof DriftFound ? "drift" : isRefused ? "refused" : "failed";
-  return { kind, message: describeError(error) };
 }
 
 function readOptions(argv: string[]): Options {
@@ -63,20 +55,20 @@ function readOptions(argv: string[]): Options {
     )
     .option(
       "--wait <time>",
-      "how long to wait for a database that is away (without it, not at all), and for another deployment (without it, as long as that runs), such as 60s or 2m",
+      "how long to wait for a database that is down (default: not at all) and for another deployment (default: until it ends), such as 60s or 2m",
       readTime,
     )
-    .option("--plan", "only say what would be done; cannot change the database")
-    .option("--plan-hash <hash>", "refuse if the plan would be another than this one, now")
+    .option("--plan", "show what a deployment would do; cannot change the database")
+    .option("--plan-hash <hash>", "refuse unless this is still the plan")
     .option(
       "--promise",
-      "promise clients what is served from now on (production); without it, the deployment is a draft",
+      "promise clients what is served from now on (production); otherwise, the deployment is a draft",
     )
     .option(
       "--roll-back",
       "deploy an older db, although it breaks promises or lacks migrations, and say what clients lose",
     )
-    .option("--accept-drift", "deploy although somebody has changed the database by hand, and list what")
+    .option("--accept-drift", "deploy although the database was changed by hand, and list the changes")
     .option("--json", 'print JSON; of a failure, {"error": {"kind", "message"}}')
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
@@ -93,12 +85,12 @@ Environment (or .env); * may also stand in a file that <NAME>_FILE names:
                              Not the address of a connection pooler
   PGPASSWORD *               that role's password, if not in the address
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
-                             passwords of the roles that services log in as; those that are unset stay as they are
+                             passwords of the roles that services log in as; unset ones stay as they are
   STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
-  SCRATCH_URL                for --plan and --accept-drift, another PostgreSQL server to build db/ on, as superuser; else one is started
+  SCRATCH_URL                another PostgreSQL server, as superuser, on which --plan and --accept-drift build db/; by
+                             default one is started
 
-Exit status: 0 the database is in the state of db/, 1 it is not: the deployment failed or was refused, 4 it was refused
-because of drift.
+Exit status: 0 the database is in the state of db/, 1 the deployment failed or was refused, 4 it was refused because of drift.
 With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1 the deployment would fail or be refused.`,
     )
     .parse(argv)
@@ -112,13 +104,13 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
   const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, [
     "DATABASE_URL",
     "PGPASSWORD",
-    ...Object.values(passwordVariables),
+    ...loginRoles.map(passwordVariable),
   ]);
   const databaseUrl = findDatabaseUrl(variables, report);
   await waitForDatabase(databaseUrl, wait ?? 0);
   const passwords = Object.fromEntries(
     loginRoles.flatMap((role) => {
-      const password = variables[passwordVariables[role]];
+      const password = variables[passwordVariable(role)];
       return password === undefined ? [] : [[role, password]];
     }),
   );
@@ -130,7 +122,14 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
     rollsBack: options.rollBack === true,
     ...(wait !== undefined && { waitMilliseconds: wait }),
   };
-  const findPlan = () => planOnScratch(databaseUrl, variables.SCRATCH_URL || undefined, common);
+  const findPlan = async () => {
+    const scratch = await startScratchServer(variables.SCRATCH_URL || undefined);
+    try {
+      return await planDeployment(databaseUrl, await scratch.create(), common);
+    } finally {
+      await scratch.close();
+    }
+  };
   if (options.plan) {
     const plan = await findPlan();
     print(json ? JSON.stringify({ ...plan, passwords: roles }, null, 2) : describePlan(plan, roles));
@@ -145,30 +144,15 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
     },
     confirm: async (client) => {
       const { planHash } = options;
-      const hash =
-        planHash === undefined
-          ? undefined
-          : await hashPlan(client, await readFiles(path.resolve(options.directory)), common);
-      if (hash !== planHash)
-        throw new DeploymentRefused(
-          `Nothing was deployed: plan ${planHash} was approved, and now the plan would be ${hash}. The database or the files have changed since. Make the plan again, and have it approved.`,
-        );
+      if (planHash === undefined) return;
+      const hash = await hashPlan(client, await readFiles(path.resolve(options.directory)), common);
+      if (hash === planHash) return;
+      throw new DeploymentRefused(
+        `Nothing was deployed: plan ${planHash} was approved, and now the plan would be ${hash}. The database or the files have changed. Make a new plan, and have it approved.`,
+      );
     },
   });
   print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
-}
-
-async function planOnScratch(
-  databaseUrl: string,
-  serverUrl: string | undefined,
-  options: DeploymentOptions,
-): Promise<Plan> {
-  const scratch = await startScratchServer(serverUrl);
-  try {
-    return await planDeployment(databaseUrl, await scratch.create(), options);
-  } finally {
-    await scratch.close();
-  }
 }
 
 function readTime(text: string): number {

@@ -3,7 +3,7 @@ import { type Fingerprint, readFingerprint } from "./catalog.ts";
 import type { Contract } from "./contract.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 
-/** What the last deployment has written down (deployment.api_schemas). */
+/** The record of the last deployment (deployment.api_schemas). */
 export interface Deployed {
   id: string;
   sha256: string;
@@ -12,7 +12,7 @@ export interface Deployed {
   fingerprint: Fingerprint;
 }
 
-/** The last deployment, if there was one. */
+/** Reads the last deployment, if there was one. */
 export async function readDeployed(client: Client): Promise<Deployed | undefined> {
   if (!(await hasTable(client))) return undefined;
   const { rows } = await client.query<Deployed>(
@@ -21,12 +21,12 @@ export async function readDeployed(client: Client): Promise<Deployed | undefined
   return rows[0];
 }
 
-export async function hasTable(client: Client): Promise<boolean> {
+async function hasTable(client: Client): Promise<boolean> {
   const { rows } = await client.query("select to_regclass('deployment.api_schemas') is not null as is_made");
   return rows[0].is_made;
 }
 
-/** Whether somebody has changed the API, or what is durable, since the last deployment. */
+/** Whether the API, or durable objects, were changed by hand since the last deployment. */
 export async function findDrift(
   client: Client,
   deployed: Deployed | undefined,
@@ -41,13 +41,13 @@ export async function findDrift(
   };
 }
 
-/** So that what a deployment changes before it is killed does not look like drift to the next. */
+/** Forgets the catalog, so that what a deployment changes before it is killed is no drift to the next. */
 export async function clearFingerprint(client: Client): Promise<void> {
   if (await hasTable(client))
     await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
 }
 
-/** Writes down what a deployment has left, where nothing is written down yet. */
+/** Records the catalog as the deployment leaves it, unless it is recorded. */
 export async function recordFingerprint(client: Client): Promise<void> {
   const deployed = await readDeployed(client);
   if (deployed === undefined || deployed.fingerprint.query !== undefined) return;
@@ -57,7 +57,7 @@ export async function recordFingerprint(client: Client): Promise<void> {
   ]);
 }
 
-/** Writes a deployment down, in its transaction. */
+/** Records a deployment, in its transaction. */
 export async function recordDeployment(
   client: Client,
   { api, definitions }: DatabaseFiles,

@@ -1,4 +1,4 @@
-/** What a deployment may not do: a broken promise or rule, other migrations. Its message is several lines. */
+/** The deployment was refused: it would break a promise or a rule, or does not fit the database. Its message has several lines. */
 export class DeploymentRefused extends Error {
   override name = "DeploymentRefused";
 }

@@ -1,5 +1,5 @@
-import { describeChanges, type ObjectChange } from "./catalog.ts";
-import type { ContractChange } from "./contract.ts";
+import { describeChanges } from "./catalog.ts";
+import { type ContractChange, describeChange } from "./contract.ts";
 import type { Deployment } from "./deploy-database.ts";
 import type { Plan } from "./plan-deployment.ts";
 
@@ -29,52 +29,40 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     ...describeDrift(plan),
     ...migrations.flatMap(({ name, sql }) => [
       `Migration ${name} would run:`,
-      ...sql
-        .trimEnd()
-        .split("\n")
-        .map((line) => `    ${line}`.trimEnd()),
+      sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
     ]),
-    ...(uncertain.length === 0 ? [] : ["Only the deployment can tell whether these statements succeed:"]),
-    ...uncertain.map((line) => `  ${line}`),
+    ...listUnder("Only the deployment can tell whether these statements succeed:", uncertain),
     ...passwords.map((role) => `The password of ${role} will be set.`),
     ...describeDefinitions(definitions),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
   if (apiSchemasChanged || migrations.length > 0) {
+    const heading = apiSchemasChanged ? "The API schemas would be rebuilt. What changes:" : "What changes:";
     lines.push(
-      apiSchemasChanged ? "The API schemas would be rebuilt. What changes:" : "What changes:",
-      ...(changes.length === 0 ? ["(no object differs)"] : describeChanges(changes)).map(
-        (line) => `  ${line}`,
-      ),
-      ...describePromises(promises),
+      ...listUnder(heading, changes.length === 0 ? ["(no object differs)"] : describeChanges(changes)),
     );
+    lines.push(...describePromises(promises));
   }
   if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database is in the state of db/.");
   return [...lines, `Plan ${hash}`].join("\n");
 }
 
-/** What somebody has changed by hand, with the statements that undo it. */
+/** What was changed by hand, with the statements that undo it. */
 export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDriftNew">): string[] {
-  if (drift.length === 0) return [];
   const durable = drift.filter(({ scope }) => scope === "durable");
-  const undo = durable.flatMap(describeUndo);
+  const undo = durable.flatMap((change) =>
+    change.undo.length === 0
+      ? [`-- ${change.object}: PostgreSQL cannot print a statement for it.`]
+      : change.undo.map((statement) => statement.replace(/;?\s*$/, ";")),
+  );
+  const refused = isDriftNew ? " since the last deployment, which is refused without --accept-drift" : "";
   return [
-    isDriftNew
-      ? "Somebody has changed this by hand since the last deployment, which is refused without --accept-drift:"
-      : "Somebody has changed this by hand:",
-    ...describeChanges(drift).map((line) => `  ${line}`),
-    ...(undo.length === 0 ? [] : ["To undo it, run this SQL, or write a migration that keeps it:"]),
-    ...undo,
-    ...(undo.length === 0 ? [] : ["-- End of the SQL."]),
-    ...(durable.length === drift.length
+    ...listUnder(`This was changed by hand${refused}:`, describeChanges(drift)),
+    ...(undo.length === 0
       ? []
-      : ["The next data set has nothing of what was changed in this one."]),
+      : ["To undo it, run this SQL, or write a migration that keeps it:", ...undo, "-- End of the SQL."]),
+    ...(durable.length === drift.length ? [] : ["The next data set loses what was changed in this one."]),
   ];
-}
-
-function describeUndo({ object, undo }: ObjectChange): string[] {
-  if (undo.length === 0) return [`-- ${object}: PostgreSQL cannot print a statement for it.`];
-  return undo.map((statement) => statement.replace(/;?\s*$/, ";"));
 }
 
 function describeDefinitions(definitions: string[]): string[] {
@@ -82,10 +70,13 @@ function describeDefinitions(definitions: string[]): string[] {
 }
 
 function describePromises(changes: ContractChange[]): string[] {
-  const describe = ({ schema, what }: ContractChange) => `  ${schema}: ${what}`;
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
-    ...(lost.length === 0 ? [] : ["Clients lose what they were promised:", ...lost.map(describe)]),
-    ...(gained.length === 0 ? [] : ["Clients gain:", ...gained.map(describe)]),
+    ...listUnder("Clients lose what they were promised:", lost.map(describeChange)),
+    ...listUnder("Clients gain:", gained.map(describeChange)),
   ];
+}
+
+function listUnder(heading: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : [heading, ...lines.map((line) => `  ${line}`)];
 }

@@ -3,17 +3,16 @@ import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { splitStatements } from "../sql/split-statements.ts";
-import { refuseForeignSchemas } from "./apply-api.ts";
+import { refuseHandMade } from "./apply-api.ts";
 import {
-  type CatalogPart,
+  type CatalogRow,
   compareCatalogs,
   type ObjectChange,
   readCatalog,
   readFingerprint,
 } from "./catalog.ts";
-import { findPendingMigrations, readApplied } from "./check-migrations.ts";
 import { refuseOldServer } from "./check-server.ts";
-import { type ContractChange, readServedContracts } from "./contract.ts";
+import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
 import {
   type DeploymentOptions,
   deployDatabase,
@@ -22,40 +21,39 @@ import {
 } from "./deploy-database.ts";
 import { findDrift, readDeployed } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import { findMissingColumns } from "./find-missing-columns.ts";
-import { refuseBrokenPromises } from "./promises.ts";
+import { findPendingMigrations, readApplied } from "./migrations.ts";
 import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
 export interface Plan {
   /** Migrations that would run, with their SQL. */
   migrations: { name: string; sql: string }[];
-  /** What only the deployment can tell, since it depends on rows. */
+  /** What only the deployment can tell, because it depends on rows. */
   uncertain: string[];
-  /** Files of `db/data_set` that have changed since the last deployment: in effect with the next data set. */
+  /** Files of `db/data_set` that have changed since the last deployment. */
   definitions: string[];
-  /** Whether the API schemas would be rebuilt: a file differs, if only in a space, or somebody has changed them by hand. */
+  /** Whether the API schemas would be rebuilt: a file differs, or they were changed by hand. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
   changes: ObjectChange[];
-  /** What clients would gain and lose, against what they were promised. */
+  /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
-  /** What somebody has changed by hand: the difference between the database and a scratch build of the same files. */
+  /** What was changed by hand: the difference between the database and a scratch build of the same files. */
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
   isDriftNew: boolean;
   /** Why the deployment would be refused or fail. */
   refusal?: string;
-  /** Names this plan: that of another state of the database or of the files is another. */
+  /** Identifies this plan: it is another for another state of the database or of the files. */
   hash: string;
 }
 
 /**
- * Finds out what a deployment would do, without any way to change the database: it is read in a read-only
- * transaction, and compared with what `db` makes on a scratch server.
+ * Finds out what a deployment would do without being able to change the database: reads it in a read-only transaction, and
+ * compares it with what `db` builds on a scratch server.
  *
  * @param scratchUrl an empty database on another server
- * @throws Error when the scratch server is the database's own, whose roles the files would change
+ * @throws Error if the scratch server is the database's own, whose roles the files would change
  */
 export async function planDeployment(
   databaseUrl: string,
@@ -72,12 +70,12 @@ export async function planDeployment(
     const files = await readFiles(directory);
     const deployed = await readDeployed(client);
     const { api, durable } = await findDrift(client, deployed);
+    const isDraftKept = options.promises === true && !deployed?.is_promise;
     const plan: Plan = {
       migrations: [],
       uncertain: [],
       definitions: listChanged(files.definitions, deployed?.definitions),
-      apiSchemasChanged:
-        api || deployed?.sha256 !== files.api.sha256 || (options.promises === true && !deployed.is_promise),
+      apiSchemasChanged: api || deployed?.sha256 !== files.api.sha256 || isDraftKept,
       changes: [],
       promises: [],
       drift: [],
@@ -88,7 +86,11 @@ export async function planDeployment(
       const pending = await findPendingMigrations(client, files.migrations, options);
       plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
       plan.uncertain = pending.flatMap(findUncertain);
-      await compare(plan, client, scratch, { ...options, directory }, { files, pending, scratchUrl });
+      const build = async (onlyMigrations?: string[]) => {
+        await deployDatabase(scratchUrl, {}, { directory, ...(onlyMigrations && { onlyMigrations }) });
+        return await readCatalog(scratch);
+      };
+      await compare(plan, client, scratch, { files, pending, build, options });
       return plan;
     } catch (error) {
       if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
@@ -101,9 +103,9 @@ export async function planDeployment(
 }
 
 /**
- * The name of the plan for this state of the database and of the files.
+ * Identifies the plan for this state of the database and of the files.
  *
- * @param client inside a transaction, or with nobody else deploying
+ * @param client inside a transaction, or while no other deployment can run
  */
 export async function hashPlan(
   client: Client,
@@ -117,81 +119,75 @@ export async function hashPlan(
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-interface Known {
+interface Comparison {
   files: DatabaseFiles;
   pending: Migration[];
-  scratchUrl: string;
+  /** Builds the files on the scratch server, or some migrations alone, and reads what that makes. */
+  build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
+  options: DeploymentOptions;
 }
 
-/** Builds on the scratch server what the database should be, then what it would be, and completes the plan. */
+/** Builds on the scratch server what the database should be, then what it would become, and completes the plan. */
 async function compare(
   plan: Plan,
   client: Client,
   scratch: Client,
-  options: DeploymentOptions & { directory: string },
-  { files, pending, scratchUrl }: Known,
+  { files, pending, build, options }: Comparison,
 ): Promise<void> {
-  const { directory } = options;
   const applied = await readApplied(client);
   const isAhead = applied.some(({ name }) => !files.migrations.some(({ id }) => id === name));
   const now = await readCatalog(client);
   let was = now;
   if (applied.length > 0 && !isAhead) {
-    await deployDatabase(scratchUrl, {}, { directory, onlyMigrations: applied.map(({ name }) => name) });
-    was = await readCatalog(scratch);
-    const isSame = (part: CatalogPart) =>
-      part.scope === "durable" || (part.scope === "data_set" && plan.definitions.length === 0);
-    plan.drift = compareCatalogs(was.filter(isSame), now.filter(isSame));
+    was = await build(applied.map(({ name }) => name));
+    const isComparable = ({ scope }: CatalogRow) =>
+      scope === "durable" || (scope === "data_set" && plan.definitions.length === 0);
+    plan.drift = compareCatalogs(was.filter(isComparable), now.filter(isComparable));
   }
-  await refuseForeignSchemas(
-    client,
-    files.api.versions.map(({ schema }) => schema),
-  );
+  const schemas = files.api.versions.map(({ schema }) => schema);
+  if (applied.length > 0) await refuseHandMade(client, schemas);
   if (pending.length === 0 && !plan.apiSchemasChanged) return;
-  await deployDatabase(scratchUrl, {}, { directory });
-  const will = await readCatalog(scratch);
+  const will = await build();
   refuseCollisions(pending, was, now, will);
-  const of = (parts: CatalogPart[], scope: string) => parts.filter((part) => part.scope === scope);
+  const of = (rows: CatalogRow[], scope: string) => rows.filter((row) => row.scope === scope);
   plan.changes = [
     ...(isAhead ? [] : compareCatalogs(of(was, "durable"), of(will, "durable"))),
     ...compareCatalogs(of(now, "api"), of(will, "api")),
   ];
   plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
-  const missing = await findMissingColumns(client, scratch);
-  if (missing !== undefined) throw new DeploymentRefused(missing);
+  refuseMissingColumns(now, will);
 }
 
-/** What a migration makes, and somebody has made by hand already. */
+/** Refuses migrations that create what somebody has created by hand. */
 function refuseCollisions(
   pending: Migration[],
-  was: CatalogPart[],
-  now: CatalogPart[],
-  will: CatalogPart[],
+  was: CatalogRow[],
+  now: CatalogRow[],
+  will: CatalogRow[],
 ): void {
-  const names = (parts: CatalogPart[]) =>
+  const named =
+    /^(create (unique )?(index|trigger|policy|rule) \S+|alter \S+ \S+ add constraint \S+|column [^:]+)|^(?:table|view|function|type|schema) \S+$/i;
+  const namesIn = (rows: CatalogRow[]) =>
     new Set(
-      parts
-        .filter(
-          ({ scope, part }) =>
-            scope === "durable" && /^$|^(index|constraint|trigger|policy|column) /.test(part),
-        )
-        .map(({ object, part }) => `${object} ${part}`.trim()),
+      rows.flatMap(({ object, scope, statement }) => {
+        const [name] = (scope === "durable" && named.exec(statement)) || [];
+        return name === undefined ? [] : [name === object ? object : `${object}: ${name}`];
+      }),
     );
-  const [before, made, there] = [names(was), names(will), names(now)];
-  const lines = [...made]
-    .filter((name) => !before.has(name) && there.has(name))
-    .flatMap((name) => {
-      const short = name.replace(/\(.*/, "").split(/[ .]/).at(-1) ?? "";
-      const migration = pending.find(({ sql }) => sql.includes(short));
-      if (new RegExp(`if not exists [\\w.]*${short}\\b`, "i").test(migration?.sql ?? "")) return [];
-      return [`  ${name}${migration === undefined ? "" : `, which ${migration.name} makes`}`];
-    });
+  const [before, there] = [namesIn(was), namesIn(now)];
+  const lines = [...namesIn(will)].flatMap((name) => {
+    if (before.has(name) || !there.has(name)) return [];
+    const word = name.split(/[ .]/).at(-1) ?? "";
+    const migration = pending.find(({ sql }) => sql.includes(word));
+    if (new RegExp(`if not exists [\\w.]*${word}\\b`, "i").test(migration?.sql ?? "")) return [];
+    return [`  ${name}${migration === undefined ? "" : `, which ${migration.name} creates`}`];
+  });
   if (lines.length === 0) return;
   throw new DeploymentRefused(
     [
-      "Somebody has made by hand what the migrations make, so they would fail:",
+      "The migrations would fail, because somebody has created by hand what they create:",
       ...lines,
-      "Drop it by hand, and deploy again.",
+      "Drop it, and deploy again.",
     ].join("\n"),
   );
 }
@@ -200,7 +196,7 @@ const dependsOnRows: [pattern: RegExp, what: string][] = [
   [/^create unique index/i, "fails if rows have equal values"],
   [/^alter table[\s\S]*\b(unique|primary key|exclude)\b/i, "fails if rows have equal values"],
   [/^alter table[\s\S]*\b(check|foreign key|references|set not null)\b/i, "fails if rows break it"],
-  [/^alter table[\s\S]*\btype\b/i, "fails if a value has no form in the new type"],
+  [/^alter table[\s\S]*\btype\b/i, "fails if a value does not fit the new type"],
   [/^do\b/i, "may look at rows"],
   [/^(insert|update|delete|merge|with|select)\b/i, "depends on the rows that it finds"],
 ];
@@ -213,6 +209,32 @@ function findUncertain(migration: Migration): string[] {
     const line = migration.sql.slice(0, offset).split("\n").length;
     return [`${migration.name}:${line}: this statement ${what}.`];
   });
+}
+
+/** Refuses an API that reads columns which the published data set does not have. */
+function refuseMissingColumns(now: CatalogRow[], will: CatalogRow[]): void {
+  const published = new Set(now.map(({ object, statement }) => `${object} ${statement}`));
+  // A first deployment publishes an empty data set.
+  if (!now.some(({ object }) => object === "view dissemination.data_set")) return;
+  const lines = will.flatMap(({ object, statement }) => {
+    const [, name] = (object.startsWith("view dissemination.") && /^column ([^:]+):/.exec(statement)) || [];
+    if (name === undefined || published.has(`${object} ${statement}`)) return [];
+    const table = object.slice("view ".length);
+    const reads = new RegExp(`\\b${name}\\b[\\s\\S]*FROM ${table};`);
+    return will.flatMap((row) =>
+      row.scope === "api" && reads.test(row.statement)
+        ? [`  ${row.object} reads ${table}.${statement.slice("column ".length)}`]
+        : [],
+    );
+  });
+  if (lines.length === 0) return;
+  throw new DeploymentRefused(
+    [
+      "The published data set does not have columns that these views read:",
+      ...lines,
+      "Publish a data set that has them (npm run refresh), then deploy.",
+    ].join("\n"),
+  );
 }
 
 async function refuseSameServer(client: Client, scratch: Client): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
+import { runTransaction } from "../sql/run-transaction.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
-import { inShortTurns } from "./take-turns.ts";
 
 // What a refresh runs, without rows to copy, to check and to compare.
 const order = ["staging", "check", "build", "indexes", "fingerprints", "totals", "publish", "views"];
@@ -19,7 +19,7 @@ export async function publishEmptyDataSet(
 ): Promise<void> {
   if (await isPublished(client)) return;
   const files = order.flatMap((name) => dataSet[`${name}.sql`] ?? []);
-  await inShortTurns(
+  await runTransaction(
     client,
     async () => {
       await client.query("select pg_advisory_xact_lock(hashtext('publication'))");

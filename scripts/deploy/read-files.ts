@@ -5,9 +5,8 @@ import type { SqlFile } from "../sql/split-statements.ts";
 
 /** One file of `db/migrations`. */
 export interface Migration extends SqlFile {
-  /** Without `.sql`: as the database writes it down. */
+  /** The file name without `.sql`, as the database records it. */
   id: string;
-  path: string;
   sha256: string;
   /** Why it cannot run in a transaction, as its first line says. */
   noTransaction?: string;
@@ -28,8 +27,8 @@ export interface DatabaseFiles {
   dataSet: Record<string, SqlFile>;
   /** The hashes of these files. */
   definitions: Record<string, string>;
-  /** The SQL that makes publication.find_leaks(), which each step asks at its end. */
-  question: string;
+  /** The SQL that creates publication.find_leaks(); without it, the function that the database has is asked. */
+  question: string | undefined;
 }
 
 /** Reads a `db` directory. */
@@ -41,7 +40,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     api: await readApiFiles(directory),
     dataSet,
     definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hash(sql)])),
-    question: dataSet["find_leaks.sql"]?.sql ?? "",
+    question: dataSet["find_leaks.sql"]?.sql,
   };
 }
 
@@ -52,7 +51,6 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
     return {
       ...file,
       id: path.basename(file.name, ".sql"),
-      path: path.join(directory, "migrations", path.basename(file.name)),
       sha256: hash(file.sql),
       ...(noTransaction === undefined ? {} : { noTransaction }),
     };

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { checkLeaks, checkRows, LeaksFound } from "../refresh/check-leaks.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 
-// PostgreSQL keeps the locks of a transaction's writes, and the age of the catalog rows that it wrote is not above zero.
+// PostgreSQL keeps the locks of a transaction's writes until it ends, and catalog rows that it wrote have an age of zero.
 const touchesRows = `
 select exists (
     select from pg_catalog.pg_locks
@@ -16,25 +16,25 @@ select exists (
   ) as touches`;
 
 /**
- * Asks, at the end of a transaction, whether what it leaves shows a suppressed submission: rights always, rows where it
- * has written to the data set, or changed what the report service asks.
+ * Asks at the end of a transaction whether it would show suppressed data. Rights are always checked; rows only if the
+ * transaction changed the data set or a function that the report service calls.
  *
- * @param question the SQL that makes publication.find_leaks(), so that this checkout's question is asked
- * @param asksRows whether rows are asked in any case, because other transactions may have written them
+ * @param question the SQL that creates publication.find_leaks(); without it, the function that the database has is asked
+ * @param asksRows whether to check rows in any case, because other transactions may have changed them
  * @throws DeploymentRefused
  */
-export async function refuseLeaks(client: Client, question: string, asksRows = false): Promise<void> {
-  const { rows: schemas } = await client.query(
-    `select coalesce(to_regprocedure('publication.find_leaks(boolean,text)'), to_regprocedure('publication.describe_totals()'))
-       is not null as is_made`,
+export async function refuseLeaks(client: Client, question?: string, asksRows = false): Promise<void> {
+  const { rows } = await client.query<{ is_asked: boolean; has_data_set: boolean }>(
+    `select to_regprocedure('publication.find_leaks(boolean,text)') is not null as is_asked,
+       to_regprocedure('publication.describe_totals()') is not null as has_data_set`,
   );
-  // Before, there is nothing to show.
-  if (!schemas[0].is_made) return;
-  const { rows } = await client.query<{ touches: boolean }>(touchesRows);
-  await client.query(question);
-  await (asksRows || rows[0]?.touches ? checkRows(client, "") : checkLeaks(client)).catch(
-    (error: unknown) => {
-      throw error instanceof LeaksFound ? new DeploymentRefused(error.message, { cause: error }) : error;
-    },
-  );
+  // Before the migration that creates these functions there is nothing to show.
+  if (!rows[0]?.is_asked && !rows[0]?.has_data_set) return;
+  const { rows: writes } = await client.query<{ touches: boolean }>(touchesRows);
+  if (question !== undefined) await client.query(question);
+  try {
+    await (asksRows || writes[0]?.touches ? checkRows(client, "") : checkLeaks(client));
+  } catch (cause) {
+    throw cause instanceof LeaksFound ? new DeploymentRefused(cause.message, { cause }) : cause;
+  }
 }

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
+import { runTransaction } from "../sql/run-transaction.ts";
 import { compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
 import { listChanged, rebuildApi } from "./deploy-database.ts";
 import { readDeployed, recordFingerprint } from "./deployed.ts";
-import { type ApiFiles, type DatabaseFiles, readFiles } from "./read-files.ts";
-import { inShortTurns } from "./take-turns.ts";
+import { type DatabaseFiles, readFiles } from "./read-files.ts";
 
 const pollMilliseconds = 100;
 /** Editors write a file in several steps. */
 const settleMilliseconds = 30;
 
-/** What a save led to. */
+/** The result of one save. */
 export interface Saved {
-  /** The files of `api` that were saved, such as `api_v1_1_0/general.sql`. */
+  /** The saved files, such as `api/api_v1_1_0/general.sql` and `data_set/build.sql`. */
   files: string[];
   changes: ObjectChange[];
   milliseconds: number;
@@ -20,62 +20,47 @@ export interface Saved {
   failure?: Error;
 }
 
-/** Is told of what was saved. */
-interface WatchReports {
-  /** Each save from now on is seen. */
-  watching: () => void;
-  /** Files of `api`, which were applied if they could be. */
-  api: (saved: Saved) => void;
-  /** A file of `data_set`, which comes into effect with the next data set. */
-  dataSet: (file: string) => void;
-}
-
 /**
- * Applies the API schemas of a directory to a database whenever a file of them is saved, until `signal` aborts.
- * Definitions of the data set are not applied: they need the source files.
+ * Applies the API schemas of a directory to a database whenever one of their files is saved, until `signal` aborts. Files of
+ * `data_set` are reported only: they need the source files.
  *
- * @throws Error when the connection breaks
+ * @throws Error if the connection breaks
  */
 export async function watchApi(
   client: Client,
   directory: string,
   signal: AbortSignal,
-  reports: WatchReports,
+  report: (saved: Saved) => void,
 ): Promise<void> {
   let known = await readFiles(directory);
-  reports.watching();
   while (!signal.aborted) {
     await sleep(pollMilliseconds);
-    // A file that is replaced at this moment is there at the next.
-    if (!hasChanged(await readFiles(directory).catch(() => known), known)) continue;
-    const start = performance.now();
+    const isChanged = (read: DatabaseFiles) => listChanged(contentsOf(read), contentsOf(known)).length > 0;
+    // An editor may be replacing a file right now.
+    if (!isChanged(await readFiles(directory).catch(() => known))) continue;
     await sleep(settleMilliseconds);
     const read = await readFiles(directory).catch(() => known);
-    const files = listChanged(contentsOf(read.api), contentsOf(known.api));
-    listChanged(read.definitions, known.definitions).forEach(reports.dataSet);
+    const files = listChanged(contentsOf(read), contentsOf(known));
     known = read;
-    if (files.length === 0 || (await readDeployed(client))?.sha256 === read.api.sha256) continue;
-    const before = await readCatalog(client);
+    const start = performance.now();
+    const elapsed = () => Math.round(performance.now() - start);
     try {
-      await inShortTurns(client, () => rebuildApi(client, read, {}));
-      const milliseconds = Math.round(performance.now() - start);
-      reports.api({ files, changes: compareCatalogs(before, await readCatalog(client)), milliseconds });
+      const before = await readCatalog(client);
+      if ((await readDeployed(client))?.sha256 !== read.api.sha256)
+        await runTransaction(client, () => rebuildApi(client, read, {}));
+      const milliseconds = elapsed();
+      report({ files, changes: compareCatalogs(before, await readCatalog(client)), milliseconds });
       await recordFingerprint(client);
     } catch (failure) {
       if (!(failure instanceof Error)) throw failure;
       // Without a connection there is nothing to watch for.
       await client.query("select 1");
-      reports.api({ files, changes: [], milliseconds: Math.round(performance.now() - start), failure });
+      report({ files, changes: [], milliseconds: elapsed(), failure });
     }
   }
 }
 
-function hasChanged(now: DatabaseFiles, before: DatabaseFiles): boolean {
-  return now.api.sha256 !== before.api.sha256 || listChanged(now.definitions, before.definitions).length > 0;
-}
-
-/** The files of `api`, such as `api_v1_1_0/general.sql`. */
-function contentsOf({ request, versions }: ApiFiles): Record<string, string> {
-  const files = [...request, ...versions.flatMap((version) => version.files)];
-  return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/api/".length), sql]));
+function contentsOf({ api: { request, versions }, dataSet }: DatabaseFiles): Record<string, string> {
+  const files = [...request, ...versions.flatMap((version) => version.files), ...Object.values(dataSet)];
+  return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/".length), sql]));
 }

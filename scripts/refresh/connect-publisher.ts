@@ -1,5 +1,5 @@
 import { Client, type ClientConfig } from "pg";
-import { keepSession, PoolerRefused } from "../sql/keep-session.ts";
+import { keepSession, PoolerRefused } from "../sql/session.ts";
 
 /**
  * Connects as the role publisher, or as one that may become it.

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import { keepSession } from "../sql/keep-session.ts";
 import { runStatements } from "../sql/run-sql-file.ts";
+import { keepSession } from "../sql/session.ts";
 import { splitStatements } from "../sql/split-statements.ts";
 import { type Accepted, checkGates } from "./check-gates.ts";
 import { checkRows } from "./check-leaks.ts";

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { describeHolder, tryLock, unlock } from "../sql/session-lock.ts";
+import { describeHolder, tryLock, unlock } from "../sql/session.ts";
 
 /** Another refresh is running. */
 export class RefreshIsRunning extends Error {

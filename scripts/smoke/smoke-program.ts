@@ -17,7 +17,7 @@ interface Result {
 /** Runs `npm run smoke` to its end. */
 export async function runSmoke(around: Surroundings): Promise<void> {
   const { json, ...deployment } = readOptions(around);
-  const contracts = await readContracts(path.resolve(import.meta.dirname, "../../db/contracts"));
+  const contracts = await readContracts(path.resolve(import.meta.dirname, "../../db"));
   const results = await runChecks(listChecks(deployment, contracts));
   around.stdout.write(json ? `${JSON.stringify(results, null, 2)}\n` : describeResults(results));
   around.exitCode = results.every(({ ok }) => ok) ? 0 : 1;

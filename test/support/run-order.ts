@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   "site/site",
   "examples/examples",
-  "scripts/deploy/recipes",
   "scripts/stack/start",
   "scripts/deploy/contracts",
   "scripts/deploy/deploy",

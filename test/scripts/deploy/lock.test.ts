@@ -35,11 +35,13 @@ it("says for whom it waits and how to end that, and no longer than --wait", asyn
   const who = `process ${pid} \\(db-deploy, as postgres, from 127\\.0\\.0\\.1, since \\S+ \\S+ UTC\\)`;
   const ending = `To end it: select pg_terminate_backend\\(${pid}\\)`;
   expect(stderr).toMatch(
-    new RegExp(`^Another deployment is running: ${who}\\. ${ending}\nWaiting for it to end, at most 1 s`),
+    new RegExp(`^Another deployment is running: ${who}\\. ${ending}\nWaiting up to 1 s`),
   );
   expect(JSON.parse(stdout).error).toEqual({
     kind: "failed",
-    message: expect.stringMatching(`^Nothing was deployed: another deployment did not end in 1 s .*${who}`),
+    message: expect.stringMatching(
+      `^Nothing was deployed: another deployment was still running after 1 s .*${who}`,
+    ),
   });
   await holder.end();
 });
@@ -62,7 +64,7 @@ it("goes on once the other one is ended as it was told", async () => {
   const pid = await readPid(holder, holdLock);
   const { done, text } = startDeploy();
   await expect.poll(text).toContain(`select pg_terminate_backend(${pid})`);
-  expect(text()).toContain("Waiting for it to end, as long as it takes");
+  expect(text()).toContain("Waiting until it ends");
   await database.client.query("select pg_terminate_backend($1)", [pid]);
   await done;
   expect(text()).toContain("Nothing to do.");

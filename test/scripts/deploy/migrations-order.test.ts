@@ -48,15 +48,15 @@ describe("a migration that was run", () => {
   it("may not be edited", async () => {
     await copy.edit(first, (text) => text.replace("id int", "id bigint"));
     await expectRefusal(
-      "This database has had migrations that were edited since:\n  db/migrations/20980101000000000_first.sql\n",
-      "Put the files back as they were",
+      "These migrations were edited after this database ran them:\n  db/migrations/20980101000000000_first.sql\n",
+      "Restore the files",
     );
   });
 
   it("may not be missing", async () => {
     await copy.remove(first);
     await expectRefusal(
-      "This database was made by migrations that db/migrations does not have:\n  20980101000000000_first\n",
+      "This database ran migrations that db/migrations does not have:\n  20980101000000000_first\n",
       "This checkout is older than the database",
     );
   });
@@ -68,7 +68,7 @@ describe("a migration that is dated before the last one that was run", () => {
     await copy.write(early, "-- Lock level: none.\ncreate table deployment.early ();\n");
     const renamed = "migrations/20980101000000001_early.sql";
     await expectRefusal(
-      "dated before the last one that this database has had, 20980101000000000_first:",
+      "dated before the last one that this database ran, 20980101000000000_first:",
       `\n  git mv db/${early} db/${renamed}\n`,
     );
     expect(await has("deployment.early")).toBe(false);
@@ -143,7 +143,7 @@ describe("a migration without a transaction", () => {
     const undo = "drop index concurrently deployment.first_id;";
     expect(output).toContain(`deployment.first_id on deployment.first\n`);
     expect(output).toContain(undo);
-    await expectRefusal("An index was left half made", undo);
+    await expectRefusal("left an index half built", undo);
     await queryOn(url, undo);
     await queryOn(url, "delete from deployment.first; drop table deployment.beside");
     expect((await deploy()).code).toBe(0);

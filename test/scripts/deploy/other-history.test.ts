@@ -19,9 +19,9 @@ import { type Copy, copyRepository, run } from "./support.ts";
 
 const otherNames = ["20200101000000000_create_users", "20200102000000000_create_more"];
 const refusal = [
-  "This database was made by migrations that db/migrations does not have:",
+  "This database ran migrations that db/migrations does not have:",
   ...otherNames.map((name) => `  ${name}`),
-  "Nothing was changed. Deploy the commit that has them, or begin with an empty database:",
+  "Nothing was changed. Deploy the commit that has them, or start with an empty database:",
   "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
   "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.\n",
 ].join("\n");

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
@@ -14,6 +14,8 @@ export interface Copy {
   edit: (file: string, change: (text: string) => string) => Promise<void>;
   write: (file: string, text: string) => Promise<void>;
   remove: (file: string) => Promise<void>;
+  /** As docs/recipes.md does. */
+  copyVersion: (from: string, to: string) => Promise<void>;
   dispose: () => Promise<void>;
 }
 
@@ -32,6 +34,17 @@ export async function copyRepository(from = repositoryDirectory): Promise<Copy> 
       const changed = change(text);
       if (changed === text) throw new Error(`The edit of ${file} changed nothing.`);
       await write(file, changed);
+    },
+    copyVersion: async (from, to) => {
+      for (const schema of ["api", "admin_api"]) {
+        const source = path.join(directory, "api", `${schema}_${from}`);
+        const target = path.join(directory, "api", `${schema}_${to}`);
+        await cp(source, target, { recursive: true });
+        for (const file of await readdir(target)) {
+          const text = await readFile(path.join(target, file), "utf8");
+          await writeFile(path.join(target, file), text.replaceAll(from, to));
+        }
+      }
     },
     remove: (file) => rm(path.join(directory, file), { recursive: true }),
     dispose: () => rm(parent, { recursive: true, force: true }),
@@ -101,7 +114,7 @@ export async function readAll(
   const parts = await readCatalog(client).finally(() => client.end());
   return parts
     .filter(({ scope }) => scopes.includes(scope))
-    .map(({ object, part, definition }) => `${object} ${part}: ${definition}`);
+    .map(({ object, statement }) => `${object}: ${statement}`);
 }
 
 /** The address of the same database for another login. */

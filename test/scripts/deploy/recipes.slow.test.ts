@@ -6,11 +6,11 @@ import { stringify } from "csv-stringify/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
 import { compilePrograms } from "../../support/compile-programs.ts";
-import { useDeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";
-import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { findKeyId, queryOn } from "./support.ts";
+import { type RunningStack, runStack } from "../../support/run-stack.ts";
+import { send } from "../../support/target.ts";
+import { queryOn } from "./support.ts";
 
-// docs/recipes.md, done as printed, in its order, on a copy of the repository and one database.
+// docs/recipes.md, done as printed, in its order, on a copy of the repository and the stack of the quick start.
 
 const project = path.resolve(import.meta.dirname, "../../..");
 
@@ -22,12 +22,10 @@ interface Step {
   text: string;
 }
 
-const database = useDeployedDatabase();
-const other = useOtherServer();
 let recipes: Map<string, Step[]>;
 let copy: string;
-let service: ScratchService;
-let key: string;
+let stack: RunningStack;
+const database = { url: "" };
 
 beforeAll(async () => {
   recipes = readRecipes(await readFile(path.join(project, "docs/recipes.md"), "utf8"));
@@ -40,11 +38,11 @@ beforeAll(async () => {
   await git`git init -q`;
   await git`git add db`;
   await git`git -c user.name=test -c user.email=test@example.gov commit -qm start`;
-  service = await startScratchService(database.url);
-  key = await findKeyId(database.url);
+  stack = await runStack({ directory: path.join(copy, ".stack") });
+  database.url = stack.facts.database_url;
 });
 afterAll(async () => {
-  await service.stop();
+  await stack.dispose();
   await rm(copy, { recursive: true, force: true });
 });
 
@@ -111,7 +109,7 @@ async function runByHand(sql: string): Promise<void> {
 
 async function runLine(line: string): Promise<void> {
   const { PATH = "" } = process.env;
-  const env = { PATH, HOME: tmpdir(), DATABASE_URL: database.url, SCRATCH_URL: other.url };
+  const env = { PATH, HOME: tmpdir() };
   const { exitCode, stdout, stderr } = await $({
     cwd: copy,
     env,
@@ -122,7 +120,9 @@ async function runLine(line: string): Promise<void> {
 }
 
 const ask = async (target: string, profile = "api_v1_1_0") =>
-  await service.request(target, key, { headers: { "accept-profile": profile } });
+  await send(stack.facts.base_url, target, {
+    headers: { "accept-profile": profile, "x-api-key": stack.facts.keys.individual },
+  });
 const hasColumn = async (column: string) =>
   (
     await queryOn(

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, DatabaseError } from "pg";
+import type { Client } from "pg";
 
 const lockNotAvailable = "55P03";
 const deadlockDetected = "40P01";
 const attempts = 100;
 
 /**
- * How long a statement may wait for a lock, and so make others wait behind it. Shorter than PostgreSQL's deadlock_timeout:
- * where a request and a deployment wait for each other, the deployment gives way.
+ * How long a statement waits for a lock, and so makes readers wait behind it. Shorter than PostgreSQL's deadlock_timeout, so
+ * that if a request and a deployment wait for each other, the deployment gives way.
  */
 const lockTimeoutMilliseconds = 100;
 
 /**
- * Does work in a transaction that needs locks which readers hold, in short turns: what cannot get its lock at once is
- * rolled back and tried again after a pause of random length, so that no reader waits behind it for long.
+ * Runs work in a transaction that needs locks which readers hold. If a lock is not free at once, the transaction is rolled
+ * back and tried again after a random pause, so that no reader waits behind it for long.
  *
- * @param report is told whom the first turn that failed waits for
+ * @param report receives the sessions that the first failed attempt waited for
  */
-export async function inShortTurns<Result>(
+export async function runTransaction<Result>(
   client: Client,
   work: () => Promise<Result>,
   report: (line: string) => void = () => {},
@@ -25,7 +25,7 @@ export async function inShortTurns<Result>(
   for (let attempt = 1; ; attempt += 1) {
     await client.query("begin");
     try {
-      // A file may release locks of the session; this one lasts as long as the transaction (lock-deployment.ts).
+      // A file could release session locks, so the deployment's lock is also taken for the transaction.
       await client.query(
         `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning;
          select pg_advisory_xact_lock(hashtext('db-deploy'))`,
@@ -35,12 +35,8 @@ export async function inShortTurns<Result>(
       return result;
     } catch (error) {
       await client.query("rollback");
-      const { code } = (
-        error instanceof DatabaseError ? error : ((error as { cause?: unknown }).cause ?? {})
-      ) as {
-        code?: string;
-      };
-      if (code !== lockNotAvailable && code !== deadlockDetected) throw error;
+      const { code, cause } = error as { code?: string; cause?: { code?: string } };
+      if (![lockNotAvailable, deadlockDetected].includes(code ?? cause?.code ?? "")) throw error;
       if (attempt === 1) report(`Waiting for requests to end:\n${await describeHolders(client)}`);
       if (attempt === attempts) {
         throw new Error(

@@ -1,3 +1,0 @@
-import { runNewVersion } from "./deploy/new-version-program.ts";
-
-await runNewVersion(process);

@@ -1,3 +1,0 @@
-import { runRetireVersion } from "./deploy/retire-version-program.ts";
-
-await runRetireVersion(process);

@@ -1,0 +1,192 @@
+import type { Client } from "pg";
+import { describeError } from "../../service/describe-error.ts";
+import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
+import { runSqlFiles } from "../sql/run-sql-file.ts";
+import { runTransaction } from "../sql/run-transaction.ts";
+import { keepSession } from "../sql/session.ts";
+import { splitStatements } from "../sql/split-statements.ts";
+import { DeploymentRefused } from "./deployment-refused.ts";
+import type { Migration } from "./read-files.ts";
+import { refuseLeaks } from "./refuse-leaks.ts";
+
+interface Applied {
+  name: string;
+  sha256: string | null;
+}
+
+const startEmpty = [
+  "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
+  "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.",
+];
+
+/** The migrations that this database has run, ordered by name. */
+export async function readApplied(client: Client): Promise<Applied[]> {
+  const { rows: tables } = await client.query("select to_regclass('deployment.migrations') as found");
+  if (tables[0].found === null) return [];
+  return (await client.query<Applied>("select name, sha256 from deployment.migrations order by name")).rows;
+}
+
+/**
+ * The migrations that this database has not run, in order.
+ *
+ * @throws DeploymentRefused if one that it has run is missing or was edited, if one is dated before the last that it has
+ * run, or if one that ran without a transaction left an index half built
+ */
+export async function findPendingMigrations(
+  client: Client,
+  migrations: Migration[],
+  { rollsBack = false }: { rollsBack?: boolean } = {},
+): Promise<Migration[]> {
+  const applied = await readApplied(client);
+  refuseMissing(applied, migrations, rollsBack);
+  const edited = migrations.filter((migration) =>
+    applied.some(({ name, sha256 }) => name === migration.id && sha256 !== migration.sha256),
+  );
+  if (edited.length > 0) {
+    throw new DeploymentRefused(
+      [
+        "These migrations were edited after this database ran them:",
+        ...edited.map(({ name }) => `  ${name}`),
+        "It would not get the edit. Restore the files, and write the change as a new migration.",
+        "If you did not edit them, start with an empty database:",
+        ...startEmpty,
+      ].join("\n"),
+    );
+  }
+  const pending = migrations.filter(({ id }) => !applied.some(({ name }) => name === id));
+  refuseEarlier(pending, applied.at(-1)?.name ?? "");
+  const halfBuilt = pending.some(({ noTransaction }) => noTransaction)
+    ? await describeInvalidIndexes(client)
+    : [];
+  if (halfBuilt.length > 0) throw new DeploymentRefused(halfBuilt.join("\n"));
+  return pending;
+}
+
+function refuseMissing(applied: Applied[], migrations: Migration[], rollsBack: boolean): void {
+  const missing = applied.filter(({ name }) => !migrations.some(({ id }) => id === name));
+  const last = migrations.at(-1)?.id ?? "";
+  const isAhead = missing.every(({ name }) => name > last);
+  if (missing.length === 0 || (isAhead && rollsBack)) return;
+  throw new DeploymentRefused(
+    [
+      "This database ran migrations that db/migrations does not have:",
+      ...missing.map(({ name }) => `  ${name}`),
+      ...(isAhead
+        ? [
+            "Nothing was changed. This checkout is older than the database. Deploy the commit that has these migrations, or,",
+            "to return only the API to this checkout: npm run db:deploy -- --roll-back",
+          ]
+        : [
+            "Nothing was changed. Deploy the commit that has them, or start with an empty database:",
+            ...startEmpty,
+          ]),
+    ].join("\n"),
+  );
+}
+
+/** A migration must come after those that ran, so that every database runs them in the same order. */
+function refuseEarlier(pending: Migration[], last: string): void {
+  const early = pending.filter(({ id }) => id < last);
+  if (early.length === 0) return;
+  const later = [last, ...pending.map(({ id }) => id)].sort().at(-1) ?? "";
+  const stamps = [new Date().toISOString().replaceAll(/\D/g, ""), /^\d*/.exec(later)?.[0] ?? ""];
+  const stamp = BigInt(stamps.sort().at(-1) ?? "") + 1n;
+  throw new DeploymentRefused(
+    [
+      `These migrations are dated before the last one that this database ran, ${last}:`,
+      ...early.map(({ name }) => `  ${name}`),
+      "A new database would run them in another order. Give them a new date:",
+      ...early.map(
+        ({ id, name }, index) =>
+          `  git mv ${name} db/migrations/${stamp + BigInt(index)}${id.replace(/^\d+/, "")}.sql`,
+      ),
+    ].join("\n"),
+  );
+}
+
+/** Names indexes that a failed `create index concurrently` left half built, with the statements that drop them. */
+async function describeInvalidIndexes(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; made_on: string }>(
+    `select indexrelid::regclass::text as name, indrelid::regclass::text as made_on from pg_index
+     where not indisvalid and indexrelid not in (select index_relid from pg_stat_progress_create_index)
+     order by 1`,
+  );
+  if (rows.length === 0) return [];
+  return [
+    "A statement that failed outside a transaction left an index half built. It slows writes and serves no query:",
+    ...rows.map(({ name, made_on }) => `  ${name} on ${made_on}`),
+    "Fix the cause, drop the index, and deploy again:",
+    ...rows.map(({ name }) => `  drop index concurrently ${name};`),
+  ];
+}
+
+/**
+ * Runs one migration and records it, in a transaction of its own that ends with the leak check. A migration whose first line
+ * says `-- No transaction: <why>` runs statement by statement and waits for locks as long as it takes; if it leaks, the
+ * service is switched off.
+ *
+ * @param question see `refuseLeaks`
+ * @throws SqlFileError with file, line and column; DeploymentRefused if it leaks
+ */
+export async function runMigration(
+  client: Client,
+  migration: Migration,
+  question: string | undefined,
+  report: (line: string) => void,
+): Promise<void> {
+  if (migration.noTransaction === undefined) {
+    const work = async () => {
+      await recordMigration(client, migration);
+      await runSqlFiles(client, [migration]);
+      await refuseLeaks(client, question);
+    };
+    return await runTransaction(client, work, report);
+  }
+  await runStatementByStatement(client, migration);
+  await recordMigration(client, migration);
+  await runTransaction(client, () => refuseLeaks(client, question, true), report).catch(
+    async (cause: unknown) => {
+      await client.query(
+        "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
+      );
+      throw new DeploymentRefused(
+        [
+          describeError(cause),
+          `${migration.name} ran without a transaction, so it stays, and the service was switched off.`,
+          "Undo what leaks, check with npm run db:deploy, and switch the service on: npm run refresh -- --requests on.",
+        ].join("\n"),
+        { cause },
+      );
+    },
+  );
+}
+
+async function recordMigration(client: Client, { id, sha256 }: Migration): Promise<void> {
+  await client.query(`
+    create schema if not exists deployment;
+    create table if not exists deployment.migrations (
+      id serial primary key,
+      name varchar(255) not null,
+      run_on timestamp not null default now(),
+      sha256 text not null
+    )`);
+  await client.query("insert into deployment.migrations (name, sha256) values ($1, $2)", [id, sha256]);
+}
+
+async function runStatementByStatement(client: Client, migration: Migration): Promise<void> {
+  for (const [index, statement] of splitStatements(migration).entries()) {
+    await client.query(statement.text).catch(async (cause: unknown) => {
+      const error = describeSqlError(statement, cause);
+      if (!(error instanceof SqlFileError)) throw error;
+      const done =
+        index === 0
+          ? "It runs without a transaction, and this is its first statement."
+          : `It runs without a transaction: its ${index === 1 ? "first statement stays" : `first ${index} statements stay`} done, and the next deployment runs them again.`;
+      throw new SqlFileError([error.message, done, ...(await describeInvalidIndexes(client))].join("\n"), {
+        cause,
+      });
+    });
+  }
+  await client.query("reset all; reset role");
+  await keepSession(client);
+}
