@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BenchStack } from "./bench-stack.ts";
 import { ask } from "./measure.ts";
-import { readPeakMegabytes } from "./read-cpu-time.ts";
 import type { Figure } from "./results.ts";
 import { runProgram } from "./run-stack.ts";
 
@@ -34,13 +33,8 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
     process.stderr.write(chunk);
     if (chunk.includes("Publishing")) moment = "publishing";
   });
-  let peak = 0;
-  const watch = setInterval(() => {
-    peak = Math.max(peak, readPeakMegabytes(refresh.child.pid ?? 0));
-  }, 50);
   const code = await refresh.exited;
   const seconds = (performance.now() - start) / 1000;
-  clearInterval(watch);
   isOver = true;
   await reading;
   if (code !== 0) throw new Error(`The refresh ended with exit code ${code}:\n${refresh.output()}`);
@@ -54,6 +48,5 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
     step("longest wait of a reader while rows are loaded", waits.loading, "ms"),
     step("longest wait of a reader from the publication on", waits.publishing, "ms"),
     step("readers' failed requests", failed, "requests"),
-    step("memory of the Node process", peak, "MB"),
   ];
 }

@@ -66,26 +66,20 @@ export async function measure(
       all.cpu.push(programNames.map((name) => (after[name] - before[name]) / requests));
     }
   }
-  const figures = [...measured].flatMap(([arm, { rates, latencies, cpu }]): Figure[] => {
+  process.stderr.write(`Measured: ${section}.\n`);
+  return [...measured].flatMap(([arm, { rates, latencies, cpu }]) => {
     const rate = quantile(rates, 0.5);
+    const figure = (quantity: string, value: number): Figure => ({ section, arm, quantity, value });
     return [
-      ...(wholeJob === undefined ? [] : [{ section, arm, quantity: "s in all", value: wholeJob / rate }]),
-      { section, arm, quantity: "requests/s", value: rate, range: [Math.min(...rates), Math.max(...rates)] },
-      { section, arm, quantity: "p50 ms", value: quantile(latencies, 0.5) },
-      { section, arm, quantity: "p99 ms", value: quantile(latencies, 0.99) },
+      ...(wholeJob === undefined ? [] : [figure("s in all", wholeJob / rate)]),
+      { ...figure("requests/s", rate), least: Math.min(...rates), most: Math.max(...rates) },
+      ...[figure("p50 ms", quantile(latencies, 0.5)), figure("p99 ms", quantile(latencies, 0.99))],
       ...programNames.map((name, index) => {
         const times = cpu.map((each) => each[index] ?? 0);
-        return { section, arm, quantity: `${name}, CPU ms`, value: quantile(times, 0.5) };
+        return figure(`${name}, CPU ms`, quantile(times, 0.5));
       }),
     ];
   });
-  process.stderr.write(
-    `${section}: ${figures
-      .filter(({ quantity }) => quantity === "requests/s")
-      .map(({ arm, value }) => `${arm} ${value.toFixed(1)}/s`)
-      .join(", ")}\n`,
-  );
-  return figures;
 }
 
 /** The value below which this share of the values lies. */

@@ -22,14 +22,13 @@ export function readCpuTime(ancestor: number): Record<Program, number> {
   return times;
 }
 
-/** The most memory that a process has held so far, in MB. */
-export const readPeakMegabytes = (pid: number): number =>
-  Math.round(Number(/VmHWM:\s+(\d+)/.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0) / 1024);
-
+/** In nanoseconds for threads that still run, else in units of 10 ms. */
 function readProcessTime(pid: number): number {
   const [, , , , , , , , , , , user = 0, system = 0] = readStat(pid).map(Number);
-  // The scheduler counts in nanoseconds, but the main thread only; `stat` counts all threads in units of 10 ms.
-  return Math.max(Number(readText(`/proc/${pid}/schedstat`).split(" ")[0]) / 1e6, (user + system) * 10);
+  const threads = listDirectory(`/proc/${pid}/task`).map((thread) =>
+    Number(readText(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]),
+  );
+  return Math.max(threads.reduce((sum, each) => sum + each, 0) / 1e6, (user + system) * 10);
 }
 
 /** The fields after the program's name, which may contain spaces. */
@@ -44,5 +43,13 @@ function readText(file: string): string {
     return readFileSync(file, "utf8");
   } catch {
     return "";
+  }
+}
+
+function listDirectory(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
   }
 }

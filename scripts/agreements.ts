@@ -1,3 +1,3 @@
-import { runAgreements } from "./access/agreements-program.ts";
+import { runAgreements } from "./access/agreements.ts";
 
 await runAgreements(process);

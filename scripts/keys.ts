@@ -1,3 +1,3 @@
-import { runKeys } from "./access/keys-program.ts";
+import { runKeys } from "./access/keys.ts";
 
 await runKeys(process);

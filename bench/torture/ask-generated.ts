@@ -25,8 +25,7 @@ export async function askGenerated(target: Target, options: GeneratedOptions): P
     const value = key === "individual" || key === "tribal" ? target.nextKey(key) : values[key];
     const headers: WireRequest["headers"] = value === undefined ? [] : [["x-api-key", value]];
     const sent = { ...wire, headers: [...wire.headers, ...headers] };
-    const localAddress = key === "demo" ? chooseAddress(origin) : undefined;
-    const answer = await sendRequest(origin, sent, { localAddress });
+    const answer = await sendRequest(origin, sent);
     const fault = judgeAnswer(target, sent, answer, key === "tribal");
     if (fault !== undefined) throw new Error(`${answer.status}: ${fault}`);
     statuses.add(answer.status);
@@ -46,13 +45,6 @@ export async function askGenerated(target: Target, options: GeneratedOptions): P
       .filter(({ failed }) => failed)
       .map((outcome) => `${outcome.errorInstance}\n${fc.defaultReportMessage(outcome)}`),
   };
-}
-
-/** DEMO_KEY is limited by address, so on this machine each use comes from another one. */
-function chooseAddress(origin: string): string | undefined {
-  const number = () => 1 + Math.floor(Math.random() * 250);
-  const isHere = new URL(origin).hostname.startsWith("127.");
-  return isHere ? `127.${number()}.${number()}.${number()}` : undefined;
 }
 
 /** Whether a response says that a part of the service is unavailable, and when to try again. */

@@ -139,4 +139,4 @@ export const requestFileAccess = (key: string, reportId: string): WireRequest =>
 
 /** Returns undefined if nobody listens, the connection breaks, or no response comes in time. */
 const ask = (origin: string, wire: WireRequest): Promise<WireAnswer | undefined> =>
-  sendRequest(origin, wire, { timeout: 5000 }).catch(() => undefined);
+  sendRequest(origin, wire, 5000).catch(() => undefined);

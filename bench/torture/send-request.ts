@@ -17,36 +17,27 @@ export interface WireAnswer {
   body: string;
 }
 
-export interface SendOptions {
-  localAddress?: string | undefined;
-  /** Milliseconds after which a request without a response fails. */
-  timeout?: number;
-}
-
 const agent = new Agent({ keepAlive: true, maxSockets: 400 });
 
 /**
  * Sends a request that ordinary clients would refuse to send, and reads the response to its end. Tries again if the server
  * has closed the connection that was kept alive.
  *
+ * @param timeout milliseconds after which a request without a response fails
  * @throws Error if there is no response
  */
 export async function sendRequest(
   origin: string,
   { method, path, headers, body }: WireRequest,
-  options: SendOptions = {},
+  timeout = 75_000,
 ): Promise<WireAnswer> {
   const { hostname: host, port } = new URL(origin);
-  const { localAddress, timeout = 75_000 } = options;
   // Without a prototype, because a header may be called toString.
   const lines: Record<string, string[]> = Object.create(null);
   for (const [name, value] of headers) lines[name] = [...(lines[name] ?? []), value];
   if (body !== undefined) lines["content-length"] = [String(body.length)];
   for (;;) {
-    const outgoing = request({
-      ...{ agent, host, port, method, path, headers: lines, maxHeaderSize: 1 << 18 },
-      ...(localAddress !== undefined && { localAddress }),
-    });
+    const outgoing = request({ agent, host, port, method, path, headers: lines, maxHeaderSize: 1 << 18 });
     outgoing.setTimeout(timeout, () => outgoing.destroy(new Error(`No response within ${timeout} ms.`)));
     try {
       return await new Promise((resolve, reject) => {

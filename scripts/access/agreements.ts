@@ -1,85 +1,91 @@
-import type { Ask } from "./with-access.ts";
+import { Option } from "commander";
+import type { Surroundings } from "../../service/surroundings.ts";
+import type { Ask } from "./database.ts";
+import { formatRow, formatTable, type Row } from "./format.ts";
+import { type CommonOptions, createProgram } from "./program.ts";
 
-/** A row of access.agreement_overview. Times are ISO 8601 in UTC. */
-export interface Agreement {
-  id: string;
-  organisation: string;
-  contact_email: string;
-  status: "requested" | "approved" | "denied" | "revoked";
-  requested_at: string;
-  decided_at: string | null;
-  decided_by_name: string | null;
-  decided_by_agency: string | null;
-  decided_by_email: string | null;
-  reason: string | null;
-  revoked_at: string | null;
-  /** Keys that work under it. */
-  active_keys: number;
-}
+type Decision = CommonOptions & { official: string; agency: string; email: string; reason?: string };
 
-export const agreementStatuses = ["requested", "approved", "denied", "revoked"] as const;
+const agreementHelp = "the agreement's ID, or its first 6 or more characters";
+const statuses = ["requested", "approved", "denied", "revoked"];
 
-/** Who decided, and why. */
-export interface Decision {
-  decision: "approved" | "denied";
-  /** Name of the federal official with Single Audit oversight. */
-  official: string;
-  agency: string;
-  email: string;
-  reason?: string | undefined;
-}
-
-/** Writes a request for Tribal access down. */
-export async function requestAgreement(
-  ask: Ask,
-  { organisation, contact }: { organisation: string; contact: string },
-): Promise<Agreement> {
-  const [id = ""] = await ask<string>("select access.request_agreement($1, $2)", [organisation, contact]);
-  return await findAgreement(ask, id);
-}
-
-/** Writes the decision on a request down. */
-export async function decideAgreement(
-  ask: Ask,
-  reference: string,
-  { decision, official, agency, email, reason }: Decision,
-): Promise<Agreement> {
-  await ask("select access.decide_agreement(access.resolve_agreement($1), $2, $3, $4, $5, $6)", [
-    ...[reference, decision, official, agency, email],
-    reason ?? null,
-  ]);
-  return await findAgreement(ask, reference);
-}
-
-/**
- * Revokes an agreement: its keys are refused from the next request.
- *
- * @returns the agreement, and how many keys worked until now
- */
-export async function revokeAgreement(
-  ask: Ask,
-  reference: string,
-): Promise<{ agreement: Agreement; refusedKeys: number }> {
-  const before = await findAgreement(ask, reference);
-  await ask("select access.revoke_agreement($1)", [before.id]);
-  return { agreement: await findAgreement(ask, before.id), refusedKeys: before.active_keys };
-}
-
-/** All agreements that match, the newest first. */
-export async function listAgreements(ask: Ask, { status }: { status?: string }): Promise<Agreement[]> {
-  return await ask<Agreement>(
-    `select to_jsonb(agreement) from access.agreement_overview as agreement
-     where ($1::text is null or status = $1) order by requested_at desc, id`,
-    [status ?? null],
+/** Runs `npm run agreements` to its end. */
+export async function runAgreements(around: Surroundings): Promise<void> {
+  const { add, inDatabase, print, run } = createProgram(
+    around,
+    "agreements",
+    "Keeps the agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
+    "0 done, 1 refused or failed, 2 wrong usage.",
   );
+
+  add("request", "Record a request for Tribal access.")
+    .requiredOption("--organisation <name>", "the organization that asks")
+    .requiredOption("--contact <e-mail>", "its address")
+    .action(async (options: CommonOptions & { organisation: string; contact: string }) => {
+      const agreement = await inDatabase(options, async (ask) => {
+        const values = [options.organisation, options.contact];
+        const [id = ""] = await ask<string>("select access.request_agreement($1, $2)", values);
+        return await findAgreement(ask, id);
+      });
+      print(options, agreement, formatRow(agreement));
+    });
+
+  const addDecision = (name: string, description: string, decision: "approved" | "denied") =>
+    add(name, description)
+      .argument("<agreement>", agreementHelp)
+      .requiredOption("--official <name>", "federal official with Single Audit oversight who decided")
+      .requiredOption("--agency <name>", "the official's agency")
+      .requiredOption("--email <e-mail>", "the official's address")
+      .addOption(new Option("--reason <text>", "why").makeOptionMandatory(decision === "denied"))
+      .action(async (reference: string, options: Decision) => {
+        const { official, agency, email, reason } = options;
+        const agreement = await inDatabase(options, async (ask) => {
+          const sql = "select access.decide_agreement(access.resolve_agreement($1), $2, $3, $4, $5, $6)";
+          await ask(sql, [reference, decision, official, agency, email, reason]);
+          return await findAgreement(ask, reference);
+        });
+        print(options, agreement, formatRow(agreement));
+      });
+  addDecision("approve", "Record that a request was approved. Keys can then be issued under it.", "approved");
+  addDecision("deny", "Record that a request was denied.", "denied");
+
+  add("revoke", "Revoke an approved agreement. Its keys are refused from the next request.")
+    .argument("<agreement>", agreementHelp)
+    .action(async (reference: string, options: CommonOptions) => {
+      const [agreement, before] = await inDatabase(options, async (ask) => {
+        const found = await findAgreement(ask, reference);
+        await ask("select access.revoke_agreement($1)", [found.id]);
+        return [await findAgreement(ask, reference), found] as const;
+      });
+      print(options, agreement, `Keys revoked: ${before.active_keys}\n\n${formatRow(agreement)}`);
+    });
+
+  add("list", "List agreements, the newest first.")
+    .addOption(new Option("--status <status>", "only agreements in this status").choices(statuses))
+    .action(async (options: CommonOptions & { status?: string }) => {
+      const agreements = await inDatabase(options, (ask) =>
+        ask<Row>(
+          `select to_jsonb(agreement) from access.agreement_overview as agreement
+           where ($1::text is null or status = $1) order by requested_at desc, id`,
+          [options.status],
+        ),
+      );
+      const columns = "id organisation status requested_at decided_at decided_by_name active_keys".split(" ");
+      print(
+        options,
+        agreements,
+        agreements.length === 0 ? "No agreements." : formatTable(columns, agreements),
+      );
+    });
+
+  await run();
 }
 
-/** Finds an agreement by its ID or by the beginning of it. */
-async function findAgreement(ask: Ask, reference: string): Promise<Agreement> {
-  const [agreement] = await ask<Agreement>(
+/** Finds an agreement by its ID, or by the beginning of it. */
+async function findAgreement(ask: Ask, reference: string): Promise<Row> {
+  const [agreement = {}] = await ask<Row>(
     "select to_jsonb(agreement) from access.agreement_overview as agreement where id = access.resolve_agreement($1)",
     [reference],
   );
-  if (agreement === undefined) throw new Error("The database has answered without a row.");
   return agreement;
 }

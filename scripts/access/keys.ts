@@ -1,123 +1,179 @@
 import { createHash } from "node:crypto";
-import type { Ask } from "./with-access.ts";
+import { Option } from "commander";
+import { describeRateLimit, readRateLimits } from "../../service/read-rate-limits.ts";
+import type { Surroundings } from "../../service/surroundings.ts";
+import type { Ask } from "./database.ts";
+import { formatRow, formatTable, formatValue, type Row } from "./format.ts";
+import { type CommonOptions, createProgram, UsageError } from "./program.ts";
+import { readKey } from "./read-key.ts";
+import { readDay, readDuration, readKeyReference } from "./read-options.ts";
 
-/** A row of access.key_overview. Times are ISO 8601 in UTC, `last_used_on` is a day. */
-export interface Key {
-  id: string;
-  key_prefix: string;
-  tier: string;
-  owner_email: string;
-  label: string;
-  status: "active" | "expired" | "revoked" | "agreement revoked";
-  created_at: string;
-  expires_at: string | null;
-  revoked_at: string | null;
-  last_used_on: string | null;
-  agreement_id: string | null;
-  organisation: string | null;
-  replaces_id: string | null;
-}
+type NewKeyOptions = CommonOptions & { quiet?: true; expires?: string };
+type IssueOptions = NewKeyOptions & { tier: string; owner: string; label: string; agreement?: string };
+type Filters = { tier?: string; status?: string; owner?: string };
 
-export const keyStatuses = ["active", "expired", "revoked", "agreement revoked"] as const;
+const keyHelp = "the key's prefix as lists show it, its ID, or the first 6 or more characters of its ID";
+const statuses = ["active", "expired", "revoked", "agreement revoked"];
+const makeQuietOption = () =>
+  new Option("--quiet", "print the key and nothing else, for a secret store").conflicts("json");
 
-/** A key together with what is shown of it only once. */
-export type NewKey = Key & { key: string };
-
-/** A row of access.events. */
-export interface Event {
-  at: string;
-  database_role: string;
-  operator: string | null;
-  action: "insert" | "update" | "delete";
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-}
-
-export interface KeyRequest {
-  tier: string;
-  owner: string;
-  label: string;
-  /** ISO 8601; the tier's default without. */
-  expires?: string | undefined;
-  /** ID of the agreement, or the beginning of it. */
-  agreement?: string | undefined;
-}
-
-/** Makes a key. */
-export async function issueKey(ask: Ask, request: KeyRequest): Promise<NewKey> {
-  return await readNewKey(
-    ask,
-    `select to_jsonb(issued)
-     from access.issue_key($1, $2, $3, $4, case when $5::text is not null then access.resolve_agreement($5) end) as issued`,
-    [request.tier, request.owner, request.label, request.expires ?? null, request.agreement ?? null],
+/** Runs `npm run keys` to its end. */
+export async function runKeys(around: Surroundings): Promise<void> {
+  const { program, add, inDatabase, print, run } = createProgram(
+    around,
+    "keys",
+    "Issues, lists, renews and revokes API keys. A key is shown once, when it is made, and stored nowhere.",
+    "0 done (verify: the key is valid), 1 refused or failed, 2 wrong usage, 4 the key is not valid (verify).",
   );
-}
+  program.addHelpText("after", () => describeLimits());
+  const printNewKey = (key: Row, options: NewKeyOptions, note = "") => {
+    const { key: secret, replaces: _, ...row } = key;
+    const text = `The key, shown this once:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
+    print(options, key, options.quiet ? String(secret) : text);
+  };
 
-/** Makes a key that replaces another, which works on for the overlap (a PostgreSQL interval). */
-export async function rotateKey(
-  ask: Ask,
-  reference: string,
-  { overlap, expires }: { overlap: string; expires?: string | undefined },
-): Promise<NewKey & { replaces: Key }> {
-  const key = await readNewKey(
-    ask,
-    "select to_jsonb(rotated) from access.rotate_key(access.resolve_key($1), $2, $3) as rotated",
-    [reference, overlap, expires ?? null],
+  add("issue", "Make a key.")
+    .requiredOption("--tier <name>", "the key's tier, such as individual or tribal")
+    .requiredOption("--owner <e-mail>", "address of the key's owner")
+    .option("--label <text>", "what it is for", "")
+    .option(
+      "--expires <day>",
+      "when it expires, 00:00 UTC (a Tribal key: after 6 months; others: never)",
+      readDay,
+    )
+    .option("--agreement <id>", "approved agreement, for a Tribal key")
+    .addOption(makeQuietOption())
+    .action(async (options: IssueOptions) => {
+      const { tier, owner, label, expires, agreement } = options;
+      const values = [tier, owner, label, expires, agreement];
+      const sql = `access.issue_key($1, $2, $3, $4,
+        case when $5::text is not null then access.resolve_agreement($5) end)`;
+      printNewKey(await inDatabase(options, (ask) => makeKey(ask, sql, values)), options);
+    });
+
+  add("list", "List keys, the newest first.")
+    .option("--tier <name>", "only keys of this tier")
+    .addOption(new Option("--status <status>", "only keys in this status").choices(statuses))
+    .option("--owner <e-mail>", "only keys of this owner")
+    .action(async (options: CommonOptions & Filters) => {
+      const keys = await inDatabase(options, (ask) =>
+        ask<Row>(
+          `select to_jsonb(key) from access.key_overview as key
+           where ($1::text is null or tier = $1) and ($2::text is null or status = $2)
+             and ($3::text is null or lower(owner_email) = lower($3))
+           order by created_at desc, id`,
+          [options.tier, options.status, options.owner],
+        ),
+      );
+      const columns = ["key_prefix", "tier", "owner_email", "label", "status", "expires_at", "last_used_on"];
+      print(options, keys, keys.length === 0 ? "No keys." : formatTable(columns, keys));
+    });
+
+  add("show", "Show a key and its history.")
+    .argument("<key>", keyHelp, readKeyReference)
+    .action(async (reference: string, options: CommonOptions) => {
+      const [key, history] = await inDatabase(options, async (ask) => {
+        const found = await findKey(ask, reference);
+        return [found, await readHistory(ask, found)] as const;
+      });
+      const events = history.map((event) => ({ ...event, change: describeChange(event) }));
+      const table = formatTable(["at", "operator", "database_role", "change"], events);
+      print(options, { ...key, history }, `${formatRow(key)}\n\n${table}`);
+    });
+
+  add("revoke", "Revoke a key. It is refused from the next request, for good.")
+    .argument("<key>", keyHelp, readKeyReference)
+    .action(async (reference: string, options: CommonOptions) => {
+      const key = await inDatabase(options, async (ask) => {
+        await ask("select access.revoke_key(access.resolve_key($1))", [reference]);
+        return await findKey(ask, reference);
+      });
+      print(options, key, formatRow(key));
+    });
+
+  add("rotate", "Make a key that replaces another. Both work for an overlap.")
+    .argument("<key>", keyHelp, readKeyReference)
+    .option(
+      "--overlap <time>",
+      "how long the old key keeps working (7d, 12h, 30m, 0)",
+      readDuration,
+      "7 days",
+    )
+    .option(
+      "--expires <day>",
+      "when the new key expires, 00:00 UTC (a Tribal key: after 6 months; others: after as long a life as the old key's)",
+      readDay,
+    )
+    .addOption(makeQuietOption())
+    .action(async (reference: string, options: NewKeyOptions & { overlap: string }) => {
+      const [key, old] = await inDatabase(options, async (ask) => {
+        const sql = "access.rotate_key(access.resolve_key($1), $2, $3)";
+        const made = await makeKey(ask, sql, [reference, options.overlap, options.expires]);
+        return [made, await findKey(ask, reference)] as const;
+      });
+      const end = formatValue(old.expires_at);
+      const note = `\n\nThe key that it replaces, ${old.key_prefix}…, works until ${end}.`;
+      printNewKey({ ...key, replaces: old }, options, note);
+    });
+
+  add("verify", "Say whether the key on standard input is valid, and who owns it.").action(
+    async (options: CommonOptions) => {
+      const value = await readKey(around);
+      if (value === "") throw new UsageError("There is no key on standard input.");
+      // Only the hash leaves this process.
+      const hash = createHash("sha256").update(value).digest();
+      const [key] = await inDatabase(options, (ask) =>
+        ask<Row>("select to_jsonb(key) from access.verify_key($1) as key", [hash]),
+      );
+      const status = key?.status ?? "unknown";
+      const valid = status === "active";
+      const verdict = valid ? "valid" : `not valid: ${status}`;
+      print(options, { valid, status, ...key }, key ? `${verdict}\n\n${formatRow(key)}` : verdict);
+      if (!valid) around.exitCode = 4;
+    },
   );
-  return { ...key, replaces: await findKey(ask, reference) };
+
+  await run();
 }
 
-/** Revokes a key, from the next request. */
-export async function revokeKey(ask: Ask, reference: string): Promise<Key> {
-  await ask("select access.revoke_key(access.resolve_key($1))", [reference]);
-  return await findKey(ask, reference);
-}
-
-/** Finds a key by its ID or by the beginning of the key or of its ID. */
-export async function findKey(ask: Ask, reference: string): Promise<Key> {
-  const keys = await ask<Key>(
-    "select to_jsonb(key) from access.key_overview as key where id = access.resolve_key($1)",
-    [reference],
+async function makeKey(ask: Ask, sql: string, values: unknown[]): Promise<Row> {
+  const [made] = await ask<{ api_key: string; api_key_id: string }>(
+    `select to_jsonb(made) from ${sql} as made`,
+    values,
   );
-  return theOnly(keys);
+  return { ...(await findKey(ask, made?.api_key_id ?? "")), key: made?.api_key };
 }
 
-/** All keys that match, the newest first. */
-export async function listKeys(
-  ask: Ask,
-  { tier, status, owner }: { tier?: string; status?: string; owner?: string },
-): Promise<Key[]> {
-  return await ask<Key>(
-    `select to_jsonb(key) from access.key_overview as key
-     where ($1::text is null or tier = $1) and ($2::text is null or status = $2)
-       and ($3::text is null or lower(owner_email) = lower($3))
-     order by created_at desc, id`,
-    [tier ?? null, status ?? null, owner ?? null],
-  );
+/** Finds a key by its ID, or by the beginning of the key or of its ID. */
+async function findKey(ask: Ask, reference: string): Promise<Row> {
+  const sql = "select to_jsonb(key) from access.key_overview as key where id = access.resolve_key($1)";
+  const [key = {}] = await ask<Row>(sql, [reference]);
+  return key;
 }
 
-/** What was done to a key, the oldest first. */
-export async function readHistory(ask: Ask, key: Key): Promise<Event[]> {
-  return await ask<Event>(
+interface Event extends Row {
+  before: Row | null;
+  after: Row | null;
+}
+
+const readHistory = (ask: Ask, { id }: Row) =>
+  ask<Event>(
     `select to_jsonb(event) - array['id', 'subject', 'subject_id'] from access.events as event
      where subject = 'api_keys' and subject_id = $1 order by id`,
-    [key.id],
+    [id],
   );
+
+function describeChange({ before, after }: Event): string {
+  if (before === null || after === null) return "issued";
+  return Object.keys(after)
+    .filter((name) => after[name] !== before[name])
+    .map((name) => `${name}: ${before[name] ?? "none"} → ${after[name] ?? "none"}`)
+    .join(", ");
 }
 
-/** What a key is, or undefined if it is unknown. Only its hash leaves this process. */
-export async function verifyKey(ask: Ask, key: string): Promise<Key | undefined> {
-  const hash = createHash("sha256").update(key).digest();
-  const [found] = await ask<Key>("select to_jsonb(key) from access.verify_key($1) as key", [hash]);
-  return found;
-}
-
-async function readNewKey(ask: Ask, sql: string, values: unknown[]): Promise<NewKey> {
-  const { api_key, api_key_id } = theOnly(await ask<{ api_key: string; api_key_id: string }>(sql, values));
-  return { ...(await findKey(ask, api_key_id)), key: api_key };
-}
-
-function theOnly<Value>([value]: Value[]): Value {
-  if (value === undefined) throw new Error("The database has answered without a row.");
-  return value;
+function describeLimits(): string {
+  const limits = readRateLimits();
+  const names = [...limits.tiers.keys(), "all others"];
+  const lines = names.map((name) => `  ${name.padEnd(12)} ${describeRateLimit(limits, name)}`);
+  return ["", "Rate limits by tier (gateway/kong.yml):", ...lines].join("\n");
 }

@@ -1,14 +1,10 @@
 import { userInfo } from "node:os";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { DatabaseError } from "pg";
 import { dotenv } from "zx";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
-import { describeError, UsageError } from "./describe-error.ts";
-import { findDatabase } from "./find-database.ts";
-import { type Ask, withAccess } from "./with-access.ts";
-
-/** Exit codes of `keys` and `agreements`. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, notValid: 4 } as const;
+import { type Ask, inTransaction } from "./database.ts";
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -16,82 +12,84 @@ export interface CommonOptions {
   json?: true;
 }
 
-const environmentHelp = `
-Environment (or .env):
-  DATABASE_URL      the database, as a member of key_operator or as who deploys; or libpq's PGHOST, PGUSER, PGDATABASE, …
-  DATABASE_URL_FILE, PGPASSWORD_FILE
-                    files that hold the address or the password
-  STACK_DIRECTORY   without these, the database of the stack that runs on this directory is used (.stack)`;
+/** The command was used incorrectly. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
 
-/** A program whose commands all exit as its help says. */
-export function createProgram(
-  { stdout, stderr }: Surroundings,
-  name: string,
-  description: string,
-  exitStatus: string,
-): Command {
-  return new Command(`npm run -s ${name} --`)
+const help = `
+Environment (or .env):
+  DATABASE_URL      the database, as a member of key_operator or the deploying role; or libpq's PGHOST, PGUSER, PGDATABASE, …
+  DATABASE_URL_FILE, PGPASSWORD_FILE
+                    files that contain the address or the password
+  STACK_DIRECTORY   without these, the database of the stack that runs on this directory is used (.stack)
+
+Exit status: `;
+
+/** A program for the rows of `access`, whose commands share their options, their database and their exit status. */
+export function createProgram(around: Surroundings, name: string, description: string, exitStatus: string) {
+  const { stdout, stderr, env } = around;
+  const program = new Command(`npm run -s ${name} --`)
     .description(description)
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
-    .addHelpText("afterAll", `${environmentHelp}\n\nExit status: ${exitStatus}`);
-}
-
-/** Adds a command with the options of every command. */
-export function addCommand(
-  { env }: Surroundings,
-  program: Command,
-  usage: string,
-  description: string,
-): Command {
-  return program
-    .command(usage)
-    .description(description)
-    .allowExcessArguments(false)
-    .option("--operator <name>", "who does this, for the record", readOperator, findOperator(env))
-    .option("--json", "print JSON");
-}
-
-/** Runs work on the database that the environment names, in one transaction. */
-export async function inDatabase<Result>(
-  around: Surroundings,
-  { operator }: CommonOptions,
-  work: (ask: Ask) => Promise<Result>,
-): Promise<Result> {
-  // Set, since node-postgres reads libpq's variables from the process.
-  around.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, ["DATABASE_URL", "PGPASSWORD"]);
-  const config = findDatabase(around.env, (line) => around.stderr.write(`${line}\n`));
-  return await withAccess(config, operator, work);
-}
-
-/** Runs the program to its end and sets the exit code. Every failure is one line on standard error. */
-export async function runProgram(around: Surroundings, program: Command): Promise<void> {
-  around.stdout.on("error", (error) => {
-    around.stderr.write(`error: the output could not be written: ${error.message}\n`);
-    around.exitCode = exitCodes.failed;
-  });
-  try {
-    await program.parseAsync(around.argv);
-  } catch (error) {
-    if (error instanceof CommanderError) {
-      // Commander has said what is wrong, or has printed the help that was asked for.
-      around.exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-      return;
-    }
-    around.stderr.write(`error: ${describeError(error)}\n`);
-    around.exitCode = error instanceof UsageError ? exitCodes.usage : exitCodes.failed;
-  }
-}
-
-export function print({ stdout }: Surroundings, text: string): void {
-  stdout.write(`${text}\n`);
-}
-
-function findOperator({ SUDO_USER, USER }: NodeJS.ProcessEnv): string {
-  return SUDO_USER || USER || userInfo().username;
+    .addHelpText("afterAll", help + exitStatus);
+  const operator = env.SUDO_USER || env.USER || userInfo().username;
+  return {
+    program,
+    add: (usage: string, its: string): Command =>
+      program
+        .command(usage)
+        .description(its)
+        .allowExcessArguments(false)
+        .option("--operator <name>", "who does this, for the record", readOperator, operator)
+        .option("--json", "print JSON"),
+    /** Runs work in one transaction of the database that the environment names. */
+    inDatabase: <Result>(options: CommonOptions, work: (ask: Ask) => Promise<Result>): Promise<Result> => {
+      const variables = { ...dotenv.loadSafe(".env"), ...env };
+      // Set, because node-postgres reads libpq's variables from the process.
+      around.env = readSecretFiles(variables, ["DATABASE_URL", "PGPASSWORD"]);
+      return inTransaction(around.env, options.operator, (line) => stderr.write(`${line}\n`), work);
+    },
+    /** Prints text for people, or a value as JSON for programs. */
+    print: ({ json }: Pick<CommonOptions, "json">, value: unknown, text: string): void =>
+      void stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`),
+    /** Runs the command and sets the exit code. Prints each failure as one line on standard error. */
+    run: async (): Promise<void> => {
+      stdout.on("error", (error) => {
+        stderr.write(`error: the output could not be written: ${error.message}\n`);
+        around.exitCode = 1;
+      });
+      try {
+        await program.parseAsync(around.argv);
+      } catch (error) {
+        const isUsage = error instanceof UsageError || error instanceof CommanderError;
+        around.exitCode = isUsage ? 2 : 1;
+        if (error instanceof CommanderError && error.exitCode === 0) around.exitCode = 0;
+        // Commander has printed its errors.
+        if (!(error instanceof CommanderError)) stderr.write(`error: ${describeError(error)}\n`);
+      }
+    },
+  };
 }
 
 function readOperator(value: string): string {
   if (value.trim() === "") throw new InvalidArgumentError("It must be a name.");
   return value;
+}
+
+const notDeployed = "Check that this is the right database, and deploy it with npm run db:deploy.";
+/** What the database does not say itself, by SQLSTATE. */
+const hints: Record<string, string> = {
+  "3F000": notDeployed,
+  "42P01": notDeployed,
+  "42883": notDeployed,
+  "42501": "Connect as a member of key_operator, or as the deploying role (docs/keys.md).",
+};
+
+/** One line: what happened and what to do. Without the detail of a database error, which may contain a key's hash. */
+function describeError(error: unknown): string {
+  const { message } = error as Error;
+  const hint = error instanceof DatabaseError ? (hints[error.code ?? ""] ?? error.hint ?? "") : "";
+  return `${message} ${hint}`.replaceAll(/\s+/g, " ").trim();
 }

@@ -4,7 +4,7 @@ import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { Surroundings } from "../../service/surroundings.ts";
 
-/** Reads a key from standard input; on a terminal it asks for it and does not show what is typed. */
+/** Reads a key from standard input. On a terminal, it asks for the key and does not show what is typed. */
 export async function readKey({ stdin, stderr }: Pick<Surroundings, "stdin" | "stderr">): Promise<string> {
   if (!stdin.isTTY) return (await text(stdin)).trim();
   stderr.write("Key: ");

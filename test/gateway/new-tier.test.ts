@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runKeys } from "../../scripts/access/keys-program.ts";
+import { runKeys } from "../../scripts/access/keys.ts";
 import { connect } from "../../service/connect.ts";
 import { runHere } from "../support/run-here.ts";
 import type { RunningStack } from "../support/run-stack.ts";

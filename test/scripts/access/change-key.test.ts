@@ -16,7 +16,7 @@ describe("keys list", () => {
     const table = await keys(`list --owner ${row?.owner}`);
     expect(table.code).toBe(0);
     const [head, line, ...rest] = table.stdout.trimEnd().split("\n");
-    expect(head).toMatch(/^KEY +TIER +OWNER +LABEL +STATUS +EXPIRES +LAST USED$/);
+    expect(head).toMatch(/^KEY PREFIX +TIER +OWNER EMAIL +LABEL +STATUS +EXPIRES AT +LAST USED ON$/);
     expect(line).toMatch(
       new RegExp(`^${readPrefix(key)} +individual +${row?.owner} +test +active +never +never$`),
     );

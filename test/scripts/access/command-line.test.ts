@@ -118,7 +118,7 @@ describe("the database", () => {
     // A server waits a minute for the password.
     expect(performance.now() - start).toBeLessThan(20_000);
     expect(without.code).toBe(1);
-    expectOneLine(without, /wants a password: set PGPASSWORD or PGPASSWORD_FILE/);
+    expectOneLine(without, /requires a password. Set PGPASSWORD or PGPASSWORD_FILE/);
     await rm(directory, { recursive: true });
   });
 

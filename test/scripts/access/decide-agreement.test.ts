@@ -32,7 +32,7 @@ describe("agreements", () => {
     await issueKey("tribal", agreement.id);
     const revoked = await agreements(`revoke ${agreement.id}`);
     expect(revoked.code).toBe(0);
-    expect(revoked.stdout).toMatch(/^Keys that worked until now: 1\n\n/);
+    expect(revoked.stdout).toMatch(/^Keys revoked: 1\n\n/);
     const list = await agreements("list --json --status revoked");
     const [found] = JSON.parse(list.stdout).filter(({ id }: { id: string }) => id === agreement.id);
     expect(found).toMatchObject({ status: "revoked", active_keys: 0 });

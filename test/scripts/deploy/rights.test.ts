@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runAgreements } from "../../../scripts/access/agreements-program.ts";
-import { runKeys } from "../../../scripts/access/keys-program.ts";
+import { runAgreements } from "../../../scripts/access/agreements.ts";
+import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";

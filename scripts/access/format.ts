@@ -1,0 +1,41 @@
+/** A row of a view of `access`, as JSON. Times are ISO 8601 in UTC. */
+export type Row = Record<string, unknown>;
+
+/** For people: some columns of rows as an aligned table. */
+export function formatTable(columns: string[], rows: Row[]): string {
+  const lines = [
+    columns.map((name) => readable(name).toUpperCase()),
+    ...rows.map((row) => columns.map((name) => formatValue(row[name], name))),
+  ];
+  const widths = columns.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** For people: a row as lines of names and values, without values that are null or empty. */
+export function formatRow(row: Row): string {
+  const cells = Object.entries(row).map(
+    ([name, value]) => [readable(name), formatValue(value, name)] as const,
+  );
+  const filled = cells.filter(([, value]) => value !== "");
+  const width = Math.max(...filled.map(([name]) => name.length));
+  return filled.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
+}
+
+const readable = (name: string) => name.replaceAll("_", " ");
+/** What it means if these columns are null. */
+const withoutValue: Record<string, string> = { expires_at: "never", last_used_on: "never" };
+
+export function formatValue(value: unknown, name = ""): string {
+  if (value === null || value === undefined) return withoutValue[name] ?? "";
+  const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*$/.exec(String(value));
+  if (time !== null) return `${time[1]} ${time[2]}Z`;
+  // Without control characters, so that a label cannot control the terminal.
+  return String(value).replaceAll(/\p{Cc}/gu, " ");
+}
