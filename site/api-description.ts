@@ -1,12 +1,12 @@
-import { describedApi } from "./described-api.ts";
+import { z } from "zod";
 
-/** One served version of the API, as the reference and the explorer show it. */
+/** One served version of the API. */
 export interface VersionDescription {
-  /** As in accept-profile. */
+  /** The value of accept-profile. */
   schema: string;
   title: string;
   description: string;
-  /** The table that all others refer to comes first. */
+  /** `general` comes first. */
   tables: Table[];
   functions: ServedFunction[];
 }
@@ -16,20 +16,20 @@ export interface Table {
   title: string;
   description: string;
   columns: Column[];
-  /** Columns that are unique together; none where no row can be told from the others of its report. */
+  /** Columns that are unique together. Empty if the table has no unique key. */
   key: string[];
-  /** Tables that a request may embed, as in `select=*,general(*)`. */
+  /** Tables that a request can embed: `select=*,general(*)`. */
   embeds: string[];
 }
 
 export interface Column {
   name: string;
-  /** As PostgreSQL calls it. */
+  /** The PostgreSQL type. */
   type: string;
   /** The column's name for people. */
   label: string;
   description: string;
-  /** Values that the column is known to have; none where they are not few. */
+  /** The values that the column can have. Empty if they are unknown or many. */
   values: string[];
 }
 
@@ -40,30 +40,53 @@ export interface ServedFunction {
   parameters: { name: string; type: string }[];
 }
 
+const column = z.object({ name: z.string(), type: z.string(), description: z.string() });
+const versions = z.array(
+  z.object({
+    schema: z.string(),
+    description: z.string().nullable(),
+    tables: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        columns: z.array(column),
+        embeds: z.array(z.string()),
+      }),
+    ),
+    functions: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        parameters: z.array(column.omit({ description: true })),
+      }),
+    ),
+  }),
+);
+
 /**
- * Reads what publication.describe_api() tells.
+ * Reads the answer of publication.describe_api().
  *
- * @param known values of columns by the end of their names, beside those that the columns' texts quote
+ * @param known values of columns, by the end of the columns' names. Other values come from the columns' descriptions
  */
 export function describeVersions(answer: unknown, known: Record<string, string[]>): VersionDescription[] {
-  return describedApi.parse(answer).map(({ schema, description, tables, functions }) => ({
+  return versions.parse(answer).map(({ schema, description, tables, functions }) => ({
     schema,
     ...readText(description ?? ""),
     tables: tables.map((table) => ({
       ...table,
       ...readText(table.description),
       key: readKey(table),
-      columns: table.columns.map((column) => ({
-        ...column,
-        ...readLabel(column),
-        values: listValues(column, known),
+      columns: table.columns.map((each) => ({
+        ...each,
+        ...readLabel(each),
+        values: listValues(each, known),
       })),
     })),
     functions: functions.map((served) => ({ ...served, ...readText(served.description) })),
   }));
 }
 
-/** PostgREST has it so: the first line of a comment is a title. */
+/** The first line of a comment is its title, as in PostgREST. */
 function readText(text: string): { title: string; description: string } {
   const [title = "", ...rest] = text.split("\n");
   return { title, description: unwrap(rest.join("\n")) };
@@ -77,12 +100,12 @@ function readLabel({ name, description }: { name: string; description: string })
   return { label: words.charAt(0).toUpperCase() + words.slice(1), description: title };
 }
 
-/** Joins lines that were broken for their length; an empty line stays a new paragraph. */
+/** Joins the lines of a paragraph. An empty line separates paragraphs. */
 function unwrap(text: string): string {
   return text.trim().replace(/([^\n])\n(?=[^\n])/g, "$1 ");
 }
 
-/** What a table's description calls its key, where that is unique: `Key: report_id and award_reference.` */
+/** Reads the key from a table's description: `Key: report_id and award_reference.` */
 function readKey({ description, columns }: { description: string; columns: { name: string }[] }): string[] {
   const [, list = ""] = /^Key: ([\w, ]+)/m.exec(description) ?? [];
   if (/\bkey is not unique\b/.test(description)) return [];
@@ -90,7 +113,7 @@ function readKey({ description, columns }: { description: string; columns: { nam
   return list.split(/,\s*|\s+and\s+/).filter((word) => names.includes(word));
 }
 
-/** What a text column's description quotes, if that is more than an example. */
+/** Lists the values that a text column's description quotes, if it quotes more than an example. */
 function listValues(
   { name, type, description }: { name: string; type: string; description: string },
   known: Record<string, string[]>,

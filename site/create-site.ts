@@ -1,127 +1,169 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
+import { readRateLimits } from "../service/read-rate-limits.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
-import type { ReadManifest } from "./bulk-files.ts";
 import type { SiteConfig } from "./config.ts";
-import { describeAppUrl } from "./describe-app-url.ts";
-import { describeAsset } from "./describe-asset.ts";
-import { serveOpenApi } from "./openapi/serve-openapi.ts";
+import { findReport } from "./find-report.ts";
+import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { PageContext } from "./page-context.ts";
-import { ExplorerPage } from "./pages/explorer.tsx";
-import { FilesPage } from "./pages/files.tsx";
-import { HomePage } from "./pages/home.tsx";
-import { ProblemPage } from "./pages/problem.tsx";
-import { renderPage, renderReference } from "./render-page.ts";
-import { writeSecurityTxt } from "./security-txt.ts";
+import { writeExplorer } from "./pages/explorer.ts";
+import { type Manifest, writeFiles } from "./pages/files.ts";
+import { writeHome } from "./pages/home.ts";
+import { writeProblem } from "./pages/problem.ts";
+import { writeReference } from "./pages/reference.ts";
+import { writeTotals } from "./pages/totals.ts";
 import { sendBody } from "./send-body.ts";
-import { sendProblemPages } from "./send-problem-pages.ts";
 import { createFactsReader } from "./service-facts.ts";
-import { writeTotals } from "./totals.ts";
 
 const kept = "public, max-age=31536000, immutable";
+const securityTxtDays = 180;
 
 export interface SiteParts {
   pool: Pool;
-  publicFiles: { readManifest: ReadManifest } | undefined;
+  /** The bulk files, if they are served. The manifest is undefined while there are none. */
+  publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;
 }
 
-/**
- * Bundles the site's scripts and styles. Returns a function that adds the site to an app: `/`, `/reference`, `/explorer`,
- * `/files`, `/openapi.json`, their assets, and `/.well-known/security.txt`.
- */
+/** Bundles the scripts and styles. Returns a function that adds the pages and `/openapi.json` to an app. */
 export async function createSite(
   config: SiteConfig,
 ): Promise<(app: FastifyInstance, parts: SiteParts) => void> {
   const assets = await buildAssets();
-  return (app, parts) => {
-    serveOpenApi(app, { pool: parts.pool, config });
-    addPages(app, { ...parts, config, assets });
-  };
+  return (app, parts) => addSite(app, { ...parts, config, assets });
 }
 
-function addPages(
+function addSite(
   app: FastifyInstance,
   { pool, publicFiles, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
-  const hasPublicData = publicFiles !== undefined;
-  const readFacts = createFactsReader(pool, (err) => app.log.warn({ err }, "no facts for the pages"));
-  const { origin } = new URL(config.apiUrl);
-  const pageHeaders = {
-    "cache-control": "public, no-cache",
+  const readFacts = createFactsReader(pool, (err) =>
+    app.log.warn({ err }, "the pages have no facts: the database did not answer"),
+  );
+  const securityHeaders = {
     "content-security-policy": [
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
       "img-src 'self' data:",
-      `connect-src 'self' ${origin}`,
+      `connect-src 'self' ${new URL(config.apiUrl).origin}`,
       "base-uri 'none'",
-      "form-action 'none'",
+      "form-action 'self'",
       "frame-ancestors 'none'",
     ].join("; "),
     "cross-origin-opener-policy": "same-origin",
   };
-  const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
-    app.route({ method: ["GET", "HEAD"], url, handler });
-
   const describeContext = async (request: FastifyRequest): Promise<PageContext> => {
     const facts = await readFacts();
     return {
       config,
       facts,
-      appUrl: describeAppUrl(config.apiUrl, request.headers.host),
-      hasPublicData,
+      appUrl: describeAppUrl(config, request),
+      hasPublicData: publicFiles !== undefined,
       locate: assets.locate,
       asked: request.query as Record<string, unknown>,
-      description: facts && describeAsset(facts.api).path,
+      description: facts?.apiFile.path,
     };
   };
-  const pages: Record<string, (context: PageContext) => string | Buffer | Promise<string>> = {
-    "/": (context) => renderPage(HomePage(context)),
-    "/reference": renderReference,
-    "/explorer": (context) => renderPage(ExplorerPage(context)),
+  const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
+    app.route({ method: ["GET", "HEAD"], url, handler });
+
+  const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
+    "/": writeHome,
+    "/explorer": writeExplorer,
+    "/totals": writeTotals,
+    "/reference": writeReference,
     ...(publicFiles && {
-      "/files": async (context) =>
-        renderPage(FilesPage(context, (await publicFiles.readManifest())?.manifest)),
+      "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),
     }),
   };
   for (const [url, write] of Object.entries(pages)) {
     answer(url, async (request, reply) => {
       const body = await write(await describeContext(request));
-      reply.headers(pageHeaders);
+      reply.headers({ ...securityHeaders, "cache-control": "public, no-cache" });
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
-  const { "cache-control": _kept, ...problemHeaders } = pageHeaders;
-  sendProblemPages(
-    app,
-    async (request, problem) => renderPage(ProblemPage(await describeContext(request), problem)),
-    problemHeaders,
-  );
+  // The search box, and a report's own address. The explorer asks the API with the visitor's key.
+  answer("/find", async (request, reply) => {
+    const { q } = request.query as { q?: unknown };
+    const facts = await readFacts();
+    return reply.redirect(findReport(typeof q === "string" ? q : "", facts?.api[0]?.schema ?? ""), 303);
+  });
+  answer("/openapi.json", async (request, reply) => {
+    reply.headers({ "access-control-allow-origin": "*", "cache-control": "public, no-cache" });
+    const facts = await readFacts();
+    if (facts === undefined) return reply.code(503).header("retry-after", "5").send(databaseAway);
+    const addresses = { ...config, appUrl: describeAppUrl(config, request) };
+    const { version } = request.query as { version?: unknown };
+    const document = describeOpenApi(facts, addresses, readRateLimits(), version);
+    if (document === undefined) return reply.callNotFound();
+    return sendBody(request, reply, {
+      body: JSON.stringify(document),
+      type: "application/json; charset=utf-8",
+    });
+  });
   answer("/assets/:name", async (request, reply) => {
     const path = `/assets/${(request.params as { name: string }).name}`;
     const file = assets.files.get(path);
     if (file !== undefined) return sendBody(request, reply.header("cache-control", kept), file);
     const facts = /^\/assets\/api-[0-9A-F]{8}\.json$/.test(path) ? await readFacts() : undefined;
     if (facts === undefined) return reply.callNotFound();
-    // A page of a moment ago, or of another process, may name another: it gets what is known here, and keeps it not.
-    const { path: current, body } = describeAsset(facts.api);
+    // An older page, or a page of another process, may name another file. It gets this one, and does not keep it.
+    const { path: current, body } = facts.apiFile;
     reply.header("cache-control", path === current ? kept : "no-cache");
     return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
   });
-  for (const table of ["totals_by_state", "totals_by_agency"] as const) {
-    answer(`/${table}.csv`, async (request, reply) => {
-      const facts = await readFacts();
-      if (!facts?.totals) return reply.callNotFound();
-      reply.header("cache-control", "public, no-cache");
-      return sendBody(request, reply, {
-        body: writeTotals(facts.totals, table),
-        type: "text/csv; charset=utf-8",
-      });
-    });
-  }
   answer("/.well-known/security.txt", (request, reply) => {
     reply.header("cache-control", "public, max-age=86400");
     const body = writeSecurityTxt(config.securityContact);
     return sendBody(request, reply, { body, type: "text/plain; charset=utf-8" });
   });
+
+  // Errors are pages for browsers, and stay JSON for programs.
+  app.addHook("onSend", async (request, reply, payload) => {
+    const type = String(reply.getHeader("content-type"));
+    if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
+    if (request.method !== "GET" || typeof payload !== "string") return payload;
+    const body = JSON.parse(payload);
+    if (typeof body.message !== "string") return payload;
+    reply.header("vary", "Accept");
+    // Browsers name text/html when they follow a link. Programs that accept anything do not.
+    if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
+    const isOther = body.code === "download_not_found" && !request.url.startsWith("/dissemination/");
+    reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
+    return writeProblem(await describeContext(request), {
+      status: reply.statusCode,
+      body: isOther ? noSuchPage : body,
+    });
+  });
+}
+
+const databaseAway = {
+  code: "temporarily_unavailable",
+  message: "The database did not answer, so the API cannot be described now.",
+  details: null,
+  hint: "Try again in a few seconds.",
+};
+const noSuchPage = {
+  message: "There is no such page.",
+  hint: "Check the address, or start from the overview.",
+};
+
+/** The host is the one that the client asked for. The scheme is the API's, because the same proxy ends TLS for both. */
+function describeAppUrl({ apiUrl }: SiteConfig, { headers: { host } }: FastifyRequest): string {
+  const isValid = host !== undefined && /^([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?$/i.test(host);
+  return `${new URL(apiUrl).protocol}//${isValid ? host : "localhost"}`;
+}
+
+/** Writes `/.well-known/security.txt` (RFC 9116), valid for half a year. */
+export function writeSecurityTxt(contact: string, now = new Date()): string {
+  const expires = new Date(now);
+  expires.setUTCHours(0, 0, 0, 0);
+  expires.setUTCDate(expires.getUTCDate() + securityTxtDays);
+  const lines = [
+    `Contact: ${contact}`,
+    `Expires: ${expires.toISOString().replace(".000", "")}`,
+    "Preferred-Languages: en",
+  ];
+  return `${lines.join("\n")}\n`;
 }

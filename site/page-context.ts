@@ -2,16 +2,17 @@ import type { BuiltAssets } from "./build-assets.ts";
 import type { SiteConfig } from "./config.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
-/** What every page is made of. */
+/** What every page is made from. */
 export interface PageContext {
   config: SiteConfig;
   facts: ServiceFacts | undefined;
-  /** This app as the visitor reaches it. */
+  /** The site's public address, with no slash at the end. */
   appUrl: string;
+  /** Whether bulk files are served. */
   hasPublicData: boolean;
   locate: BuiltAssets["locate"];
-  /** The query string: what of a page is to be shown. */
+  /** The parameters of the query string. */
   asked: Readonly<Record<string, unknown>>;
-  /** The path of the description that the explorer reads; undefined while the database is away. */
+  /** The path of the API's description. Undefined if the database does not answer. */
   description: string | undefined;
 }

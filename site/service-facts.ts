@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { z } from "zod";
 import { describeVersions, type VersionDescription } from "./api-description.ts";
@@ -22,11 +23,13 @@ const facts = z.object({
   ),
 });
 
-/** What publication.describe_service() says: the live data set and the served versions. */
+/** The answer of publication.describe_service(): the live data set and the served versions. */
 export type ServiceFacts = z.infer<typeof facts> & {
-  /** What publication.describe_api() says. The same object for as long as neither deployment nor data set change. */
+  /** The answer of publication.describe_api(). */
   api: VersionDescription[];
-  /** What publication.describe_totals() says. */
+  /** The same as a file for the explorer. Its path holds a hash of its content. */
+  apiFile: { path: string; body: Buffer };
+  /** The answer of publication.describe_totals(). */
   totals: Totals | null;
 };
 
@@ -35,8 +38,8 @@ const keepFailureMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
 /**
- * Makes a function that tells the service's facts, up to 30 seconds old. It resolves to undefined when the database has
- * not told them within 2 seconds. However many ask, the database is asked once at a time.
+ * Makes a function that reads the service's facts. They are up to 30 seconds old. It resolves to undefined if the database
+ * does not answer within 2 seconds. However many requests wait, the database gets one query at a time.
  */
 export function createFactsReader(
   pool: Pool,
@@ -44,7 +47,7 @@ export function createFactsReader(
 ): () => Promise<ServiceFacts | undefined> {
   let asked: Promise<ServiceFacts | undefined> | undefined;
   let askAgainAt = 0;
-  const readApi = rememberLast(describeVersions);
+  let apiFile: ServiceFacts["apiFile"] | undefined;
   const ask = async () => {
     try {
       const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
@@ -52,12 +55,12 @@ export function createFactsReader(
            publication.describe_totals() as totals`,
       );
       askAgainAt = performance.now() + keepMilliseconds;
-      const told = totals.nullable().parse(rows[0]?.totals);
-      return {
-        ...facts.parse(rows[0]?.facts),
-        totals: told,
-        api: readApi(rows[0]?.api, listKnownValues(told)),
-      };
+      const found = totals.nullable().parse(rows[0]?.totals);
+      const api = describeVersions(rows[0]?.api, listKnownValues(found));
+      const file = writeFile(api);
+      // The same buffer is compressed only once.
+      if (apiFile?.path !== file.path) apiFile = file;
+      return { ...facts.parse(rows[0]?.facts), totals: found, api, apiFile };
     } catch (error) {
       askAgainAt = performance.now() + keepFailureMilliseconds;
       onError(error);
@@ -66,7 +69,7 @@ export function createFactsReader(
   };
   return async () => {
     if (asked === undefined || performance.now() > askAgainAt) {
-      // Until it has answered, everyone waits for this one.
+      // Until it has answered, every request waits for this query.
       askAgainAt = Number.POSITIVE_INFINITY;
       asked = ask();
     }
@@ -78,21 +81,15 @@ export function createFactsReader(
   };
 }
 
-/** Years and states of the live data set, by the end of the names of columns that hold them. */
-function listKnownValues(told: Totals | null): Record<string, string[]> {
-  const list = (property: "audit_year" | "auditee_state") =>
-    [...new Set(told?.totals_by_state.map((total) => total[property] ?? ""))].filter(Boolean).sort();
-  return { audit_year: list("audit_year"), _state: list("auditee_state") };
+function writeFile(api: VersionDescription[]): ServiceFacts["apiFile"] {
+  const body = Buffer.from(JSON.stringify(api));
+  const hash = createHash("sha256").update(body).digest("hex").slice(0, 8).toUpperCase();
+  return { path: `/assets/api-${hash}.json`, body };
 }
 
-/** Makes a function that gives the same object again for as long as it is asked the same. */
-function rememberLast<Input extends unknown[], Output extends object>(
-  make: (...input: Input) => Output,
-): (...input: Input) => Output {
-  let last: { text: string; output: Output } | undefined;
-  return (...input) => {
-    const text = JSON.stringify(input);
-    if (last?.text !== text) last = { text, output: make(...input) };
-    return last.output;
-  };
+/** The years and states of the live data set, by the end of the names of the columns that hold them. */
+function listKnownValues(found: Totals | null): Record<string, string[]> {
+  const list = (property: "audit_year" | "auditee_state") =>
+    [...new Set(found?.totals_by_state.map((total) => total[property] ?? ""))].filter(Boolean).sort();
+  return { audit_year: list("audit_year"), _state: list("auditee_state") };
 }

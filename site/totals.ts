@@ -1,4 +1,3 @@
-import { stringify } from "csv-stringify/sync";
 import { z } from "zod";
 
 const sums = {
@@ -10,83 +9,40 @@ const sums = {
   material_weaknesses: z.number(),
 };
 
-/** What publication.describe_totals() says: rows as the API serves them, of the tables of these names. */
+/** The answer of publication.describe_totals(): the rows of the API's tables of these names. */
 export const totals = z.object({
   newest_submission: z.iso.date().nullable(),
   totals_by_state: z.array(z.object({ ...sums, auditee_state: z.string().nullable() })),
   totals_by_agency: z.array(z.object({ ...sums, federal_agency_prefix: z.string().nullable() })),
 });
 export type Totals = z.infer<typeof totals>;
-export type TotalsTable = "totals_by_state" | "totals_by_agency";
-type Total = Totals["totals_by_state"][number] | Totals["totals_by_agency"][number];
+type Total = z.infer<z.ZodObject<typeof sums>>;
 
-/** What is added up, the first if nothing else is asked for. */
+/** The measures, with their labels. */
 export const measures = {
-  amount_expended: "Federal dollars expended",
-  awards: "Awards",
   submissions: "Submissions",
+  awards: "Awards",
+  amount_expended: "Amount expended",
   findings: "Findings",
   material_weaknesses: "Material weaknesses",
 } as const;
 export type Measure = keyof typeof measures;
+export type Sums = Record<Measure, number>;
 
-/** Which totals a page shows. */
-export interface Asked {
-  measure: Measure;
-  /** None: all of them. */
-  year: string | undefined;
-}
-
-/** Reads the query string of a page, as `/?year=2023&measure=awards`. What is not known is as if it had not been said. */
-export function readAsked(asked: Readonly<Record<string, unknown>>, years: string[]): Asked {
-  const measure = Object.keys(measures).find((name) => name === asked.measure) as Measure | undefined;
-  return { measure: measure ?? "amount_expended", year: years.find((year) => year === asked.year) };
-}
-
-/** The address of a page that shows these totals. */
-export function linkToTotals({ measure, year }: Asked): string {
-  const parameters = { ...(year && { year }), ...(measure !== "amount_expended" && { measure }) };
-  return `/?${new URLSearchParams(parameters)}#totals`.replace("?#", "#");
-}
-
-/** Sums of a measure by what `nameOf` gives, the unstated ones under "". */
+/** Adds rows up by name. Rows without a name stand under "". */
 export function sumBy<Row extends Total>(
-  rows: Row[],
-  measure: Measure,
+  rows: readonly Row[],
   nameOf: (row: Row) => string | null,
-): Map<string, number> {
-  const found = new Map<string, number>();
+): Map<string, Sums> {
+  const found = new Map<string, Sums>();
   for (const row of rows) {
     const name = nameOf(row) ?? "";
-    found.set(name, (found.get(name) ?? 0) + row[measure]);
+    const before = found.get(name);
+    const added = Object.keys(measures).map((measure) => {
+      const key = measure as Measure;
+      return [key, (before?.[key] ?? 0) + row[key]] as const;
+    });
+    found.set(name, Object.fromEntries(added) as Sums);
   }
   return found;
-}
-
-const whole = new Intl.NumberFormat("en-US");
-const short = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
-
-/** A sum in full, dollars with their sign. */
-export function formatSum(measure: Measure, sum: number): string {
-  return measure === "amount_expended" ? `$${whole.format(sum)}`.replace("$-", "-$") : whole.format(sum);
-}
-
-/** A sum in as little room as there is in a plot. */
-export const shortenSum = (sum: number): string => (sum < 10_000 ? whole.format(sum) : short.format(sum));
-
-const written = new WeakMap<Total[], Buffer>();
-
-/** A table of totals as CSV (RFC 4180), as PostgREST writes it: null is empty, the empty string "". Written once. */
-export function writeTotals(told: Totals, table: TotalsTable): Buffer {
-  const rows = told[table];
-  const found = written.get(rows);
-  if (found !== undefined) return found;
-  const columns = [
-    "audit_year",
-    table === "totals_by_state" ? "auditee_state" : "federal_agency_prefix",
-    ...["submissions", "awards", "amount_expended", "findings", "material_weaknesses"],
-  ];
-  const text = Buffer.from(stringify(rows, { columns, header: true, quoted_match: /^$|\r/ }));
-  written.set(rows, text);
-  return text;
 }

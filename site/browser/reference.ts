@@ -16,7 +16,7 @@ const sections = Array.from(
   document.querySelectorAll<HTMLElement>("section:has(> table)"),
   (element): Section => ({
     element,
-    heading: readText(element.querySelector("h3")),
+    heading: readText(element.querySelector("h2")),
     rows: Array.from(element.querySelectorAll<HTMLElement>("tbody tr"), (row) => ({
       element: row,
       text: readText(row),

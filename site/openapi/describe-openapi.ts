@@ -1,121 +1,199 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
 import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
-import { describeFunction, describeRow, describeTable, fileAccessSchema, splitText } from "./api-paths.ts";
-import { describeAppPaths, manifestSchema } from "./app-paths.ts";
-import {
-  away,
-  errorSchema,
-  headers,
-  listHeaders,
-  listResponses,
-  parameters,
-  responses,
-} from "./components.ts";
-import type { DescribedService } from "./read-service.ts";
+import type { Column, ServedFunction, Table, VersionDescription } from "../api-description.ts";
+import { isAdmin } from "../client-settings.ts";
+import type { SiteConfig } from "../config.ts";
+import type { ServiceFacts } from "../service-facts.ts";
 
-/** Where clients reach the two parts of the service, with no slash at the end. */
-export interface Addresses {
-  apiUrl: string;
-  appUrl: string;
-  /** Who gives keys and answers questions: mailto: or https:. */
-  contact?: string | undefined;
-}
+const { appPaths, components, paths, ...document } = parse(
+  readFileSync(new URL("./service.yaml", import.meta.url), "utf8"),
+);
+const { errors, ...shared } = components;
 
 /**
- * Describes the whole service in OpenAPI 3.1: the tables of a version and its functions for keys with Tribal access,
- * behind the gateway, and the paths of the app.
+ * Describes the whole service in OpenAPI 3.1: a version's tables, the functions for keys with Tribal access, and the app's
+ * paths. Returns undefined if no version is deployed.
  *
- * @param wanted the schema of a version; the oldest, which answers who names none, if there is none such
+ * @param wanted a version's schema. If there is no such version, describes the oldest, which answers by default
  */
 export function describeOpenApi(
-  { api, data_set: dataSet }: DescribedService,
-  { apiUrl, appUrl, contact }: Addresses,
+  { api, data_set: dataSet }: ServiceFacts,
+  { apiUrl, appUrl, contact }: SiteConfig & { appUrl: string },
   limits: RateLimits,
-  wanted?: string,
+  wanted: unknown,
 ): object | undefined {
-  const open = api.filter(({ schema }) => !schema.startsWith("admin_"));
+  const open = api.filter((each) => !isAdmin(each));
   const version = open.find(({ schema }) => schema === wanted) ?? open[0];
   if (version === undefined) return undefined;
-  const admin = api.find(({ schema }) => schema === `admin_${version.schema}`);
-  const others = open.filter((other) => other !== version).map(({ schema }) => `?version=${schema}`);
-  const { summary, description } = splitText(withoutDataSet(version.description ?? ""));
+  const { schema, title, description, tables } = version;
+  const admin = api.find((each) => each.schema === `admin_${schema}`);
+  const others = open.filter((each) => each !== version).map((each) => `?version=${each.schema}`);
+  const texts = [
+    description,
+    dataSet && `Data set ${dataSet.id}.`,
+    others.length > 0 && `Other versions: ${others.join(", ")}.`,
+  ];
+  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or a key of your own (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access.`;
   return {
     openapi: "3.1.0",
     info: {
-      title: summary,
-      version: version.schema.replace(/^api_v/, "").replaceAll("_", "."),
-      description: [
-        description,
-        dataSet === null ? "" : `Data set ${dataSet.id}.`,
-        others.length === 0 ? "" : `Other versions: ${others.join(", ")}.`,
-      ]
-        .filter(Boolean)
-        .join("\n\n"),
+      title,
+      version: schema.replace(/^api_v/, "").replaceAll("_", "."),
+      description: texts.filter(Boolean).join("\n\n"),
       license: { name: "CC0 1.0", identifier: "CC0-1.0" },
-      ...(contact === undefined ? {} : { contact: describeContact(contact) }),
+      ...(contact && {
+        contact: contact.startsWith("mailto:") ? { email: contact.slice(7) } : { url: contact },
+      }),
     },
     servers: [{ url: apiUrl, description: "The API" }],
-    security: [{ key: [] }],
-    tags: [
-      { name: "tables", description: "Rows, as PostgREST serves them." },
-      { name: "reports", description: "PDFs of reports." },
-      { name: "files", description: "Whole tables as files." },
-      { name: "service", description: "The service itself." },
-    ],
+    ...document,
     paths: {
-      "/": describeRoot(),
-      ...Object.fromEntries(version.tables.map((table) => [`/${table.name}`, describeTable(table, version)])),
+      ...paths,
+      ...Object.fromEntries(tables.map((table) => [`/${table.name}`, { get: describeRead(table, version) }])),
       ...Object.fromEntries(
-        (admin?.functions ?? []).map((served) => [
-          `/rpc/${served.name}`,
-          describeFunction(served, admin ?? version),
-        ]),
+        admin?.functions.map((served) => [`/rpc/${served.name}`, { post: describeCall(served, admin) }]) ??
+          [],
       ),
-      ...describeAppPaths(appUrl),
+      ...mapValues(appPaths, (get: object) => ({
+        servers: [{ url: appUrl, description: "The app" }],
+        get: { security: [], ...get },
+      })),
     },
     components: {
-      securitySchemes: {
-        key: { type: "apiKey", in: "header", name: "x-api-key", description: describeKeys(limits) },
-      },
+      ...shared,
+      securitySchemes: { key: { type: "apiKey", in: "header", name: "x-api-key", description: keyText } },
       schemas: {
-        ...Object.fromEntries(version.tables.map((table) => [table.name, describeRow(table)])),
-        file_access: fileAccessSchema,
-        manifest: manifestSchema,
-        error: errorSchema,
+        ...Object.fromEntries(tables.map((table) => [table.name, describeRow(table)])),
+        ...shared.schemas,
       },
-      headers,
-      parameters,
-      responses,
+      responses: { ...shared.responses, ...mapValues(errors, describeError) },
     },
   };
 }
 
-function describeKeys(limits: RateLimits): string {
-  return `DEMO_KEY (${describeRateLimit(limits, "demo")}), or a key of your own (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access.`;
+const mapValues = <Value, Result>(values: Record<string, Value>, make: (value: Value) => Result) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, make(value)]));
+
+const refer = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+const listHeaders = (names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, refer("headers", name)]));
+
+const describeError = (description: string) => ({
+  description,
+  headers: listHeaders(["X-Request-Id", ...(description.includes("Retry-After") ? ["Retry-After"] : [])]),
+  content: { "application/json": { schema: refer("schemas", "error") } },
+});
+
+/** The schema of a table's rows. No column is required, because `select` may leave it out. */
+function describeRow({ title, columns }: Table): object {
+  const describeColumn = ({ name, label, type, description }: Column) =>
+    [name, { title: label, ...describeType(type), description }] as const;
+  return { type: "object", description: title, properties: Object.fromEntries(columns.map(describeColumn)) };
 }
 
-function describeContact(contact: string): object {
-  return contact.startsWith("mailto:") ? { email: contact.slice("mailto:".length) } : { url: contact };
+const types: Record<string, object> = {
+  bigint: { type: ["integer", "null"], format: "int64" },
+  integer: { type: ["integer", "null"], format: "int32" },
+  numeric: { type: ["number", "null"] },
+  boolean: { type: ["boolean", "null"] },
+  date: { type: ["string", "null"], format: "date" },
+};
+
+function describeType(type: string): object {
+  const [, length] = /^character varying\((\d+)\)$/.exec(type) ?? [];
+  if (length !== undefined) return { type: ["string", "null"], maxLength: Number(length) };
+  return types[type] ?? (/^(text|character varying)$/.test(type) ? { type: ["string", "null"] } : {});
 }
 
-function describeRoot(): object {
+const profile = (name: string, schema: string, required: boolean) => ({
+  name,
+  in: "header",
+  required,
+  description: required ? "The version." : "The version. Without it, the oldest answers.",
+  schema: { const: schema },
+});
+
+const commonErrors = {
+  400: "badRequest",
+  401: "unauthorized",
+  404: "notFound",
+  406: "notAcceptable",
+  429: "tooMany",
+  500: "failed",
+  502: "unreached",
+  503: "unavailable",
+  504: "unreached",
+};
+const rateHeaders = [
+  "X-RateLimit-Limit-Hour",
+  "X-RateLimit-Remaining-Hour",
+  "RateLimit-Reset",
+  "X-Request-Id",
+];
+const rowHeaders = ["Content-Range", "ETag", "Data-Set", ...rateHeaders, "Deprecation", "Sunset", "Link"];
+
+/** `GET /<table>`, with a filter for each column. */
+function describeRead(
+  { name, title, description, columns, embeds }: Table,
+  { schema }: VersionDescription,
+): object {
+  const rows = {
+    description: "The rows. The status is 206 if they were counted and there are more.",
+    headers: listHeaders(rowHeaders),
+    content: {
+      "application/json": { schema: { type: "array", items: refer("schemas", name) } },
+      "text/csv": { schema: { type: "string" } },
+    },
+  };
+  const embedded = embeds.length === 0 ? "" : `\n\nCan embed: ${embeds.join(", ")}.`;
+  const shownParameters = Object.keys(shared.parameters).filter((parameter) => parameter !== "range");
   return {
-    get: {
-      operationId: "describe_tables",
-      tags: ["service"],
-      summary: "PostgREST's own description of the tables",
-      responses: {
-        200: {
-          description: "Swagger 2.0.",
-          headers: listHeaders("X-RateLimit-Remaining-Hour", "X-Request-Id"),
-          content: { "application/openapi+json": { schema: { type: "object" } } },
-        },
-        ...listResponses({ 401: "unauthorized", 406: "notAcceptable", 429: "tooMany", ...away }),
-      },
+    operationId: `read_${name}`,
+    tags: ["tables"],
+    summary: title,
+    description: `${description}${embedded}`.trim(),
+    parameters: [
+      ...shownParameters.map((parameter) => refer("parameters", parameter)),
+      profile("Accept-Profile", schema, false),
+      ...columns.map((column) => ({
+        name: column.name,
+        in: "query",
+        description: `An operator and a value, such as eq.… or in.(…). ${column.description}`,
+        schema: { type: "string" },
+      })),
+    ],
+    responses: {
+      200: rows,
+      206: rows,
+      ...mapValues({ 304: "notModified", ...commonErrors, 412: "changed", 416: "outside" }, (each) =>
+        refer("responses", each),
+      ),
     },
   };
 }
 
-/** Publication writes the live data set into the comment (publication.describe_data_set()). */
-function withoutDataSet(comment: string): string {
-  return comment.replace(/\n\nData set [0-9a-f-]{36}, published \S+$/, "");
+/** `POST /rpc/<function>` of the version for keys with Tribal access. */
+function describeCall(
+  { name, title, description, parameters }: ServedFunction,
+  { schema }: VersionDescription,
+) {
+  const properties = Object.fromEntries(parameters.map((parameter) => [parameter.name, { type: "string" }]));
+  const body = { type: "object", required: Object.keys(properties), properties };
+  return {
+    operationId: name,
+    tags: ["reports"],
+    summary: title,
+    description,
+    parameters: [profile("Content-Profile", schema, true)],
+    requestBody: { required: true, content: { "application/json": { schema: body } } },
+    responses: {
+      200: {
+        description: "A one-time token.",
+        headers: listHeaders(rateHeaders),
+        content: { "application/json": { schema: refer("schemas", "file_access") } },
+      },
+      ...mapValues(commonErrors, (each) => refer("responses", each)),
+    },
+  };
 }

@@ -122,7 +122,8 @@ export function testAccess(getSite: () => Site): void {
       "page",
     );
     await page.goBack();
-    const state = page.locator("#states svg a").first();
+    await go("Totals");
+    const state = page.locator("#states tbody a").first();
     await state.click();
     await page.getByText(/^Status 200/).waitFor();
     expect(await page.getByLabel("Your key").inputValue()).toBe(site.facts.keys.tribal);

@@ -4,7 +4,6 @@ import { testAnswers } from "./answers-suite.ts";
 import { testExplorer } from "./explorer-suite.ts";
 import { openSite, type Site } from "./open-site.ts";
 import { testPages } from "./pages-suite.ts";
-import { testReference } from "./reference-suite.ts";
 import { testRefusals } from "./refusals-suite.ts";
 import { testTasks } from "./tasks-suite.ts";
 import { testView } from "./view-suite.ts";
@@ -26,7 +25,6 @@ afterEach(async () => {
 const again = { retry: { count: 1, condition: /^The browser has ended\.$/ } };
 
 describe("the pages", again, () => testPages(getSite));
-describe("the reference", again, () => testReference(getSite));
 describe("the explorer", again, () => testExplorer(getSite));
 describe("an answer", again, () => testAnswers(getSite));
 describe("what is seen of an answer", again, () => testView(getSite));

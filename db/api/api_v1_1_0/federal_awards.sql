@@ -67,12 +67,12 @@ comment on column api_v1_1_0.federal_awards.award_reference is
   'ones. Unique within a report; joins findings and passthrough.';
 comment on column api_v1_1_0.federal_awards.federal_agency_prefix is
   E'Federal agency\n'
-  'Agency part of the Assistance Listing number, two digits as text: "93" is the Department of '
-  'Health and Human Services.';
+  'Agency part of the Assistance Listing number (ALN, formerly CFDA), two digits as text: "93" '
+  'is the Department of Health and Human Services.';
 comment on column api_v1_1_0.federal_awards.federal_award_extension is
   E'Program number (ALN extension)\n'
-  'Program part of the Assistance Listing number, as text: mostly three digits with leading '
-  'zeros ("076"), "RD" for research and development, "U01" and the like where the number is not '
+  'Program part of the Assistance Listing number (ALN, formerly CFDA), as text: mostly three '
+  'digits with leading zeros ("076"), "RD" for research and development, "U01" and the like where the number is not '
   'known.';
 comment on column api_v1_1_0.federal_awards.additional_award_identification is
   E'Additional award identification\n'

@@ -297,8 +297,8 @@ comment on column api_v1_1_0.general.type_audit_code is
 comment on column api_v1_1_0.general.is_public is
   E'Public\n'
   'true or false, the only boolean column. false: the auditee opted not to make the reporting '
-  'package public, as an Indian tribe or tribal organization may (2 CFR 200.512(b)(2)); the '
-  'other columns but report_id are then null without Tribal access.';
+  'package public, as an Indian tribe or tribal organization may (2 CFR 200.512(b)(2)). Such a '
+  'report is suppressed: the other columns but report_id are then null without Tribal access.';
 comment on column api_v1_1_0.general.data_source is
   E'Data source\n'
   'Where the report was submitted: "GSAFAC", the clearinghouse of the General Services '

@@ -1,0 +1,18 @@
+import { timeZone } from "../service/timetable.ts";
+
+const number = new Intl.NumberFormat("en-US");
+const day = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });
+const time = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeStyle: "short", timeZone });
+
+export const formatNumber = (value: number): string => number.format(value);
+export const formatMoney = (dollars: number): string =>
+  `${dollars < 0 ? "-" : ""}$${number.format(Math.abs(dollars))}`;
+/** A date without a time, such as 2026-01-31. */
+export const formatDay = (date: string): string => day.format(new Date(date));
+export const formatTime = (date: Date): string => `${time.format(date)} Eastern`;
+
+export function formatSize(bytes: number): string {
+  const [size, unit] =
+    bytes < 1e6 ? [bytes / 1e3, "KB"] : bytes < 1e9 ? [bytes / 1e6, "MB"] : [bytes / 1e9, "GB"];
+  return `${size.toFixed(1)} ${unit}`;
+}

@@ -1,0 +1,28 @@
+/** HTML that may be sent as it is. Only `html` makes it. */
+export interface Html {
+  readonly html: string;
+}
+
+/** What a template may hold. Strings are escaped; false, null and undefined leave nothing. */
+export type Content = Html | string | number | false | null | undefined | readonly Content[];
+
+/** Writes HTML. Every value is escaped, in text and in quoted attributes, unless it is HTML itself. */
+export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
+  return { html: String.raw({ raw: parts }, ...values.map(write)) };
+}
+
+function write(content: Content): string {
+  if (content === false || content === null || content === undefined) return "";
+  if (typeof content === "number") return String(content);
+  if (typeof content === "string")
+    return content.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+  return "html" in content ? content.html : content.map(write).join("");
+}
+
+const escapes: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};

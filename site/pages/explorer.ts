@@ -1,0 +1,32 @@
+import type { ClientSettings } from "../client-settings.ts";
+import { html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import { writeDocument } from "./layout.ts";
+
+/** Build a request, send it from the browser, read the answer, and take it along. */
+export function writeExplorer(context: PageContext): string {
+  const { config, description, hasPublicData } = context;
+  const settings: ClientSettings | undefined =
+    description === undefined ? undefined : { apiUrl: config.apiUrl, description, hasPublicData };
+  return writeDocument(context, {
+    path: "/explorer",
+    title: "Explorer",
+    description:
+      "Build a request to the Single Audit API, send it from the browser, and copy it as a command.",
+    scripts: ["explorer.js"],
+    preload: description,
+    body: html`<div class="page">
+<div class="wrap">
+  <h1>Explorer</h1>
+  ${
+    settings === undefined &&
+    html`<p class="notice notice--error">The database did not answer, so the tables are unknown. Reload this page in a
+      minute.</p>`
+  }
+  <noscript><p class="notice">This page needs JavaScript. Without it, use the <a href="/reference">reference</a>: it has
+    every table and column, and a command for each table.</p></noscript>
+</div>
+${settings && html`<div id="explorer" data-settings="${JSON.stringify(settings)}"></div>`}
+</div>`,
+  });
+}

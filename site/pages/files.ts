@@ -1,0 +1,121 @@
+import { formatNumber, formatSize, formatTime } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import { command, copyButton, table, writeDocument } from "./layout.ts";
+
+/** A file of the live data set, as the manifest lists it. */
+interface BulkFile {
+  name: string;
+  table: string;
+  audit_year: string | null;
+  format: string;
+  rows: number;
+  bytes: number;
+  sha256: string;
+}
+
+export interface Manifest {
+  data_set: string;
+  published_at: string;
+  files: BulkFile[];
+}
+
+/** All data as files: what there is, how large it is, and commands that open it. */
+export function writeFiles(context: PageContext, manifest: Manifest | undefined): string {
+  return writeDocument(context, {
+    path: "/files",
+    title: "Files",
+    description: "All public Single Audit data as files, CSV and Parquet, with sizes and checksums.",
+    body: html`<div class="wrap page">
+<h1>Files</h1>
+${
+  manifest === undefined
+    ? html`<p class="notice">There are no files now. Reload this page in a minute.</p>`
+    : listFiles(context, manifest)
+}
+</div>`,
+  });
+}
+
+function listFiles(
+  { appUrl, facts }: PageContext,
+  { data_set: dataSet, published_at: published, files }: Manifest,
+): Html {
+  const titles = new Map(facts?.api[0]?.tables.map(({ name, title }) => [name, title]));
+  const years = [...new Set(files.map((file) => file.audit_year))]
+    .filter((year) => year !== null)
+    .sort()
+    .reverse();
+  const ofYear = (year: string | null) => files.filter((file) => file.audit_year === year);
+  const general = files.find((file) => file.table === "general" && file.audit_year === null);
+  const stubs = (general?.rows ?? 0) - (facts?.data_set?.rows.general ?? 0);
+  return html`<p class="lead">All public rows, without a key. Data set <code class="id">${dataSet}</code>, published
+  <time datetime="${published}">${formatTime(new Date(published))}</time>.</p>
+<section aria-labelledby="tables"><h2 id="tables">Whole tables</h2>
+${listTables("Files of whole tables", ofYear(null), titles)}
+${
+  stubs > 0 &&
+  html`<p>${formatNumber(stubs)} rows of <code>general</code> stand for suppressed submissions. They have a report ID and
+  <code>is_public = false</code>, and nothing else.</p>`
+}</section>
+<section aria-labelledby="years"><h2 id="years">By audit year</h2>
+${years.map(
+  (year) => html`<details><summary>${year}</summary>
+${listTables(`Files of audit year ${year}`, ofYear(year), titles)}</details>`,
+)}</section>
+<section aria-labelledby="open"><h2 id="open">Open a file</h2>
+<p>Parquet files keep the types of the columns. DuckDB, pandas with pyarrow, Polars, R with arrow, Power BI and Tableau read
+  them. In a CSV file, read every column as text first: otherwise <code>043015799</code> becomes a number and loses its
+  zero.</p>
+${Object.entries(describeCommands(`${appUrl}/public-data/`)).map(
+  ([name, text]) => html`<h3>${name}</h3>${command(`Command for ${name}`, text)}`,
+)}</section>
+<section aria-labelledby="more"><h2 id="more">For programs</h2>
+<p><a href="/public-data/manifest.json">manifest.json</a> lists the files, describes every column (JSON Table Schema), and
+  names the reports that each publication added, changed and removed. <a href="/openapi.json">openapi.json</a> describes the
+  service.</p></section>`;
+}
+
+/** Commands that open a file with the right types. Tests run them where the language is installed. */
+export function describeCommands(base: string): Record<string, string> {
+  return {
+    DuckDB: `duckdb -c "select auditee_state, sum(total_amount_expended) from '${base}general.parquet' group by all"`,
+    "Python, Parquet": `python3 -c "
+import pandas
+general = pandas.read_parquet('${base}general.parquet')
+print(general[['report_id', 'auditee_name', 'auditee_ein', 'total_amount_expended']])"`,
+    "Python, CSV": `python3 -c "
+import pandas
+general = pandas.read_csv('${base}general.csv.gz', dtype='string')
+general['total_amount_expended'] = pandas.to_numeric(general['total_amount_expended'])
+print(general[['report_id', 'auditee_name', 'auditee_ein', 'total_amount_expended']])"`,
+    R: `Rscript -e '
+download.file("${base}general.csv.gz", "general.csv.gz", mode = "wb")
+general <- read.csv("general.csv.gz", colClasses = "character", na.strings = "")
+general$total_amount_expended <- as.numeric(general$total_amount_expended)
+str(general[c("report_id", "auditee_name", "auditee_ein", "total_amount_expended")])'`,
+  };
+}
+
+function listTables(caption: string, files: BulkFile[], titles: ReadonlyMap<string, string>): Html {
+  const formats = [...new Set(files.map(({ format }) => format))];
+  const rows = [...new Set(files.map((file) => file.table))].map((name) => {
+    const own = files.filter((file) => file.table === name);
+    const link = (format: string): Content => {
+      const file = own.find((each) => each.format === format);
+      return (
+        file &&
+        html`<a href="/public-data/${file.name}">${file.name}</a> ${formatSize(file.bytes)}
+        <span class="digest"><code>${file.sha256.slice(0, 12)}…</code>
+        ${copyButton(`Copy SHA-256 of ${file.name}`, file.sha256, "Copy SHA-256")}</span>`
+      );
+    };
+    return { cells: [titles.get(name) ?? name, formatNumber(own[0]?.rows ?? 0), ...formats.map(link)] };
+  });
+  const headings = [
+    "Table",
+    { text: "Rows", isNumber: true },
+    ...formats.map((format) => (format === "csv" ? "CSV, gzip" : "Parquet")),
+  ];
+  return table(caption, headings, rows);
+}

@@ -1,0 +1,123 @@
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%231a4480'/%3E%3Cpath d='M4 12V8m4 4V4m4 8V6' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
+
+export interface Page {
+  /** The path in the navigation, if the page is there. */
+  path?: string;
+  title: string;
+  description: string;
+  /** Scripts besides the one that every page has. */
+  scripts?: string[];
+  /** A file that a script fetches. */
+  preload?: string | undefined;
+  body: Content;
+}
+
+/** Writes a whole document: the page's content with the header and footer that all pages share. */
+export function writeDocument({ config, hasPublicData, locate }: PageContext, page: Page): string {
+  const links = [
+    ["/", "Overview"],
+    ["/explorer", "Explorer"],
+    ["/totals", "Totals"],
+    ["/reference", "Reference"],
+    ...(hasPublicData ? [["/files", "Files"]] : []),
+  ];
+  const name = "Single Audit API";
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${page.title === name ? name : `${page.title} – ${name}`}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="description" content="${page.description}">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${locate("site.css")}">
+${page.preload && html`<link rel="preload" as="fetch" href="${page.preload}" crossorigin="anonymous">`}
+${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module" src="${locate(script)}"></script>`)}
+</head>
+<body>
+<a class="skip-link" href="#main">Skip to main content</a>
+<header class="site-header">
+  <div class="wrap">
+    <a class="site-name" href="/">${name}</a>
+    <nav aria-label="Pages">
+      <ul>${links.map(
+        ([path, text]) =>
+          html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
+      )}</ul>
+    </nav>
+  </div>
+</header>
+<main id="main" tabindex="-1">${page.body}</main>
+<footer class="site-footer">
+  <div class="wrap">
+    <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads
+      nothing from other hosts.</p>
+    <ul>
+      ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
+      <li><a href="/openapi.json">OpenAPI</a></li>
+      <li><a href="/.well-known/security.txt">Report a vulnerability</a></li>
+    </ul>
+  </div>
+</footer>
+</body>
+</html>`;
+  return document.html;
+}
+
+/** Content that may be wider than its place. It scrolls there, by keyboard too. */
+export function scroll(label: string, body: Content, kind = ""): Html {
+  return html`<div class="scroll ${kind}" role="group" aria-label="${label}" tabindex="0">${body}</div>`;
+}
+
+/** A button that copies a text, or the command before it. It is hidden without JavaScript. */
+export function copyButton(label: string, text = "", name = "Copy"): Html {
+  return html`<button type="button" class="small plain needs-script" aria-label="${label}" data-copy="${text}"
+    >${name}</button> <span role="status" class="hint copied"></span>`;
+}
+
+/** A command, and a button that copies it. */
+export function command(label: string, text: string): Html {
+  const code = scroll(label, html`<pre><code>${text}</code></pre>`, "code wrapped");
+  return html`<div class="command">${code}${copyButton(`Copy: ${label}`)}</div>`;
+}
+
+export interface Heading {
+  text: string;
+  /** Numbers stand to the right. */
+  isNumber?: boolean;
+  /** The address that sorts by this column. */
+  link?: string;
+  /** Whether the rows are sorted by it, largest first or smallest first. */
+  sorted?: "descending" | "ascending" | false;
+}
+
+/** A table. The first cell of each row is its heading. On narrow screens each row becomes a list, unless it is `wide`. */
+export function table(
+  caption: string,
+  headings: (Heading | string)[],
+  rows: { id?: string; isMarked?: boolean; cells: Content[] }[],
+  kind: "stacked" | "wide" = "stacked",
+): Html {
+  const columns = headings.map((heading) => (typeof heading === "string" ? { text: heading } : heading));
+  const alignment = (index: number) => columns[index]?.isNumber && html` class="number"`;
+  const label = (index: number) => html` data-label="${columns[index]?.text}"`;
+  return html`<table class="${kind}">
+<caption class="visually-hidden">${caption}</caption>
+<thead><tr>${columns.map(
+    ({ text, link, sorted }, index) =>
+      html`<th scope="col"${alignment(index)}${sorted && html` aria-sort="${sorted}"`}>${link ? html`<a href="${link}">${text}</a>` : text}</th>`,
+  )}</tr></thead>
+<tbody>${rows.map(
+    ({ id, isMarked, cells: [first, ...rest] }) =>
+      html`<tr${id && html` id="${id}"`}${isMarked && html` class="marked"`}><th scope="row">${first}</th>${rest.map(
+        (cell, index) => html`<td${alignment(index + 1)}${label(index + 1)}>${cell}</td>`,
+      )}</tr>
+`,
+  )}</tbody>
+</table>`;
+}

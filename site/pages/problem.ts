@@ -1,0 +1,30 @@
+import { html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import { writeDocument } from "./layout.ts";
+
+export interface Problem {
+  status: number;
+  body: { message: string; details?: string | null; hint?: string | null };
+}
+
+/** An error, for people: what happened, what to do, where to go. */
+export function writeProblem(
+  context: PageContext,
+  { status, body: { message, details, hint } }: Problem,
+): string {
+  return writeDocument(context, {
+    title: message.replace(/\.$/, ""),
+    description: message,
+    body: html`<div class="wrap page">
+<p class="hint">Status ${status}</p>
+<h1>${message}</h1>
+${details && html`<p>${details}</p>`}
+${hint && html`<p>${hint}</p>`}
+<ul>
+  <li><a href="/">Overview</a>: search for an audit, get a key, and <a href="/#errors">see what errors mean</a></li>
+  <li><a href="/explorer">Explorer</a>: find reports and download them</li>
+  <li><a href="/reference">Reference</a>: every table and column</li>
+</ul>
+</div>`,
+  });
+}

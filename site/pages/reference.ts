@@ -1,0 +1,112 @@
+import type { ServedFunction, Table, VersionDescription } from "../api-description.ts";
+import { isAdmin } from "../client-settings.ts";
+import { chooseExample, describeRequest, linkToExplorer } from "../example-request.ts";
+import { type Html, html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import { writeSnippet } from "../request-snippets.ts";
+import type { ServiceFacts } from "../service-facts.ts";
+import { writeTarget } from "../write-target.ts";
+import { command, table, writeDocument } from "./layout.ts";
+
+/** Every table and column of a version, and the functions for Tribal keys. */
+export function writeReference(context: PageContext): string {
+  const { facts } = context;
+  return writeDocument(context, {
+    path: "/reference",
+    title: "Reference",
+    description: "Every table and column of the Single Audit API, with requests to copy.",
+    scripts: ["reference.js"],
+    body: html`<div class="wrap page">
+<h1>Reference</h1>
+${
+  facts === undefined
+    ? html`<p class="notice notice--error">The database did not answer, so the tables are unknown. Reload this page in a
+        minute.</p>`
+    : [writeTables(context, facts.api), writeVersions(facts.versions)]
+}
+</div>`,
+  });
+}
+
+function writeTables({ asked, config: { apiUrl } }: PageContext, api: VersionDescription[]): Html {
+  const versions = api.filter((each) => !isAdmin(each));
+  const shown = versions.find(({ schema }) => schema === asked.version) ?? versions[0];
+  const tables = shown?.tables ?? [];
+  const schema = shown?.schema ?? "";
+  const columns = tables.reduce((sum, each) => sum + each.columns.length, 0);
+  return html`<div id="reference">
+<p class="lead">Every table and column of <code>${schema}</code>, as the database describes them.
+  <a href="#versions">How long it is served</a></p>
+${
+  versions.length > 1 &&
+  html`<nav aria-label="Versions"><ul class="choices">${versions.map(
+    (each) =>
+      html`<li><a href="/reference?version=${each.schema}"${each === shown && html` aria-current="page"`}>${each.schema}</a></li>`,
+  )}</ul></nav>`
+}
+<div class="field needs-script">
+  <label for="search">Search tables and columns</label>
+  <input id="search" type="search" autocomplete="off" aria-describedby="found">
+</div>
+<p role="status" id="found">${columns} columns in ${tables.length} tables</p>
+<nav aria-label="Tables" class="brief"><ul class="toc">
+  ${tables.map(({ name }) => html`<li><a href="#${name}"><code>${name}</code></a></li>`)}
+</ul></nav>
+${tables.map((each) => describeTable(each, { apiUrl, schema }))}
+${api.filter(isAdmin).map(
+  (admin) => html`<section class="brief" aria-labelledby="${admin.schema}-heading">
+<h2 id="${admin.schema}-heading">${admin.title}</h2>
+<p><code>${admin.schema}</code>: ${admin.description}</p>
+${admin.functions.map(describeFunction)}</section>`,
+)}
+</div>`;
+}
+
+function describeTable(
+  { name, title, description, columns, key }: Table,
+  target: { apiUrl: string; schema: string },
+): Html {
+  const example = chooseExample({ name, columns, key });
+  const rows = columns.map((column) => ({
+    id: `${name}.${column.name}`,
+    cells: [
+      html`${column.label} <a href="#${name}.${column.name}"><code>${column.name}</code></a>`,
+      column.type,
+      column.description,
+    ],
+  }));
+  return html`<section class="reference-table" id="${name}" aria-labelledby="${name}-heading">
+<h2 id="${name}-heading"><a href="#${name}"><code>${name}</code></a> <span>${title}</span></h2>
+<p class="description brief">${description}</p>
+<details><summary>Example request<span class="visually-hidden"> for ${name}</span></summary>
+${command(`Example request for ${name}`, writeSnippet("curl", describeRequest(target, writeTarget(example))))}</details>
+<p><a href="${linkToExplorer(target.schema, example)}">Open <code>${name}</code> in the explorer</a></p>
+${table(`Columns of ${name}`, ["Column", "Type", "Description"], rows)}</section>`;
+}
+
+function describeFunction({ name, title, description, parameters }: ServedFunction): Html {
+  return html`<section id="${name}" aria-labelledby="${name}-heading">
+<h3 id="${name}-heading"><code>POST /rpc/${name}</code> <span>${title}</span></h3>
+<p>${description}</p>
+<ul>${parameters.map((parameter) => html`<li><code>${parameter.name}</code> (${parameter.type})</li>`)}</ul>
+<p><a href="/#tribal">The three steps, with commands</a></p></section>`;
+}
+
+/** How long each version is served. */
+function writeVersions(versions: ServiceFacts["versions"]): Html {
+  const day = (date: Date | null) => date?.toISOString().slice(0, 10) ?? "none announced";
+  const rows = versions.map((version) => ({
+    cells: [
+      html`<code>${version.schema}</code>${isAdmin(version) && html` <span class="hint">needs a Tribal key</span>`}`,
+      html`${day(version.deprecated_at)}${
+        version.link !== null &&
+        html` <a href="${version.link}">How to move on<span class="visually-hidden"> from ${version.schema}</span></a>`
+      }`,
+      day(version.sunset_at),
+    ],
+  }));
+  return html`<section aria-labelledby="versions"><h2 id="versions">Versions</h2>
+<p>Name a version in <code>accept-profile</code>. Without one, the oldest answers: <code>${versions[0]?.schema}</code>.</p>
+${table("Served versions, their deprecation and sunset", ["Version", "Deprecated from", "Served until at least"], rows)}
+</section>`;
+}
