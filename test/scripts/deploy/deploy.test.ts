@@ -1,264 +1,212 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { connect } from "../../../service/connect.ts";
 import {
+  createDeployedDatabase,
   createScratchDatabase,
-  useDeployedDatabase,
+  type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
-import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import {
   addedColumn,
   type Copy,
   copyRepository,
   describeView,
-  findKeyId,
-  forgetPromises,
   queryOn,
+  readAll,
   readApiCatalog,
   run,
   viewColumns,
   viewFile,
 } from "./support.ts";
 
-const database = useDeployedDatabase();
-const other = useOtherServer();
-let service: ScratchService;
-let key: string;
-let copy: Copy;
-const copies: Copy[] = [];
-const makeCopy = async () => {
-  copy = await copyRepository();
-  copies.push(copy);
-  return copy;
-};
-const deploy = (...args: string[]) =>
-  run(runDeploy, args, { DATABASE_URL: database.url, SCRATCH_URL: other.url });
-const read = (path: string, headers = {}) => service.request(path, key, { headers });
-const hasColumn = async (name: string) =>
-  (await read(`/additional_eins?select=${name}&limit=1`)).status === 200;
+// Each test has a deployed database and a copy of db of its own.
 
-beforeAll(async () => {
-  service = await startScratchService(database.url);
-  key = await findKeyId(database.url);
-});
-afterAll(async () => {
-  await service.stop();
+const other = useOtherServer();
+let database: ScratchDatabase;
+let copy: Copy;
+beforeEach(async () => {
+  database = await createDeployedDatabase();
+  copy = await copyRepository();
 });
 afterEach(async () => {
-  await forgetPromises(database.url);
-  await deployDatabase(database.url, {}, { acceptsDrift: () => true });
-  for (const one of copies.splice(0)) await one.dispose();
+  await copy.dispose();
+  await database.drop();
 });
 
+const deployWith = (env: Record<string, string>, ...args: string[]) =>
+  run(runDeploy, ["--directory", copy.directory, ...args], {
+    DATABASE_URL: database.url,
+    SCRATCH_URL: other.url,
+    ...env,
+  });
+const deploy = (...args: string[]) => deployWith({}, ...args);
+const query = (sql: string) => queryOn(database.url, sql);
+const has = async (name: string) =>
+  (await query(`select to_regclass('${name}') is not null as found`))[0]?.found;
+const migration = "migrations/20991231000000000_step.sql";
+const migrate = (sql: string, head = "-- Lock level: none.") => copy.write(migration, `${head}\n${sql};\n`);
+const addColumn = () => copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+
 describe("db:deploy", () => {
-  it("changes nothing when run again, and says so", async () => {
-    const before = await readApiCatalog(database.url);
+  it("changes nothing when run again, and says so; so does the plan", async () => {
+    const before = await readAll(database.url);
     const { code, output } = await run("db-deploy", [], { DATABASE_URL: database.url });
     expect([code, output]).toEqual([0, "The API schemas are up to date.\nNothing to do.\n"]);
-    expect(await readApiCatalog(database.url)).toBe(before);
+    const plan = await deploy("--plan");
+    expect([plan.code, plan.output]).toEqual([
+      0,
+      expect.stringMatching(/^Nothing to do: the database is in the state of db\/\.\nPlan \w{16}\n$/),
+    ]);
+    expect(await readAll(database.url)).toEqual(before);
   });
 
-  it("deploys on an empty database that does not answer yet", async () => {
+  it("deploys to an empty database, and waits for one that is down", async () => {
     const empty = await createScratchDatabase();
-    try {
-      const url = new URL(empty.url);
-      const env = {
-        PGHOST: url.hostname,
-        PGPORT: url.port,
-        PGUSER: url.username,
-        PGDATABASE: url.pathname.slice(1),
-        SCRATCH_URL: other.url,
-      };
-      const plan = await run(runDeploy, ["--plan"], { ...env, PGPASSWORD: url.password });
-      expect(plan.code).toBe(3);
-      expect(plan.output).toContain("Migration 20261121200100000_create_roles would run:");
-      const { code, output } = await run(runDeploy, ["--json"], { ...env, PGPASSWORD: url.password });
-      expect(code).toBe(0);
-      expect(JSON.parse(output)).toMatchObject({ apiSchemasChanged: true });
-      expect(JSON.parse(output).migrations.length).toBeGreaterThan(4);
-    } finally {
-      await empty.drop();
-    }
+    const url = new URL(empty.url);
+    const env = {
+      DATABASE_URL: "",
+      PGHOST: url.hostname,
+      PGPORT: url.port,
+      PGUSER: url.username,
+      PGPASSWORD: url.password,
+      PGDATABASE: url.pathname.slice(1),
+    };
+    const plan = await deployWith(env, "--plan");
+    expect([plan.code, plan.output]).toEqual([3, expect.stringContaining("create_roles would run:")]);
+    const { code, output } = await deployWith(env, "--json");
+    expect([code, JSON.parse(output).apiSchemasChanged]).toEqual([0, true]);
+    await empty.drop();
     const start = Date.now();
-    const away = await run(runDeploy, ["--wait", "2s"], {
-      DATABASE_URL: "postgres://postgres@127.0.0.1:1/x",
-    });
-    expect([away.code, Date.now() - start > 2000]).toEqual([1, true]);
-    expect(away.output).toContain("ECONNREFUSED");
+    const down = await deployWith({ DATABASE_URL: "postgres://postgres@127.0.0.1:1/x" }, "--wait", "1s");
+    expect([down.code, down.output]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
+    expect(Date.now() - start).toBeGreaterThan(1000);
   });
 
-  it("leaves the old API served when a file has an error, and says where", async () => {
-    await makeCopy();
-    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+  it("keeps the old API if a file has an error, says where, and sets no password", async () => {
+    await addColumn();
     await copy.edit("api/api_v1_1_0/resubmission.sql", (text) =>
       text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
     );
     const before = await readApiCatalog(database.url);
-    const { code, output } = await deploy("--directory", copy.directory);
+    const { code, output } = await deployWith({ PUBLISHER_PASSWORD: "secret" });
     expect(code).toBe(1);
-    expect(output).toContain(
-      "db/api/api_v1_1_0/resubmission.sql:8:3: column resubmission.audit_yeer does not exist",
-    );
-    expect(output).toContain("    8 |   resubmission.audit_yeer,");
+    expect(output).toMatch(/resubmission\.sql:\d+:3: column resubmission\.audit_yeer does not exist/);
+    expect(output).toMatch(/ \d+ \| {3}resubmission\.audit_yeer,\n {6}\| {3}\^/);
     expect(output).toContain('hint: Perhaps you meant to reference the column "resubmission.audit_year".');
     expect(await readApiCatalog(database.url)).toBe(before);
-    expect(await hasColumn("additional_ein")).toBe(true);
-    expect(await hasColumn("other_id")).toBe(false);
-  });
-
-  it("says where a migration fails, and leaves nothing of it", async () => {
-    await makeCopy();
-    await copy.write(
-      "migrations/20991231000000000_fail.sql",
-      "-- Lock level: none.\ncreate table deployment.half ();\nselect 1 from deployment.no_such_table;\n",
-    );
-    const { code, output } = await deploy("--directory", copy.directory);
-    expect(code).toBe(1);
-    expect(output).toContain(
-      'db/migrations/20991231000000000_fail.sql:3:15: relation "deployment.no_such_table" does not exist',
-    );
-    expect(await queryOn(database.url, "select to_regclass('deployment.half') as half")).toEqual([
-      { half: null },
+    expect(await query("select rolpassword from pg_authid where rolname = 'publisher'")).toEqual([
+      { rolpassword: null },
     ]);
+    const fixed = await deployWith({ PUBLISHER_PASSWORD: "secret" }, "--directory", "db");
+    expect(fixed.output).toContain("Set the password of publisher.");
+    await query("alter role publisher password null");
   });
 
-  it("waits for another deployment, and then finds nothing to do", async () => {
-    await makeCopy();
-    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
-    const all = await Promise.all([1, 2, 3].map(() => deploy("--directory", copy.directory, "--json")));
-    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+  it("runs one of several at a time, and the others find nothing to do", async () => {
+    await addColumn();
+    const all = await Promise.all([1, 2, 3].map(() => deploy("--json")));
     const changed = all.map(({ output }) => JSON.parse(output.slice(output.indexOf("{"))).apiSchemasChanged);
     expect(changed.sort()).toEqual([false, false, true]);
-    expect(await hasColumn("other_id")).toBe(true);
   });
-});
 
-describe("a rollback of production", () => {
-  const checkout = (...args: string[]) => deploy("--promise", ...args);
-
-  it("takes an added column back with --roll-back, and says what clients lose", async () => {
-    expect((await checkout()).code).toBe(0);
-    await makeCopy();
-    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
-    await copy.write(
-      "migrations/20991231000000000_add.sql",
-      "-- Lock level: none.\ncreate table deployment.more ();\n",
+  it("says whom it waits for and how to end that, and waits no longer than --wait", async () => {
+    const holder = await connect(database.url, "db-deploy");
+    const { rows } = await holder.query(
+      "select pg_advisory_lock(hashtext('db-deploy')), pg_backend_pid() as pid",
     );
-    expect((await checkout("--directory", copy.directory)).code).toBe(0);
-    await expect.poll(() => hasColumn("other_id")).toBe(true);
+    const ending = `To end it: select pg_terminate_backend(${rows[0].pid})`;
+    const { code, output } = await deploy("--wait", "1s");
+    expect(code).toBe(1);
+    expect(output).toContain(
+      `Another deployment is running: process ${rows[0].pid} (db-deploy, as postgres, from `,
+    );
+    expect(output).toContain(ending);
+    expect(output).toContain(
+      "Nothing was deployed: another deployment was still running after 1 s (--wait).",
+    );
+    await holder.end();
+  });
 
-    // The files that were deployed before: an older checkout.
-    const older = await checkout();
-    expect([older.code, older.output]).toEqual([
+  it("deploys the approved plan, and refuses if the plan would be another now", async () => {
+    await addColumn();
+    const [, hash = ""] = /^Plan (\w+)$/m.exec((await deploy("--plan")).output) ?? [];
+    await query("create table access.notes ()");
+    const refused = await deploy("--plan-hash", hash, "--accept-drift");
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringContaining(`plan ${hash} was approved, and now`),
+    ]);
+    await query("drop table access.notes");
+    expect((await deploy("--plan-hash", hash)).code).toBe(0);
+    expect((await deploy("--plan-hash", hash)).code).toBe(1);
+  });
+
+  it("rolls production back, says what clients lose, and asks the newest leak check", async () => {
+    await addColumn();
+    await migrate("create table deployment.more ()");
+    await copy.edit("data_set/find_leaks.sql", (text) =>
+      text.replace("  -- Roles.\n", "  return query select 'newest' where false;\n  -- Roles.\n"),
+    );
+    expect((await deploy("--promise")).code).toBe(0);
+    const older = ["--promise", "--directory", "db"];
+    const refused = await deploy(...older);
+    expect([refused.code, refused.output]).toEqual([
       1,
       expect.stringContaining("This checkout is older than the database"),
     ]);
-    await queryOn(
-      database.url,
-      "delete from deployment.migrations where name like '2099%'; drop table deployment.more",
-    );
-    for (const more of [[], ["--plan"]]) {
-      const { code, output } = await checkout("--accept-drift", ...more);
-      expect([code, output]).toEqual([
-        1,
-        expect.stringContaining(
-          "This checkout would take away or change what clients were promised: api_v1_1_0: additional_eins.other_id was removed (",
-        ),
-      ]);
-    }
-    const back = await checkout("--roll-back", "--accept-drift");
+    const back = await deploy(...older, "--roll-back");
     expect([back.code, back.output]).toEqual([
       0,
       expect.stringContaining(
         "Clients lose what they were promised:\n  api_v1_1_0: additional_eins.other_id was removed",
       ),
     ]);
-    await expect.poll(() => hasColumn("other_id")).toBe(false);
-    expect((await checkout()).output).toContain("Nothing to do.");
-  });
-
-  it("may lack migrations that the database has had", async () => {
-    await makeCopy();
-    await copy.write(
-      "migrations/20991231000000000_add.sql",
-      "-- Lock level: none.\ncreate table deployment.more ();\n",
+    const [row] = await query(
+      "select prosrc like '%newest%' as is_newest from pg_proc where proname = 'find_leaks'",
     );
-    expect((await deploy("--directory", copy.directory)).code).toBe(0);
-    expect((await deploy()).code).toBe(1);
-    expect((await deploy("--roll-back")).code).toBe(0);
-    await queryOn(
-      database.url,
-      "delete from deployment.migrations where name like '2099%'; drop table deployment.more",
-    );
-    expect((await deploy("--accept-drift")).code).toBe(0);
-  });
-});
-
-describe("db:deploy --plan-hash", () => {
-  it("deploys the plan that was approved, and refuses when it would be another", async () => {
-    await makeCopy();
-    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
-    const { output } = await deploy("--plan", "--directory", copy.directory);
-    const [, hash = ""] = /^Plan (\w+)$/m.exec(output) ?? [];
-    await queryOn(database.url, "create table access.notes ()");
-    const refused = await deploy("--directory", copy.directory, "--plan-hash", hash, "--accept-drift");
-    expect([refused.code, refused.output]).toEqual([
-      1,
-      expect.stringContaining(`plan ${hash} was approved, and now`),
-    ]);
-    await queryOn(database.url, "drop table access.notes");
-    const deployed = await deploy("--directory", copy.directory, "--plan-hash", hash);
-    expect([deployed.code, deployed.output]).toEqual([0, expect.stringContaining("Rebuilt the API schemas")]);
-    expect((await deploy("--directory", copy.directory, "--plan-hash", hash)).code).toBe(1);
+    expect(row?.is_newest).toBe(true);
   });
 });
 
 describe("db:deploy --plan", () => {
-  it("exits 0 when there is nothing to do", async () => {
-    const { code, output } = await deploy("--plan");
-    expect([code, output]).toEqual([
-      0,
-      expect.stringMatching(/^Nothing to do: the database is in the state of db\/\.\nPlan \w{16}\n$/),
-    ]);
-  });
-
-  it("exits 3, prints what would change and changes nothing", async () => {
-    await makeCopy();
-    await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
-    await copy.write(
-      "migrations/20991231000000000_add.sql",
-      "-- Lock level: none.\ncreate table deployment.more ();\n",
+  it("prints what would change and what only the deployment can tell, and changes nothing", async () => {
+    await addColumn();
+    await migrate(
+      "create table deployment.more ();\ncreate unique index events_once on access.events (subject_id);\ndo $$ begin perform 1; end $$",
     );
-    const before = await readApiCatalog(database.url);
-    const { code, output } = await deploy("--plan", "--directory", copy.directory);
+    await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
+    const before = await readAll(database.url);
+    const { code, output } = await deployWith({ PUBLISHER_PASSWORD: "secret" }, "--plan");
     expect(code).toBe(3);
-    expect(output).toContain("Migration 20991231000000000_add would run:");
-    expect(output).toContain("    create table deployment.more ();");
-    expect(output).toContain("~ view api_v1_1_0.additional_eins");
-    const json = await deploy("--plan", "--json", "--directory", copy.directory);
-    expect(JSON.parse(json.output)).toMatchObject({
-      migrations: [{ name: "20991231000000000_add" }],
-      changes: expect.arrayContaining([
-        expect.objectContaining({ object: "view api_v1_1_0.additional_eins" }),
-      ]),
-    });
-    expect(await readApiCatalog(database.url)).toBe(before);
-    expect(await queryOn(database.url, "select to_regclass('deployment.more') as more")).toEqual([
-      { more: null },
+    for (const line of [
+      "Migration 20991231000000000_step would run:\n    -- Lock level: none.\n    create table deployment.more ();",
+      "~ view api_v1_1_0.additional_eins",
+      "+ column other_id: text",
+      "db/migrations/20991231000000000_step.sql:3: this statement fails if rows have equal values.",
+      "db/migrations/20991231000000000_step.sql:4: this statement may look at rows.",
+      "The password of publisher will be set.",
+      "db/data_set/check.sql has changed: it is in effect with the next refresh.",
+    ])
+      expect(output).toContain(line);
+    const json = JSON.parse((await deploy("--plan", "--json")).output);
+    expect(json.migrations).toMatchObject([{ name: "20991231000000000_step" }]);
+    expect(await readAll(database.url)).toEqual(before);
+    const done = await deploy();
+    expect(done.output).toContain("db/data_set/check.sql has changed");
+    expect((await deploy("--plan")).code).toBe(0);
+  });
+
+  it("cannot change the roles of the server that it plans for", async () => {
+    const { code, output } = await deployWith({ SCRATCH_URL: database.url }, "--plan");
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining("SCRATCH_URL names the server that the plan is for"),
     ]);
   });
 
-  it("cannot be made to change the roles of the server that it plans for", async () => {
-    const { code, output } = await run(runDeploy, ["--plan"], {
-      DATABASE_URL: database.url,
-      SCRATCH_URL: database.url,
-    });
-    expect([code, output.includes("SCRATCH_URL names the server that the plan is for")]).toEqual([1, true]);
-  });
-
-  it("says which columns the published data set lacks", async () => {
-    await makeCopy();
+  it("names the columns that the published data set lacks", async () => {
     await copy.edit("data_set/staging.sql", (text) =>
       text.replace(
         "  is_secondary_auditors text\n",
@@ -274,22 +222,142 @@ describe("db:deploy --plan", () => {
     await copy.edit("api/api_v1_1_0/general.sql", (text) =>
       text
         .replace(
-          "  general.is_secondary_auditors\n",
-          "  general.is_secondary_auditors,\n  general.auditee_county\n",
+          "general.is_secondary_auditors\n",
+          "general.is_secondary_auditors,\n  general.auditee_county\n",
         )
         .concat("comment on column api_v1_1_0.general.auditee_county is 'County.';\n"),
     );
-    const { code, output } = await deploy("--plan", "--directory", copy.directory);
-    expect(code).toBe(1);
-    expect(output).toContain("view api_v1_1_0.general reads dissemination.general.auditee_county: text");
+    const { code, output } = await deploy("--plan");
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining("view api_v1_1_0.general reads dissemination.general.auditee_county: text"),
+    ]);
+  });
+});
+
+describe("the plan and the deployment refuse the same:", () => {
+  const refusals: [name: string, prepare: () => Promise<unknown>, ...lines: string[]][] = [
+    [
+      "an edited migration",
+      () => copy.edit("migrations/20261121200500000_create_tiers.sql", (text) => `${text}-- More.\n`),
+      "These migrations were edited after this database ran them:\n  db/migrations/20261121200500000_create_tiers.sql\n",
+    ],
+    [
+      "a migration of another history",
+      () =>
+        query(
+          "update deployment.migrations set name = '20200101000000000_other' where name like '%create_roles'",
+        ),
+      "This database ran migrations that db/migrations does not have:\n  20200101000000000_other\n",
+      "start with an empty database:\n  The stack of npm start: npm start -- --fresh",
+    ],
+    [
+      "an older checkout",
+      () => query("insert into deployment.migrations (name, sha256) values ('20990101000000000_later', 'x')"),
+      "20990101000000000_later\nNothing was changed. This checkout is older than the database.",
+    ],
+    [
+      "a migration that is dated too early",
+      () => copy.write("migrations/20200101000000000_early.sql", "-- Lock level: none.\nselect 1;\n"),
+      "are dated before the last one that this database ran,",
+      "git mv db/migrations/20200101000000000_early.sql db/migrations/20",
+    ],
+    [
+      "a commit",
+      () => migrate("create table deployment.half ();\ncommit"),
+      "20991231000000000_step.sql:3:1: ",
+      "The deployment runs this file inside its own transaction",
+    ],
+    ["another role", () => migrate("select 1;\nset role publisher"), "step.sql: role is left changed"],
+    [
+      "an error, with its place",
+      () => migrate("create table deployment.half ();\nselect 1 from deployment.no_such_table"),
+      '20991231000000000_step.sql:3:15: relation "deployment.no_such_table" does not exist',
+    ],
+    [
+      "a statement that needs no transaction",
+      () => migrate("create index concurrently x on access.downloads (report_id)"),
+      "step.sql:2:1: CREATE INDEX CONCURRENTLY",
+      "in its first line: -- No transaction: <why>",
+    ],
+    [
+      "an API schema that another role made",
+      () => query("create schema api_v1_2_0").then(() => copy.copyVersion("v1_1_0", "v1_2_0")),
+      "schema api_v1_2_0, which belongs to postgres",
+    ],
+    [
+      "a table in an API schema, and a view that depends on the API",
+      () =>
+        query(
+          "create table api_v1_1_0.notes (); create schema reports; create view reports.names as table api_v1_1_0.general",
+        ),
+      "table api_v1_1_0.notes\n  view reports.names, which depends on the API\n",
+    ],
+  ];
+  it.each(refusals)("%s", async (_name, prepare, ...lines) => {
+    await prepare();
+    // A rebuild of the API would come next.
+    await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}-- More.\n`);
+    for (const args of [["--plan"], ["--accept-drift"]]) {
+      const { code, output } = await deploy(...args);
+      expect(code).toBe(1);
+      for (const line of lines) expect(output).toContain(line);
+    }
+    expect(await has("deployment.half")).toBe(false);
   });
 
-  it("exits 1 when the deployment would be refused", async () => {
-    await deploy("--promise");
-    await makeCopy();
-    await copy.write(viewFile, describeView(viewColumns.filter((name) => name !== "audit_year")));
-    const { code, output } = await deploy("--plan", "--directory", copy.directory);
-    expect(code).toBe(1);
-    expect(output).toContain("additional_eins.audit_year was removed");
+  it("an index that was created by hand", async () => {
+    await migrate("create index by_hand on access.downloads (report_id)");
+    await query("create index by_hand on access.downloads (report_id)");
+    const plan = await deploy("--plan");
+    expect([plan.code, plan.output]).toEqual([
+      1,
+      expect.stringContaining(
+        "table access.downloads: CREATE INDEX by_hand, which db/migrations/20991231000000000_step.sql creates",
+      ),
+    ]);
+    const done = await deploy("--accept-drift");
+    expect([done.code, done.output]).toEqual([1, expect.stringContaining("already exists")]);
+  });
+});
+
+describe("a migration without a transaction", () => {
+  const run =
+    "create table access.beside ();\ncreate unique index concurrently once on access.downloads (report_id)";
+  const head = "-- No transaction: create index concurrently has several of its own.\n-- Lock level: none.";
+
+  it("runs once, and what it sets does not last", async () => {
+    await migrate(`${run};\nset maintenance_work_mem = '65MB'`, head);
+    await copy.write("migrations/20991231000000001_after.sql", "-- Lock level: none.\nselect 1;\n");
+    expect((await deploy()).code).toBe(0);
+    expect((await deploy()).output).toContain("Nothing to do.");
+  });
+
+  it("says what is half done and how to undo it, until it is undone", async () => {
+    await query("alter table access.downloads drop constraint if exists x");
+    await migrate(
+      "create table access.beside (id int);\ninsert into access.beside values (1), (1);\ncreate unique index concurrently once on access.beside (id)",
+      head,
+    );
+    const failed = await deploy();
+    expect([failed.code, failed.output]).toEqual([
+      1,
+      expect.stringContaining('step.sql:5:1: could not create unique index "once"'),
+    ]);
+    expect(failed.output).toContain("its first 2 statements stay done");
+    for (const args of [["--plan"], ["--accept-drift"]])
+      expect((await deploy(...args)).output).toContain("drop index concurrently access.once;");
+    await query("drop table access.beside");
+    await migrate(run, head);
+    expect((await deploy("--accept-drift")).code).toBe(0);
+  });
+});
+
+it("a deployment of the same files in process says that nothing changed", async () => {
+  expect(await deployDatabase(database.url)).toEqual({
+    migrations: [],
+    apiSchemasChanged: false,
+    changes: [],
+    definitions: [],
   });
 });
