@@ -3,7 +3,7 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgrestSingleResponse } from "@supabase/postgrest-js";
-// Written by npm run db:types. Copy it too, or leave it out: rows are untyped then.
+// Written by npm run db:check -- --write. Copy it too, or leave it out: rows are untyped then.
 import type { Database } from "../db/contracts/types.ts";
 
 export const {

@@ -3,7 +3,7 @@
 
 import { type FileHandle, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
-// Written by npm run db:types. Copy it too, or leave it out: rows are untyped then.
+// Written by npm run db:check -- --write. Copy it too, or leave it out: rows are untyped then.
 import type { Database } from "../db/contracts/types.ts";
 import {
   apiKey,

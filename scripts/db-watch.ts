@@ -1,16 +1,24 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
+import type { Client } from "pg";
 import { connect } from "../service/connect.ts";
 import { describeError } from "../service/describe-error.ts";
-import { describeChanges } from "./deploy/catalog.ts";
-import { repositoryDirectory } from "./deploy/deploy-database.ts";
-import { type Saved, watchApi } from "./deploy/watch-api.ts";
+import { compareCatalogs, describeChanges, readCatalog } from "./deploy/catalog.ts";
+import { listChanged, rebuildApi, repositoryDirectory } from "./deploy/deploy-database.ts";
+import { recordFingerprint } from "./deploy/deployed.ts";
+import { type DatabaseFiles, readFiles } from "./deploy/read-files.ts";
+import { runTransaction } from "./sql/run-transaction.ts";
 import { keepSession, lockDeployment } from "./sql/session.ts";
 import type { StackFacts } from "./stack/start-stack.ts";
 
-const { directory } = new Command("npm run db:watch --")
+const pollMilliseconds = 100;
+/** Editors write a file in several steps. */
+const settleMilliseconds = 30;
+
+const options = new Command("npm run db:watch --")
   .description(
     "Applies db/api to the stack that runs on this machine whenever a file is saved, and says what changed and how to see it. Ctrl-C ends it.",
   )
@@ -22,67 +30,91 @@ const { directory } = new Command("npm run db:watch --")
 Environment:
   STACK_DIRECTORY   where the running stack keeps its stack.json (.stack)
 
-Exit status: 0 ended by Ctrl-C, 1 no stack runs, or its database has gone away.`,
+Exit status: 0 ended by Ctrl-C, 1 no stack is running, or its database is gone.`,
   )
   .parse()
   .opts<{ directory: string }>();
 
+const directory = path.resolve(options.directory);
 const print = (text: string) => void process.stdout.write(`${text}\n`);
-const factsFile = path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json");
+const factsFile = path.resolve(process.env.STACK_DIRECTORY || ".stack", "stack.json");
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 
 try {
-  const facts = await readFacts(factsFile);
+  const text = await readFile(factsFile, "utf8").catch((cause) => {
+    throw new Error(`No stack is running: there is no ${factsFile}. Start one with npm start.`, { cause });
+  });
+  const facts: StackFacts = JSON.parse(text);
   const client = await connect(facts.database_url, "db-watch");
   await keepSession(client);
   await lockDeployment(client, print);
-  const { rows } = await client.query("select source from publication.data_sets where state = 'live'");
-  print(describeWatch());
-  await watchApi(client, path.resolve(directory), stop.signal, (saved) =>
-    print(describeSaved(saved, facts, rows[0]?.source)),
-  );
+  await watch(client, facts.base_url);
   await client.end();
 } catch (error) {
   process.stderr.write(`db:watch: ${describeError(error)}\n`);
   process.exitCode = 1;
 }
 
-function describeWatch(): string {
-  return [
-    `Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.`,
-    `For the requests below: API_KEY=$(node -p 'require("${path.resolve(factsFile)}").keys.individual')`,
-  ].join("\n");
-}
-
-async function readFacts(file: string): Promise<StackFacts> {
-  const text = await readFile(file, "utf8").catch((cause) => {
-    throw new Error(`No stack runs here: there is no ${file}. Start one with npm start.`, { cause });
-  });
-  return JSON.parse(text);
-}
-
-/** @param source of the live data set */
-function describeSaved(
-  { files, changes, milliseconds, failure }: Saved,
-  facts: StackFacts,
-  source?: string,
-): string {
-  const head = `${new Date().toTimeString().slice(0, 8)} ${files.join(", ")}`;
-  if (failure !== undefined) return `${head}: not applied\n${failure.message}`;
-  if (files.every((file) => file.startsWith("data_set/"))) {
-    const from = source !== undefined && path.isAbsolute(source) && existsSync(source) ? source : "DIRECTORY";
-    return `${head}: in effect with the next data set\n  npm run refresh -- --from ${from}`;
+async function watch(client: Client, baseUrl: string): Promise<void> {
+  let known = await readFiles(directory);
+  print(`Watching ${path.relative(process.cwd(), path.join(directory, "api"))}. Ctrl-C ends it.
+For the requests below: API_KEY=$(node -p 'require("${factsFile}").keys.individual')`);
+  while (!stop.signal.aborted) {
+    await sleep(pollMilliseconds);
+    const read = async () => await readFiles(directory).catch(() => known);
+    if (findSaved(await read(), known).length === 0) continue;
+    await sleep(settleMilliseconds);
+    const files = await read();
+    const saved = findSaved(files, known);
+    const isApiChanged = files.api.sha256 !== known.api.sha256;
+    known = files;
+    const time = new Date().toTimeString().slice(0, 8);
+    for (const file of saved.filter((name) => name.startsWith("data_set/")))
+      print(`${time} ${file}: in effect with the next data set\n  npm run refresh -- --from DIRECTORY`);
+    const api = saved.filter((name) => name.startsWith("api/"));
+    if (isApiChanged) print(`${time} ${api.join(", ")}: ${await apply(client, files, api, baseUrl)}`);
   }
-  const curls = files
+}
+
+/** Files of `api` and `data_set` that differ, such as `api/api_v1_1_0/general.sql`. */
+function findSaved(now: DatabaseFiles, before: DatabaseFiles): string[] {
+  const contentsOf = ({ api: { request, versions }, dataSet }: DatabaseFiles) => {
+    const files = [...request, ...versions.flatMap((version) => version.files), ...Object.values(dataSet)];
+    return Object.fromEntries(files.map(({ name, sql }) => [name.slice("db/".length), sql]));
+  };
+  return listChanged(contentsOf(now), contentsOf(before));
+}
+
+/** Rebuilds the API and says what changed, and how to see it. */
+async function apply(
+  client: Client,
+  files: DatabaseFiles,
+  saved: string[],
+  baseUrl: string,
+): Promise<string> {
+  const start = performance.now();
+  const before = await readCatalog(client);
+  try {
+    await runTransaction(client, () => rebuildApi(client, files, {}));
+  } catch (error) {
+    // Without a connection there is nothing to watch for.
+    await client.query("select 1");
+    return `not applied\n${describeError(error)}`;
+  }
+  const milliseconds = Math.round(performance.now() - start);
+  const changes = describeChanges(compareCatalogs(before, await readCatalog(client)));
+  await recordFingerprint(client);
+  const curls = saved
     .map((file) => path.parse(file))
-    .filter(({ dir, name }) => dir.startsWith("api/api_") && name !== "schema")
     // A deleted view has nothing to show.
-    .filter(({ dir, base }) => existsSync(path.join(directory, dir, base)))
+    .filter(({ dir, name, base }) => name !== "schema" && existsSync(path.join(directory, dir, base)))
+    .map(({ dir, name }) => [path.basename(dir), name])
+    .filter(([schema]) => schema?.startsWith("api_"))
     .map(
-      ({ dir, name }) =>
-        `  curl -H "x-api-key: $API_KEY" -H 'accept-profile: ${path.basename(dir)}' '${facts.base_url}/${name}?limit=1'`,
+      ([schema, name]) =>
+        `curl -H "x-api-key: $API_KEY" -H 'accept-profile: ${schema}' '${baseUrl}/${name}?limit=1'`,
     );
-  const lines = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
-  return [`${head}: applied in ${milliseconds} ms`, ...lines.map((line) => `  ${line}`), ...curls].join("\n");
+  const lines = [...(changes.length === 0 ? ["(no object differs)"] : changes), ...curls];
+  return [`applied in ${milliseconds} ms`, ...lines.map((line) => `  ${line}`)].join("\n");
 }

@@ -1,4 +1,4 @@
-// Written by npm run db:contract. Do not edit.
+// Written by npm run db:check -- --write. Do not edit.
 //
 // import { PostgrestClient } from "@supabase/postgrest-js";
 // const api = new PostgrestClient<Database, { PostgrestVersion: "12" }, "api_v1_1_0">(baseUrl, {

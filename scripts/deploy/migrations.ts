@@ -88,18 +88,11 @@ function refuseMissing(applied: Applied[], migrations: Migration[], rollsBack: b
 function refuseEarlier(pending: Migration[], last: string): void {
   const early = pending.filter(({ id }) => id < last);
   if (early.length === 0) return;
-  const later = [last, ...pending.map(({ id }) => id)].sort().at(-1) ?? "";
-  const stamps = [new Date().toISOString().replaceAll(/\D/g, ""), /^\d*/.exec(later)?.[0] ?? ""];
-  const stamp = BigInt(stamps.sort().at(-1) ?? "") + 1n;
   throw new DeploymentRefused(
     [
       `These migrations are dated before the last one that this database ran, ${last}:`,
       ...early.map(({ name }) => `  ${name}`),
-      "A new database would run them in another order. Give them a new date:",
-      ...early.map(
-        ({ id, name }, index) =>
-          `  git mv ${name} db/migrations/${stamp + BigInt(index)}${id.replace(/^\d+/, "")}.sql`,
-      ),
+      "A new database would run them in another order. Rename them (git mv), with a later date.",
     ].join("\n"),
   );
 }
@@ -181,7 +174,7 @@ async function runStatementByStatement(client: Client, migration: Migration): Pr
       const done =
         index === 0
           ? "It runs without a transaction, and this is its first statement."
-          : `It runs without a transaction: its ${index === 1 ? "first statement stays" : `first ${index} statements stay`} done, and the next deployment runs them again.`;
+          : `It runs without a transaction. Statements before this one stay done: ${index}. The next deployment runs them again.`;
       throw new SqlFileError([error.message, done, ...(await describeInvalidIndexes(client))].join("\n"), {
         cause,
       });

@@ -9,7 +9,7 @@ export const typesFile = (directory: string) => path.join(directory, "contracts"
  * (`new PostgrestClient<Database, …>(url)`).
  */
 export function describeTypes(contracts: Contract[]): string {
-  return `// Written by npm run db:contract. Do not edit.
+  return `// Written by npm run db:check -- --write. Do not edit.
 //
 // import { PostgrestClient } from "@supabase/postgrest-js";
 // const api = new PostgrestClient<Database, { PostgrestVersion: "12" }, "api_v1_1_0">(baseUrl, {

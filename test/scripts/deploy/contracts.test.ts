@@ -1,16 +1,13 @@
-import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Contract, compareContracts, readContracts } from "../../../scripts/deploy/contract.ts";
-import { runContract } from "../../../scripts/deploy/contract-program.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
-import { findServerUrl, useDeployedDatabase } from "../../support/scratch-database.ts";
+import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import {
   addedColumn,
   type Copy,
   copyRepository,
   describeView,
   queryOn,
-  run,
   viewColumns,
   viewFile,
 } from "./support.ts";
@@ -155,24 +152,5 @@ describe("what production promised", () => {
       "insert into deployment.retired_versions values ('v1_1_0', now() - interval '1 day', now(), 'https://example.gov')",
     );
     expect((await deploy()).apiSchemasChanged).toBe(true);
-  });
-
-  it("is not what db:contract asks: that shows a change, and writes it with the types", async () => {
-    const contract = (...args: string[]) =>
-      run(runContract, [...args, "--directory", copy.directory], { SCRATCH_URL: findServerUrl() });
-    const before = await contract();
-    expect([before.code, before.output]).toEqual([0, "db/contracts is up to date.\n"]);
-    await setView([...viewColumns, addedColumn]);
-    const stale = await contract();
-    expect([stale.code, stale.output]).toEqual([
-      3,
-      expect.stringContaining("additional_eins.other_id was added\n"),
-    ]);
-    expect((await contract("--write")).code).toBe(0);
-    expect((await contract()).code).toBe(0);
-    const noted = (await readContracts(path.join(copy.directory))).flatMap(({ views }) =>
-      Object.values(views).flatMap(({ columns }) => columns.filter(({ note }) => note)),
-    );
-    expect(noted.length).toBeGreaterThan(0);
   });
 });

@@ -260,7 +260,7 @@ describe("the plan and the deployment refuse the same:", () => {
       "a migration that is dated too early",
       () => copy.write("migrations/20200101000000000_early.sql", "-- Lock level: none.\nselect 1;\n"),
       "are dated before the last one that this database ran,",
-      "git mv db/migrations/20200101000000000_early.sql db/migrations/20",
+      "Rename them (git mv), with a later date.",
     ],
     [
       "a commit",
@@ -344,7 +344,7 @@ describe("a migration without a transaction", () => {
       1,
       expect.stringContaining('step.sql:5:1: could not create unique index "once"'),
     ]);
-    expect(failed.output).toContain("its first 2 statements stay done");
+    expect(failed.output).toContain("Statements before this one stay done: 2.");
     for (const args of [["--plan"], ["--accept-drift"]])
       expect((await deploy(...args)).output).toContain("drop index concurrently access.once;");
     await query("drop table access.beside");

@@ -1,18 +1,17 @@
 import type { Client } from "pg";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
-import { type Copy, copyRepository, readAll, run } from "./support.ts";
+import { readAll, run } from "./support.ts";
 
 // Drift: what somebody changes by hand. Roles are changed too, so the server is these tests' own.
 
 let server: ScratchServer;
 let url: string;
 let client: Client;
-let copy: Copy | undefined;
 const other = useOtherServer();
 beforeAll(async () => {
   server = await startScratchServer();
@@ -23,10 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await client.end();
   await server.close();
-});
-afterEach(async () => {
-  await copy?.dispose();
-  copy = undefined;
 });
 
 const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });

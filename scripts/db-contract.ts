@@ -1,3 +1,0 @@
-import { runContract } from "./deploy/contract-program.ts";
-
-await runContract(process);

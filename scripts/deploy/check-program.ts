@@ -1,0 +1,99 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Command, Option } from "commander";
+import { $ } from "zx";
+import { connect } from "../../service/connect.ts";
+import { describeError } from "../../service/describe-error.ts";
+import type { Surroundings } from "../../service/surroundings.ts";
+import { startScratchServer } from "../servers/scratch-database.ts";
+import {
+  type Contract,
+  compareContracts,
+  describeChange,
+  readContracts,
+  readServedContracts,
+  writeContracts,
+} from "./contract.ts";
+import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
+import { readFiles } from "./read-files.ts";
+import { describeTypes, typesFile } from "./write-types.ts";
+
+/** Runs `npm run db:check` to its end. */
+export async function runCheck(around: Surroundings): Promise<void> {
+  const { strict, write, ...options } = new Command("npm run db:check --")
+    .description(
+      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the rules of the API, and compares db/contracts (what each version serves, and its TypeScript types) with what is served.",
+    )
+    .option(
+      "--strict",
+      "fail on migrations that may lose data or block requests, unless they say why: -- pgls-ignore <rule>: <why>",
+    )
+    .option("--write", "write what is served to db/contracts; production's promises are kept by db:deploy")
+    .addOption(
+      new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
+    )
+    .allowExcessArguments(false)
+    .addHelpText(
+      "after",
+      `
+Environment:
+  SCRATCH_URL   a PostgreSQL server for the scratch database, as superuser; by default one is started
+
+Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
+    )
+    .parse(around.argv)
+    .opts<{ strict?: true; write?: true; directory: string }>();
+  const directory = path.resolve(options.directory);
+  const server = await startScratchServer(around.env.SCRATCH_URL || undefined);
+  const check = async (name: string, work: () => Promise<string[]>) => {
+    const errors = await work().catch((error: unknown) => [describeError(error)]);
+    if (errors.length > 0) around.exitCode = 1;
+    const lines = [`${errors.length === 0 ? "ok  " : "FAIL"} ${name}`, ...errors];
+    around.stdout.write(`${lines.join("\n").replaceAll("\n", "\n       ")}\n`);
+  };
+  try {
+    await check("every migration states its lock level", async () => {
+      const { migrations } = await readFiles(directory);
+      return migrations
+        .filter(({ sql }) => !/^(--.*\n)*-- Lock level: \S/.test(sql))
+        .map(({ name }) => `${name}: say at its top what it locks: -- Lock level: …`);
+    });
+    await check("lint", () => lintSql(directory, strict === true));
+    let served: Contract[] = [];
+    await check("db deploys to an empty database, and shows nothing suppressed", async () => {
+      const databaseUrl = await server.create();
+      await deployDatabase(databaseUrl, {}, { directory });
+      const client = await connect(databaseUrl, "db-check");
+      served = await readServedContracts(client).finally(() => client.end());
+      return [];
+    });
+    await check("db/contracts is up to date", async () => {
+      const contracts = await readContracts(directory);
+      const changes = compareContracts(contracts, served).map(describeChange);
+      const types = await readFile(typesFile(directory), "utf8").catch(() => "");
+      if (types !== describeTypes(contracts)) changes.push("types.ts does not match the contracts");
+      if (changes.length === 0 || served.length === 0) return [];
+      if (!write) return [...changes, "To write this to db/contracts: npm run db:check -- --write"];
+      await writeContracts(directory, served);
+      await writeFile(typesFile(directory), describeTypes(await readContracts(directory)));
+      around.stdout.write(`${changes.join("\n")}\nWritten to db/contracts.\n`);
+      return [];
+    });
+  } finally {
+    await server.close();
+  }
+}
+
+/** Runs the Postgres language server, as `postgres-language-server.jsonc` configures it: syntax, and what migrations block. */
+async function lintSql(directory: string, isStrict: boolean): Promise<string[]> {
+  const project = path.resolve(import.meta.dirname, "../..");
+  const program = path.join(
+    project,
+    "node_modules/@postgres-language-server/cli-x86_64-linux-gnu/postgres-language-server",
+  );
+  const flags = ["--colors=off", "--disable-db", "--max-diagnostics=none", `--config-path=${project}`];
+  if (isStrict) flags.push("--error-on-warnings");
+  const run = $({ cwd: path.dirname(directory), nothrow: true, quiet: true });
+  const { exitCode, stdout, stderr } = await run`${program} check ${flags} ${path.basename(directory)}`;
+  return exitCode === 0 ? [] : [(stdout + stderr).trim()];
+}
