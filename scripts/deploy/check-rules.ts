@@ -54,15 +54,16 @@ where refobjid = 'api_owner'::regrole and deptype = 'o'
   ))
   and classid <> 'pg_default_acl'::regclass
 union all
-select format('%I.%I.%I', schema_name, relname, attname), 'The column needs a comment, which describes it in the API''s documentation.'
-from relations join pg_catalog.pg_attribute on attrelid = relations.oid and attnum > 0 and not attisdropped
-where relkind = 'v' and coalesce(col_description(relations.oid, attnum), '') = ''
-union all
-select format('%I.%I', schema_name, relname), 'The view needs a comment, which describes it in the API''s documentation.'
-from relations where relkind = 'v' and coalesce(obj_description(oid, 'pg_class'), '') = ''
-union all
-select signature, 'The function needs a comment, which describes it in the API''s documentation.'
-from functions where coalesce(obj_description(oid, 'pg_proc'), '') = ''
+select object, 'It needs a comment, which describes it in the API''s documentation.'
+from (
+  select format('%I.%I', schema_name, relname), obj_description(oid, 'pg_class') from relations where relkind = 'v'
+  union all
+  select format('%I.%I.%I', schema_name, relname, attname), col_description(relations.oid, attnum)
+  from relations join pg_catalog.pg_attribute on attrelid = relations.oid and attnum > 0 and not attisdropped where relkind = 'v'
+  union all
+  select signature, obj_description(oid, 'pg_proc') from functions
+) as described (object, description)
+where coalesce(description, '') = ''
 union all
 select signature, 'A relationship that returns a list needs a weight; otherwise one row could carry any number of others. Add: and request.take_weight(<bytes of a row>).'
 from functions

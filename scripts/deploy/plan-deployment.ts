@@ -122,7 +122,7 @@ export async function hashPlan(
 interface Comparison {
   files: DatabaseFiles;
   pending: Migration[];
-  /** Builds the files on the scratch server, or some migrations alone, and reads what that makes. */
+  /** Builds the files on the scratch server, or some migrations alone, and reads the result. */
   build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
   options: DeploymentOptions;
 }
@@ -165,28 +165,24 @@ function refuseCollisions(
   now: CatalogRow[],
   will: CatalogRow[],
 ): void {
-  const named =
-    /^(create (unique )?(index|trigger|policy|rule) \S+|alter \S+ \S+ add constraint \S+|column [^:]+)|^(?:table|view|function|type|schema) \S+$/i;
   const namesIn = (rows: CatalogRow[]) =>
-    new Set(
-      rows.flatMap(({ object, scope, statement }) => {
-        const [name] = (scope === "durable" && named.exec(statement)) || [];
-        return name === undefined ? [] : [name === object ? object : `${object}: ${name}`];
-      }),
+    rows.flatMap(({ object, scope, statement }) => {
+      const [part] = /^.*?\b(index|constraint|trigger|policy|column) [^ :]+/i.exec(statement) ?? [];
+      return scope === "durable" ? [part === undefined ? object : `${object}: ${part}`] : [];
+    });
+  const [before, there] = [new Set(namesIn(was)), new Set(namesIn(now))];
+  const isTolerated = (name: string) =>
+    pending.some(({ sql }) =>
+      new RegExp(`if not exists [\\w.]*${name.split(/[ .]/).at(-1)}\\b`, "i").test(sql),
     );
-  const [before, there] = [namesIn(was), namesIn(now)];
-  const lines = [...namesIn(will)].flatMap((name) => {
-    if (before.has(name) || !there.has(name)) return [];
-    const word = name.split(/[ .]/).at(-1) ?? "";
-    const migration = pending.find(({ sql }) => sql.includes(word));
-    if (new RegExp(`if not exists [\\w.]*${word}\\b`, "i").test(migration?.sql ?? "")) return [];
-    return [`  ${name}${migration === undefined ? "" : `, which ${migration.name} creates`}`];
-  });
-  if (lines.length === 0) return;
+  const names = [...new Set(namesIn(will))].filter(
+    (name) => !before.has(name) && there.has(name) && !isTolerated(name),
+  );
+  if (names.length === 0) return;
   throw new DeploymentRefused(
     [
       "The migrations would fail, because somebody has created by hand what they create:",
-      ...lines,
+      ...names.map((name) => `  ${name}`),
       "Drop it, and deploy again.",
     ].join("\n"),
   );

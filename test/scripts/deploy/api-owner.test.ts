@@ -126,7 +126,7 @@ const refused: [name: string, sql: string, answer: RegExp][] = [
   [
     "forgets a comment",
     `create view ${api}.more as select general.report_id from dissemination.general`,
-    /more: The view needs a comment/,
+    /more: It needs a comment/,
   ],
   [
     "sorts",

@@ -312,9 +312,7 @@ describe("the plan and the deployment refuse the same:", () => {
     const plan = await deploy("--plan");
     expect([plan.code, plan.output]).toEqual([
       1,
-      expect.stringContaining(
-        "table access.downloads: CREATE INDEX by_hand, which db/migrations/20991231000000000_step.sql creates",
-      ),
+      expect.stringContaining("table access.downloads: CREATE INDEX by_hand\n"),
     ]);
     const done = await deploy("--accept-drift");
     expect([done.code, done.output]).toEqual([1, expect.stringContaining("already exists")]);

@@ -76,7 +76,7 @@ it("db:watch serves a saved view within moments, says what changed, and goes on 
   }
   process.stdout.write(`from save to served: ${times.map((time) => `${Math.round(time)} ms`).join(", ")}\n`);
   // Some tenths of a second, on a machine that does nothing else.
-  expect(Math.max(...times)).toBeLessThan(3000);
+  expect(Math.max(...times)).toBeLessThan(10_000);
   expect(output()).toContain("+ column other_id: text");
   expect(output()).toContain(
     `curl -H "x-api-key: $API_KEY" -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'`,
