@@ -10,8 +10,8 @@ export function chooseExample(table: Pick<Table, "name" | "columns" | "key">): Q
   return {
     ...emptyQuery,
     table: table.name,
-    columns: names.slice(0, 5),
-    order: order.map((column) => ({ column, direction: "asc" })),
+    select: names.slice(0, 5),
+    order,
     limit: 5,
   };
 }
@@ -25,7 +25,9 @@ export function describeRequest(
   return { url: apiUrl + target, headers: { "accept-profile": schema }, key };
 }
 
-/** Where the explorer shows a query. Never holds a key. */
-export function linkToExplorer(schema: string, query: Query): string {
-  return `/explorer#${schema}${writeTarget(query)}`;
+/**
+ * Where the explorer shows a query: its rows as a table, or each row in full with what belongs to it. Never holds a key.
+ */
+export function linkToExplorer(schema: string, query: Query, isRow = false): string {
+  return `/explorer#${schema}${isRow ? "/row" : ""}${writeTarget(query)}`;
 }

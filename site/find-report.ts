@@ -8,12 +8,9 @@ import { emptyQuery, type Filter } from "./query.ts";
  */
 export function findReport(text: string, schema: string): string {
   const filter = readFilter(text.trim());
-  return linkToExplorer(schema, {
-    ...emptyQuery,
-    filters: [filter],
-    order:
-      filter.column === "report_id" ? [] : [{ column: "fac_accepted_date", direction: "desc.nullslast" }],
-  });
+  const isReport = filter.column === "report_id";
+  const order = isReport ? [] : ["fac_accepted_date.desc.nullslast"];
+  return linkToExplorer(schema, { ...emptyQuery, filters: [filter], order }, isReport);
 }
 
 function readFilter(text: string): Filter {

@@ -1,23 +1,28 @@
 import type { Column, Table } from "./api-description.ts";
-import { type Filter, kindOf, listValues, type Query } from "./query.ts";
+import { type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
 
-/** A query whose values are written as the columns have them: without spaces around, in their case, without dashes. */
+/** A browser takes seconds to draw thousands of rows. */
+const mostShown = 500;
+
+/**
+ * Writes a query's values as the columns have them: without surrounding spaces, in the column's case, without dashes.
+ * Filters that nobody has filled in are dropped, and a page has at most 500 rows.
+ */
 export function normalizeQuery(query: Query, table: Table | undefined): Query {
+  const filters = query.filters.map((filter) => {
+    const column = table?.columns.find(({ name }) => name === filter.column);
+    return { ...filter, value: normalizeFilter(filter, column) };
+  });
   return {
     ...query,
     extra: query.extra.trim(),
-    filters: query.filters.map((filter) => ({
-      ...filter,
-      value: normalizeFilter(
-        filter,
-        table?.columns.find(({ name }) => name === filter.column),
-      ),
-    })),
+    limit: Math.min(Math.max(query.limit, 1), mostShown),
+    filters: filters.filter(({ operator, value }) => value !== "" || needsNoValue(operator)),
   };
 }
 
 function normalizeFilter({ operator, value }: Filter, column: Column | undefined): string {
-  if (column === undefined || ["contains", "like", "ilike"].includes(operator)) return value.trim();
+  if (column === undefined || operator === "contains") return value.trim();
   if (operator === "in") {
     return listValues(value)
       .map((each) => normalizeValue(column, each))

@@ -30,70 +30,53 @@ export function quoteShell(text: string): string {
 
 const writers: Record<Language, (request: ApiRequest) => string> = {
   curl: ({ url, headers, key }) => {
-    const keyHeader = key === "own" ? '"x-api-key: $API_KEY"' : quoteShell(`x-api-key: ${demonstrationKey}`);
-    const rest = Object.entries(headers).map(([name, value]) => quoteShell(`${name}: ${value}`));
-    // -g: brackets in the address are meant as they are.
-    return [`curl -sS -g ${quoteShell(url)}`, ...[keyHeader, ...rest].map((header) => `-H ${header}`)].join(
-      " \\\n  ",
-    );
-  },
-  python: ({ url, headers, key }) => {
-    const keyValue = key === "own" ? 'os.environ["API_KEY"]' : quoteJson(demonstrationKey);
-    return [
-      "import json",
-      ...(key === "own" ? ["import os"] : []),
-      "import urllib.request",
-      "",
-      "request = urllib.request.Request(",
-      `    ${quoteJson(url)},`,
-      "    headers={",
-      `        "x-api-key": ${keyValue},`,
-      ...Object.entries(headers).map(([name, value]) => `        ${quoteJson(name)}: ${quoteJson(value)},`),
-      "    },",
-      ")",
-      "with urllib.request.urlopen(request) as response:",
-      "    rows = json.load(response)",
-      "print(json.dumps(rows, indent=2))",
-    ].join("\n");
-  },
-  r: ({ url, headers, key }) => {
-    const keyValue = key === "own" ? 'Sys.getenv("API_KEY")' : quoteJson(demonstrationKey);
-    const pairs = [
-      `\`x-api-key\` = ${keyValue}`,
-      ...Object.entries(headers).map(([name, value]) => `${quoteRName(name)} = ${quoteJson(value)}`),
+    const ownKey = '"x-api-key: $API_KEY"';
+    const lines = [
+      // -g takes brackets in the address literally.
+      `curl -sS -g ${quoteShell(url)}`,
+      `-H ${key === "own" ? ownKey : quoteShell(`x-api-key: ${demonstrationKey}`)}`,
+      ...Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
     ];
-    return [
-      "library(httr2)",
-      "",
-      `response <- request(${quoteJson(url)}) |>`,
-      `  req_headers(${pairs.join(", ")}) |>`,
-      "  req_perform()",
-      "rows <- resp_body_json(response, simplifyVector = TRUE)",
-      "print(rows)",
-    ].join("\n");
+    return lines.join(" \\\n  ");
   },
-  typescript: ({ url, headers, key }) => {
-    const keyValue = key === "own" ? 'process.env.API_KEY ?? ""' : quoteJson(demonstrationKey);
-    return [
-      `const response = await fetch(${quoteJson(url)}, {`,
-      "  headers: {",
-      `    "x-api-key": ${keyValue},`,
-      ...Object.entries(headers).map(([name, value]) => `    ${quoteJson(name)}: ${quoteJson(value)},`),
-      "  },",
-      "});",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the snippet's.
-      "if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);",
-      "const rows: Record<string, unknown>[] = await response.json();",
-      "console.log(JSON.stringify(rows, null, 2));",
-    ].join("\n");
+  python: (request) => `import json
+${request.key === "own" ? "import os\n" : ""}import urllib.request
+
+request = urllib.request.Request(
+    ${JSON.stringify(request.url)},
+    headers={
+${listHeaders(request, 'os.environ["API_KEY"]', (name, value) => `        "${name}": ${value},`)}
+    },
+)
+with urllib.request.urlopen(request) as response:
+    rows = json.load(response)
+print(json.dumps(rows, indent=2))`,
+  r: (request) => `library(httr2)
+
+response <- request(${JSON.stringify(request.url)}) |>
+  req_headers(
+${listHeaders(request, 'Sys.getenv("API_KEY")', (name, value) => `    \`${name}\` = ${value},`).replace(/,$/, "")}
+  ) |>
+  req_perform()
+rows <- resp_body_json(response, simplifyVector = TRUE)
+print(rows)`,
+  typescript: (request) => `const response = await fetch(${JSON.stringify(request.url)}, {
+  headers: {
+${listHeaders(request, 'process.env.API_KEY ?? ""', (name, value) => `    "${name}": ${value},`)}
   },
+});
+if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);
+const rows: Record<string, unknown>[] = await response.json();
+console.log(JSON.stringify(rows, null, 2));`,
 };
 
-/** Quotes a text for Python, R and TypeScript: the escapes of JSON mean the same in all of them. */
-function quoteJson(text: string): string {
-  return JSON.stringify(text);
-}
-
-function quoteRName(name: string): string {
-  return `\`${name.replace(/[`\\]/g, "\\$&")}\``;
+/** Writes a line for each header. Python, R, and TypeScript read the escapes of JSON alike. */
+function listHeaders(
+  { headers, key }: ApiRequest,
+  ownKey: string,
+  write: (name: string, value: string) => string,
+): string {
+  const keyValue = key === "own" ? ownKey : JSON.stringify(demonstrationKey);
+  const others = Object.entries(headers).map(([name, value]) => write(name, JSON.stringify(value)));
+  return [write("x-api-key", keyValue), ...others].join("\n");
 }

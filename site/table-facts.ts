@@ -48,8 +48,9 @@ const shown: Record<string, string[]> = {
  */
 export function chooseTieBreakers(query: Query, table: Table | undefined): string[] {
   if (table === undefined) return [];
-  const { filters, order, embeds, extra } = query;
-  if (filters.length + order.length + embeds.length === 0 && extra.trim() === "") return [];
+  const { filters, order, select, extra } = query;
+  const hasEmbeds = select.some((term) => term.includes("("));
+  if (filters.length + order.length === 0 && !hasEmbeds && extra.trim() === "") return [];
   if (table.key.length > 0) return table.key;
   const isOfOneReport = filters.some(({ column, operator }) => column === "report_id" && operator === "eq");
   return isOfOneReport && order.length === 0 ? [] : table.columns.map(({ name }) => name);

@@ -1,58 +1,31 @@
 import { listValues, needsNoValue, type Operator, type Query } from "./query.ts";
 
 /**
- * Writes a query as the path and query string of a request to PostgREST: values with quotes, commas, brackets, newlines or
- * % come back from the database as they were typed.
+ * Writes a query as the path and query string of a request to PostgREST, so that values with quotes, commas, brackets, line
+ * breaks or % are taken literally.
  *
- * @param tieBreakers columns that are unique together, which end every order; none to leave the order as it is
+ * @param tieBreakers columns that are unique together, appended to every order; none leaves the order as it is
  */
 export function writeTarget(query: Query, tieBreakers: string[] = []): string {
-  const parameters = completeOrder(listParameters(query), tieBreakers);
-  return `/${encode(query.table)}?${parameters.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&")}`;
-}
-
-function listParameters({
-  columns,
-  embeds,
-  filters,
-  order,
-  extra,
-  limit,
-  offset,
-}: Query): [string, string][] {
+  const { table, select, filters, order, extra, limit, offset } = query;
+  const named = new Set(order.map((term) => term.split(".")[0]));
+  const terms = [...order, ...tieBreakers.filter((column) => !named.has(column))];
   const further = readExtra(extra);
-  // What stands in `extra` is said there alone.
-  const isFree = (name: string) => !further.some(([each]) => each === name);
-  const parameters: [string, string][] = [];
-  if ((columns.length > 0 || embeds.length > 0) && isFree("select")) {
-    const embedded = embeds.map((embed) => `${embed.table}(${embed.columns.join(",") || "*"})`);
-    parameters.push(["select", [...(columns.length > 0 ? columns : ["*"]), ...embedded].join(",")]);
-  }
-  for (const { column, operator, value } of filters) parameters.push([column, writeFilter(operator, value)]);
-  if (order.length > 0 && isFree("order")) {
-    const terms = order.map(({ column, direction }) =>
-      direction === "asc" ? column : `${column}.${direction}`,
-    );
-    parameters.push(["order", terms.join(",")]);
-  }
-  parameters.push(...further);
-  if (isFree("limit")) parameters.push(["limit", String(limit)]);
-  if (offset > 0 && isFree("offset")) parameters.push(["offset", String(offset)]);
-  return parameters;
+  const single: [string, string][] = [
+    ["order", terms.join(",")],
+    ["limit", String(limit)],
+    ["offset", offset === 0 ? "" : String(offset)],
+  ];
+  const parameters: [string, string][] = [
+    ["select", select.join(",")],
+    ...filters.map(({ column, operator, value }): [string, string] => [column, writeFilter(operator, value)]),
+    ...single.filter(([name]) => !further.some(([each]) => each === name)),
+    ...further,
+  ];
+  return `/${encode(table)}?${writeExtra(parameters.filter(([, value]) => value !== ""))}`;
 }
 
-function completeOrder(parameters: [string, string][], tieBreakers: string[]): [string, string][] {
-  if (tieBreakers.length === 0) return parameters;
-  const found = parameters.find(([name]) => name === "order")?.[1] ?? "";
-  const terms = found === "" ? [] : [found];
-  const named = new Set(found.split(",").map((term) => term.trim().split(".")[0]));
-  const order = [...terms, ...tieBreakers.filter((column) => !named.has(column))].join(",");
-  if (found !== "") return parameters.map(([name, value]) => [name, name === "order" ? order : value]);
-  const end = parameters.findIndex(([name]) => name === "limit" || name === "offset");
-  return [...parameters.slice(0, end), ["order", order], ...parameters.slice(end)];
-}
-
-/** The parameters of a query string that somebody has typed, with or without percent-encoding. A key is none of them. */
+/** Reads the parameters of a query string that somebody has typed, with or without percent-encoding. A key is dropped. */
 export function readExtra(text: string): [string, string][] {
   return text
     .trim()
@@ -66,7 +39,7 @@ export function readExtra(text: string): [string, string][] {
     .filter(([name]) => name !== "api_key");
 }
 
-/** As readExtra() reads it, percent-encoded where it must be. */
+/** Writes parameters as a query string. */
 export function writeExtra(parameters: [string, string][]): string {
   return parameters.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
 }
@@ -74,23 +47,17 @@ export function writeExtra(parameters: [string, string][]): string {
 function writeFilter(operator: Operator, value: string): string {
   if (needsNoValue(operator)) return operator;
   if (operator === "in") {
-    // Quoted, so that commas and brackets in a value are no syntax (PostgREST: reserved characters).
+    // PostgREST reads commas and parentheses as syntax unless the value is quoted.
     const values = listValues(value).map((each) =>
       /^[\w-]+$/.test(each) ? each : `"${each.replace(/["\\]/g, "\\$&")}"`,
     );
     return `in.(${values.join(",")})`;
   }
-  // PostgREST makes % of each *; what is % or _ already is meant as it is.
-  if (operator === "like" || operator === "ilike") return `${operator}.${escapePattern(value)}`;
-  if (operator === "contains") return `ilike.*${escapePattern(value)}*`;
+  if (operator === "contains") return `ilike.*${value.replace(/[%_\\]/g, "\\$&")}*`;
   return `${operator}.${value}`;
 }
 
-function escapePattern(text: string): string {
-  return text.replace(/[%_\\]/g, "\\$&");
-}
-
-/** Percent-encodes all but what reads better as it is and means nothing in a query string. */
+/** Percent-encodes what has a meaning in a query string, and leaves what reads better as it is. */
 function encode(text: string): string {
   // Half of a surrogate pair has no encoding.
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"))
@@ -98,7 +65,7 @@ function encode(text: string): string {
     .replaceAll("'", "%27");
 }
 
-/** Decodes a part of a query string; what is no percent-encoding stays as it is. */
+/** Decodes a part of a query string; a malformed one stays as it is. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));

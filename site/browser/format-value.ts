@@ -1,18 +1,20 @@
-const longest = 120;
+import { agencies } from "../agencies.ts";
 
-/** A value as one line of a table. */
-export function formatShort(value: unknown): string {
-  const text = Array.isArray(value)
-    ? `${value.length} ${value.length === 1 ? "row" : "rows"}`
-    : typeof value === "object" && value !== null
-      ? Object.values(value).map(formatWhole).join(" · ")
-      : formatWhole(value);
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
-}
+/** Whether a column holds whole dollars. */
+export const isMoney = (column: string): boolean => /amount|dollar|_total$/.test(column);
+/** Whether a column holds an agency, by the first two digits of its Assistance Listing numbers. */
+export const isAgency = (column: string): boolean => /agency_prefix|_agency$/.test(column);
 
-/** A value with all that it says. */
-export function formatWhole(value: unknown): string {
-  if (typeof value === "number") return value.toLocaleString("en-US");
-  if (typeof value === "object" && value !== null) return JSON.stringify(value, null, 2);
-  return String(value);
+/** A value for people: dollars, names of agencies, rows of an embedded table as their number. */
+export function formatValue(column: string, value: unknown): string {
+  if (value === null || value === undefined || value === "") return "–";
+  if (typeof value === "number") {
+    const dollars = { style: "currency", currency: "USD", maximumFractionDigits: 0 } as const;
+    return value.toLocaleString("en-US", isMoney(column) ? dollars : {});
+  }
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (Array.isArray(value)) return value.length === 0 ? "none shown" : `${value.length} shown`;
+  if (typeof value === "object") return Object.values(value).map(String).join(" · ");
+  const agency = isAgency(column) ? (agencies[String(value)] ?? "") : "";
+  return `${value} ${agency}`.trimEnd();
 }

@@ -1,141 +1,269 @@
-import type { VNode } from "preact";
-import type { VersionDescription } from "../api-description.ts";
-import { emptyQuery } from "../query.ts";
-import { ColumnChecks } from "./column-checks.tsx";
-import { NameSelect } from "./editable-rows.tsx";
-import { EmbedRows } from "./embed-rows.tsx";
-import { FilterRows } from "./filter-rows.tsx";
-import { findProblems } from "./find-problems.ts";
-import { NumberField } from "./number-field.tsx";
-import { OrderRows } from "./order-rows.tsx";
+import type { ComponentChildren, VNode } from "preact";
+import { useRef } from "preact/hooks";
+import { agencies } from "../agencies.ts";
+import type { Column } from "../api-description.ts";
+import { emptyQuery, type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
+import { isAgency } from "./format-value.ts";
 import type { Explorer } from "./use-explorer.ts";
 
-/** Version, table, columns, filters, order and page of a request. */
-export function QueryForm({
-  versions,
-  explorer,
-}: {
-  versions: VersionDescription[];
-  explorer: Explorer;
-}): VNode {
-  const { form, change, isCounted, setIsCounted } = explorer;
-  const { schema, query } = form;
-  const tables = versions.find((version) => version.schema === schema)?.tables ?? [];
-  const table = explorer.findTable(form);
-  const columns = table?.columns ?? [];
+/** Table, filters, columns and key of a request. */
+export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
+  const { versions, form, change, submit, ownKey, setOwnKey } = explorer;
+  const { query } = form;
+  const tables = versions.find(({ schema }) => schema === form.schema)?.tables ?? [];
+  const table = tables.find(({ name }) => name === query.table);
   return (
-    <>
-      <fieldset>
-        <legend>Table</legend>
-        <div class="row">
-          <VersionSelect versions={versions} explorer={explorer} />
-          <NameSelect
-            id="table"
-            label="Table"
-            names={tables.map(({ name }) => name)}
-            value={query.table}
-            change={(name) => change({ ...emptyQuery, limit: query.limit, table: name })}
-          />
-        </div>
-        {table !== undefined && <span class="hint">{table.title}</span>}
-        {table === undefined && (
-          <p class="notice">
-            This version has no table <code>{query.table}</code>.
-          </p>
-        )}
-      </fieldset>
-      <FilterRows columns={columns} filters={query.filters} change={(filters) => change({ filters })} />
-      <ColumnChecks
-        key={`${query.table} columns`}
-        columns={columns}
-        chosen={query.columns}
-        change={(chosen) => change({ columns: chosen })}
-      />
-      <EmbedRows
-        key={`${query.table} embeds`}
-        related={table?.embeds ?? []}
-        embeds={query.embeds}
-        change={(embeds) => change({ embeds })}
-      />
-      <OrderRows columns={columns} order={query.order} change={(order) => change({ order })} />
-      <ExtraField value={query.extra} change={(extra) => change({ extra })} />
-      <PageFields explorer={explorer} />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isCounted}
-          onChange={(event) => setIsCounted(event.currentTarget.checked)}
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <div class="row">
+        <Choice
+          id="table"
+          label="Table"
+          options={tables.map(({ name, title }) => [name, `${title} (${name})`])}
+          value={query.table}
+          choose={(name) => change({ ...emptyQuery, table: name })}
         />
-        <span>
-          Count all rows (<code>Prefer: count=exact</code>), which takes longer
-        </span>
-      </label>
-    </>
+      </div>
+      <Filters
+        columns={table?.columns ?? []}
+        filters={query.filters}
+        change={(filters) => change({ filters })}
+      />
+      <Columns
+        columns={table?.columns ?? []}
+        parts={table?.embeds.includes("general") ? ["general(auditee_name)"] : []}
+        chosen={query.select}
+        choose={(select) => change({ select })}
+      />
+      <details open={query.extra !== ""}>
+        <summary>More: other parameters, your own key</summary>
+        <Field
+          id="extra"
+          label="Other parameters"
+          hint="Anything else that PostgREST takes, such as or=(audit_year.eq.2023,audit_year.eq.2022)"
+        >
+          <input
+            id="extra"
+            autocomplete="off"
+            aria-describedby="extra-hint"
+            value={query.extra}
+            onInput={(event) => change({ extra: event.currentTarget.value })}
+          />
+        </Field>
+        <Field
+          id="key"
+          label="Your own API key"
+          hint="Without one, requests use DEMO_KEY. Your key stays in this tab’s memory until you leave or reload the page. Copied commands never contain it."
+        >
+          <input
+            id="key"
+            type="password"
+            autocomplete="off"
+            aria-describedby="key-hint"
+            value={ownKey}
+            onInput={(event) => setOwnKey(event.currentTarget.value.trim())}
+          />
+        </Field>
+      </details>
+      <button type="submit">Show the rows</button>
+    </form>
   );
 }
 
-export function VersionSelect({
-  versions,
-  explorer: { form, change },
-}: {
-  versions: VersionDescription[];
-  explorer: Explorer;
-}): VNode {
-  return (
-    <NameSelect
-      id="schema"
-      label="Version"
-      names={versions.map(({ schema }) => schema)}
-      value={form.schema}
-      change={(name) => change({}, name)}
-    />
-  );
+interface Labeled {
+  id: string;
+  label: string;
+  hint?: string;
 }
 
-/** What the form has no field for, as it stands in a query string. */
-function ExtraField({ value, change }: { value: string; change: (value: string) => void }): VNode {
+function Field({ id, label, hint, children }: Labeled & { children: ComponentChildren }): VNode {
   return (
     <div class="field">
-      <label for="extra">Also send</label>
-      <input
-        id="extra"
-        type="text"
-        autocomplete="off"
-        spellcheck={false}
-        value={value}
-        aria-describedby="extra-hint"
-        onInput={(event) => change(event.currentTarget.value)}
-      />
-      <span class="hint" id="extra-hint">
-        Anything else PostgREST takes, such as <code>or=(audit_year.eq.2023,audit_year.eq.2022)</code>
-      </span>
+      <label for={id}>{label}</label>
+      {children}
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
     </div>
   );
 }
 
-function PageFields({ explorer: { form, change } }: { explorer: Explorer }): VNode {
-  const { query } = form;
-  const problems = findProblems(query);
-  const find = (field: string) => problems.find((problem) => problem.field === field)?.message;
+interface Choices extends Labeled {
+  options: [value: string, text: string][];
+  value: string;
+  choose: (value: string) => void;
+}
+
+/** A list of choices. A value that is not among them came from a link, and stays for the API to judge. */
+function Choice({ id, label, options, value, choose }: Choices): VNode {
+  const all = new Map([
+    ...(options.some(([each]) => each === value) ? [] : [[value, value] as const]),
+    ...options,
+  ]);
+  return (
+    <Field id={id} label={label}>
+      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {[...all].map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+interface Conditions {
+  columns: Column[];
+  filters: Filter[];
+  change: (filters: Filter[]) => void;
+}
+
+/** Conditions that all have to hold. There is always one to fill in. */
+function Filters({ columns, filters, change }: Conditions): VNode {
+  const add = useRef<HTMLButtonElement>(null);
+  const find = (name: string) => columns.find((column) => column.name === name);
+  const suggest = (name: string): Filter => {
+    // People know a part of names and texts, not the whole.
+    const isText = /name|text|title|content|action|program|city|address|email/.test(name);
+    const operator = isText && find(name)?.type === "text" ? "contains" : "eq";
+    return { column: name, operator, value: "" };
+  };
+  const blank = suggest(["auditee_name", "audit_year"].find(find) ?? columns[0]?.name ?? "");
+  const shown = filters.length === 0 ? [blank] : filters;
   return (
     <fieldset>
-      <legend>Page</legend>
-      <div class="row row--top">
-        <NumberField
-          id="limit"
-          label="Rows a page"
-          value={query.limit}
-          problem={find("limit")}
-          change={(limit) => change({ limit })}
-        />
-        <NumberField
-          id="offset"
-          label="Rows to skip"
-          value={query.offset}
-          problem={find("offset")}
-          change={(offset) => change({ offset })}
-        />
-      </div>
+      <legend>Filters</legend>
+      {shown.map((filter, index) => {
+        const replace = (changed: Partial<Filter>) => change(shown.with(index, { ...filter, ...changed }));
+        return (
+          <div class="row filter" key={index}>
+            <Choice
+              id={`column-${index}`}
+              label={`Column ${index + 1}`}
+              options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
+              value={filter.column}
+              choose={(name) => replace(suggest(name))}
+            />
+            <Choice
+              id={`operator-${index}`}
+              label={`Comparison ${index + 1}`}
+              options={listOperators(find(filter.column)?.type ?? "text").map((each) => [
+                each,
+                operators[each],
+              ])}
+              value={filter.operator}
+              choose={(operator) => replace({ operator: operator as Operator })}
+            />
+            {!needsNoValue(filter.operator) && (
+              <Value
+                index={index}
+                values={find(filter.column)?.values ?? []}
+                filter={filter}
+                change={(value) => replace({ value })}
+              />
+            )}
+            <button
+              type="button"
+              class="small plain"
+              aria-label={`Remove filter ${index + 1}`}
+              onClick={() => {
+                change(shown.filter((each) => each !== filter));
+                add.current?.focus();
+              }}
+            >
+              Remove
+            </button>
+          </div>
+        );
+      })}
+      <button
+        type="button"
+        class="small plain"
+        ref={add}
+        onClick={() => {
+          change([...shown, blank]);
+          requestAnimationFrame(() => document.getElementById(`column-${shown.length}`)?.focus());
+        }}
+      >
+        Add a filter
+      </button>
     </fieldset>
+  );
+}
+
+interface ValueOf {
+  index: number;
+  /** Values that the column is known to have. */
+  values: string[];
+  filter: Filter;
+  change: (value: string) => void;
+}
+
+function Value({ index, values, filter: { column, operator, value }, change }: ValueOf): VNode {
+  const id = `value-${index}`;
+  const known = isAgency(column) ? Object.entries(agencies) : values.map((each) => [each]);
+  const isList = operator === "in";
+  return (
+    <Field id={id} label={`Value ${index + 1}${isList ? ", one per line" : ""}`}>
+      {isList ? (
+        <textarea id={id} value={value} onInput={(event) => change(event.currentTarget.value)} />
+      ) : (
+        <input
+          id={id}
+          autocomplete="off"
+          list={known.length > 0 ? `${id}-known` : undefined}
+          value={value}
+          onInput={(event) => change(event.currentTarget.value)}
+        />
+      )}
+      <datalist id={`${id}-known`}>
+        {known.map(([each, label]) => (
+          <option key={each} value={each} label={label} />
+        ))}
+      </datalist>
+    </Field>
+  );
+}
+
+interface Terms {
+  columns: Column[];
+  /** What a row can come with from another table. */
+  parts: string[];
+  chosen: string[];
+  choose: (select: string[]) => void;
+}
+
+/** The columns that a request asks for; none chosen means all. What a link asks for beside them can be removed. */
+function Columns({ columns, parts, chosen, choose }: Terms): VNode {
+  const names = columns.map(({ name }) => name);
+  const terms = new Set([...names, ...parts, ...chosen.filter((term) => term !== "*")]);
+  const toggle = (term: string) => {
+    const wanted = [...terms].filter((each) => chosen.includes(each) !== (each === term));
+    const isPart = (each: string) => !names.includes(each);
+    choose(wanted.length > 0 && wanted.every(isPart) ? ["*", ...wanted] : wanted);
+  };
+  const isAll = chosen.length === 0 || chosen.includes("*");
+  return (
+    <details open={chosen.length > 0}>
+      <summary>Columns: {isAll ? "all" : chosen.length}</summary>
+      <div class="checks">
+        {[...terms].map((term) => (
+          <label class="check" key={term}>
+            <input type="checkbox" checked={chosen.includes(term)} onChange={() => toggle(term)} />
+            <span>
+              {columns.find(({ name }) => name === term)?.label} <code>{term}</code>
+            </span>
+          </label>
+        ))}
+      </div>
+    </details>
   );
 }

@@ -1,87 +1,61 @@
 import type { ComponentChildren, VNode } from "preact";
-import type { ClientSettings } from "../client-settings.ts";
-import { describeRetry } from "./limits.ts";
-import { type Answer, readError } from "./send-request.ts";
+import { type Answer, describeLimit } from "./ask.ts";
+import type { Explorer } from "./use-explorer.ts";
 
-/** An error of the API: what happened, what to do about it, and where to go. */
-export function Refusal({
-  answer,
-  settings,
-  table,
-  children,
-}: {
+interface Refused {
   answer: Answer;
-  settings: ClientSettings;
-  /** Which table was asked for. */
+  explorer: Explorer;
   table: string;
-  /** What can be done right here. */
-  children?: ComponentChildren;
-}): VNode {
+}
+
+/** An error of the API: what happened, why, and what to do next. */
+export function Refusal({ answer, explorer, table }: Refused): VNode {
+  const { status, headers } = answer;
   const { message, details, hint } = readError(answer);
+  const file = explorer.settings.hasPublicData && (
+    <>
+      , or <a href={`/public-data/${table}.csv.gz`}>download the whole table as a file</a>
+    </>
+  );
+  const advice: Record<number, ComponentChildren> = {
+    401: (
+      <>
+        Check your key, or remove it to use the demonstration key. <a href="/#keys">How to get a key</a>
+      </>
+    ),
+    412: (
+      <>
+        A new data set was published after you read the first page, so the pages no longer match.{" "}
+        <button type="button" class="link" onClick={() => explorer.refine({ offset: 0 })}>
+          Start again from the first row
+        </button>
+      </>
+    ),
+    429: (
+      <>
+        {describeLimit(answer)}. Wait until then, <a href="/#keys">get a key of your own</a> (free, with a
+        higher limit){file}.
+      </>
+    ),
+    500: <>Ask for less: add a filter or choose fewer columns{file}.</>,
+    503: `Your request is fine. Send it again in ${headers["retry-after"] ?? 30} seconds.`,
+  };
+  const texts = [details, hint, advice[status], <a href="/#errors">What the errors mean</a>];
   return (
-    <div class="notice notice--error">
-      <h3>
-        {answer.status}: {message}
-      </h3>
-      {details && <p>{details}</p>}
-      {hint && <p>{hint}</p>}
-      <Advice answer={answer} settings={settings} table={table} />
-      {children && <p>{children}</p>}
-      <p>
-        <a href="/#errors">What the errors mean</a>
-      </p>
+    <div class="notice notice--error" role="alert">
+      <h3>{status === 0 ? message : `${status}: ${message}`}</h3>
+      {texts.map((text, index) => text && <p key={index}>{text}</p>)}
     </div>
   );
 }
 
-function Advice({
-  answer,
-  settings,
-  table,
-}: {
-  answer: Answer;
-  settings: ClientSettings;
-  table: string;
-}): VNode | null {
-  const file = settings.hasPublicData && (
-    <a href={`/public-data/${table}.csv.gz`}>
-      all public rows of <code>{table}</code> as a file
-    </a>
-  );
-  const wait = answer.headers["retry-after"];
-  switch (answer.status) {
-    case 401:
-      return (
-        <p>
-          Check the key above, or choose the demonstration key. <a href="/#keys">How to get a key</a>
-        </p>
-      );
-    case 412:
-      return (
-        <p>A new data set was published since the first page: pages of two data sets do not fit together.</p>
-      );
-    case 429:
-      return (
-        <p>
-          {describeRetry(answer)} <a href="/#keys">A key of your own</a> has a higher limit and costs nothing
-          {file && <>; {file} need no key</>}.
-        </p>
-      );
-    case 500:
-      return (
-        <p>
-          Ask for less at a time: add a filter, take fewer rows or leave the order out
-          {file && <>; or take {file}</>}.
-        </p>
-      );
-    case 503:
-      return (
-        <p>
-          A part of the service is away. Send the request again
-          {wait === undefined ? " in half a minute" : ` in ${wait} seconds`}: nothing is wrong with it.
-        </p>
-      );
-    default:
-      return null;
+/** The error in a response's body, in the form that PostgREST and the gateway share. */
+function readError({ status, text }: Answer): { message: string; details?: string; hint?: string } {
+  try {
+    const body = JSON.parse(text);
+    if (typeof body.message === "string") return body;
+  } catch {
+    // Not JSON: something between the browser and the API has answered.
   }
+  return { message: `The API answered ${status} without an explanation.` };
 }

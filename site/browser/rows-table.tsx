@@ -1,106 +1,113 @@
-import { Fragment, type VNode } from "preact";
+import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import type { Table } from "../api-description.ts";
-import type { Query } from "../query.ts";
-import { Scroll } from "../scroll.tsx";
+import { linkToExplorer } from "../example-request.ts";
+import { kindOf } from "../query.ts";
 import { chooseShown } from "../table-facts.ts";
-import { formatShort } from "./format-value.ts";
-import type { Row } from "./read-outcome.ts";
+import { formatCount } from "./ask.ts";
+import { Scroll } from "./command.tsx";
+import { formatValue, isMoney } from "./format-value.ts";
+import type { Row } from "./outcome.ts";
+import { findRow, isStub } from "./row-parts.ts";
+import type { Shown } from "./use-explorer.ts";
 
-/** Rows, of which each opens as a card. Where all columns were asked for, the chief ones are shown at first. */
-export function RowsTable({
-  rows,
-  table,
-  query,
-  open,
-}: {
-  rows: Row[];
-  table: Table | undefined;
-  query: Query;
-  open: (index: number) => void;
-}): VNode {
+const longestText = 120;
+
+/** Rows, each with a link to itself. If all columns were asked for, the main ones are shown first. */
+export function RowsTable({ explorer, outcome }: Shown): VNode {
+  const { asked, table, rows = [] } = outcome;
+  const { select } = asked.query;
   const [isWhole, setIsWhole] = useState(false);
   const names = Object.keys(rows[0] ?? {});
-  const own = names.filter((name) => !query.embeds.some((embed) => embed.table === name));
-  const isChosen = query.columns.length > 0 || query.extra.includes("select=");
-  const chief = isChosen ? own : chooseShown(query.table, own);
-  const shown = isWhole ? names : [...chief, ...names.filter((name) => !own.includes(name))];
+  const isColumn = (name: string) => table?.columns.some((column) => column.name === name);
+  const isChosen = select.length > 0 && !select.includes("*");
+  const main = isChosen ? names : chooseShown(asked.query.table, names);
+  const shown = isWhole || isChosen ? names : [...main, ...names.filter((name) => !isColumn(name))];
+  const isNumber = (name: string) => rows.some((row) => typeof row[name] === "number");
+  const money = shown.filter((name) => isMoney(name) && isNumber(name));
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name] ?? 0), 0);
   return (
     <>
-      {(isWhole || shown.length < names.length) && (
-        <p class="actions">
-          <span>
-            {shown.length} of {names.length} columns are shown.
-          </span>
-          <button type="button" class="small plain" onClick={() => setIsWhole(!isWhole)}>
-            {isWhole ? "Show the chief columns" : `Show all ${names.length} columns`}
-          </button>
-        </p>
-      )}
-      <Scroll label="Rows" kind="tall rows-place">
+      <Scroll label="Rows" kind="rows-place">
         <table class="rows-table">
-          <caption class="visually-hidden">Rows of the answer</caption>
+          <caption class="visually-hidden">Rows</caption>
           <thead>
             <tr>
               {shown.map((name) => (
-                <th
-                  key={name}
-                  scope="col"
-                  class={typeof rows[0]?.[name] === "number" ? "number" : undefined}
-                  title={table?.columns.find((column) => column.name === name)?.description}
-                >
-                  <BreakableName name={name} />
-                </th>
+                <Heading key={name} name={name} explorer={explorer} outcome={outcome} />
               ))}
             </tr>
           </thead>
           <tbody>
             {rows.map((row, index) => (
               <tr key={index}>
-                {shown.map((name, place) =>
-                  place === 0 ? (
-                    <th key={name} scope="row" data-label={name}>
-                      <button type="button" class="link" onClick={() => open(index)}>
-                        <span class="visually-hidden">Open row {index + 1}: </span>
-                        {formatShort(row[name])}
-                      </button>
+                {shown.map((name, place) => {
+                  const text = formatCell(row, name);
+                  const link =
+                    place === 0 && table && linkToExplorer(asked.schema, findRow(row, table), true);
+                  return link ? (
+                    <th key={name} scope="row">
+                      <a href={link} aria-label={`Row ${index + 1}: ${text}`}>
+                        {text}
+                      </a>
                     </th>
                   ) : (
-                    <Cell key={name} name={name} value={row[name]} />
-                  ),
-                )}
+                    <td key={name} class={typeof row[name] === "number" ? "number" : undefined}>
+                      {text}
+                    </td>
+                  );
+                })}
               </tr>
             ))}
           </tbody>
+          {rows.length > 1 && money.length > 0 && (
+            <tfoot>
+              <tr>
+                {shown.map((name, place) => (
+                  <td key={name} class="number">
+                    {place === 0 && `Sum of these ${formatCount(rows.length, "row")}`}
+                    {money.includes(name) && formatValue(name, sum(name))}
+                  </td>
+                ))}
+              </tr>
+            </tfoot>
+          )}
         </table>
       </Scroll>
-    </>
-  );
-}
-
-/** A column's name that a narrow column breaks between words. */
-function BreakableName({ name }: { name: string }): VNode {
-  return (
-    <>
-      {name.split("_").map((word, index) =>
-        index === 0 ? (
-          word
-        ) : (
-          <Fragment key={index}>
-            _<wbr />
-            {word}
-          </Fragment>
-        ),
+      {(isWhole || shown.length < names.length) && (
+        <button type="button" class="small plain" onClick={() => setIsWhole(!isWhole)}>
+          {isWhole ? "Show the main columns" : `Show all ${names.length} columns`}
+        </button>
       )}
     </>
   );
 }
 
-function Cell({ name, value }: { name: string; value: unknown }): VNode {
-  const kind = value === null ? "null" : typeof value === "number" ? "number" : undefined;
+/** A heading sorts by its column: numbers and dates first from the largest, texts from A; then the other way. */
+function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: string }): VNode {
+  const column = table?.columns.find((each) => each.name === name);
+  if (column === undefined) return <th scope="col">{name}</th>;
+  const [sorted, direction] = (asked.query.order[0] ?? "").split(".");
+  const isSorted = sorted === name;
+  const isDescending = direction === "desc";
+  const largestFirst = isSorted ? !isDescending : kindOf(column.type) !== "text";
   return (
-    <td class={kind} data-label={name}>
-      {formatShort(value)}
-    </td>
+    <th scope="col" aria-sort={isSorted ? (isDescending ? "descending" : "ascending") : undefined}>
+      <button
+        type="button"
+        class="link"
+        title={column.description}
+        onClick={() => explorer.refine({ order: [largestFirst ? `${name}.desc.nullslast` : name] })}
+      >
+        {column.label}
+      </button>
+      <code class="hint">{name}</code>
+    </th>
   );
+}
+
+/** Of a suppressed report nothing is shown, which is not the same as nothing being there. */
+function formatCell(row: Row, name: string): string {
+  if (isStub(row) && name !== "report_id" && name !== "is_public") return "not shown";
+  const text = formatValue(name, row[name]);
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }

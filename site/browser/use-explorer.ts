@@ -1,137 +1,109 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Table, VersionDescription } from "../api-description.ts";
-import { isAdmin } from "../client-settings.ts";
+import type { VersionDescription } from "../api-description.ts";
+import type { ClientSettings } from "../client-settings.ts";
+import { linkToExplorer } from "../example-request.ts";
 import { normalizeQuery } from "../normalize-query.ts";
-import type { Query } from "../query.ts";
+import { emptyQuery, type Query } from "../query.ts";
 import { demonstrationKey } from "../request-snippets.ts";
 import { chooseTieBreakers } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
-import { findProblems } from "./find-problems.ts";
-import { keepDocument } from "./keep-document.ts";
-import { type Asked, nothingAsked, readAddress } from "./read-address.ts";
-import { type Outcome, readOutcome } from "./read-outcome.ts";
-import { type Answer, sendRequest } from "./send-request.ts";
+import { ask } from "./ask.ts";
+import { type Asked, type Outcome, readAddress, readRows } from "./outcome.ts";
+import { embedParts } from "./row-parts.ts";
 
-/** What a query goes into: where the page stands in the browser's history, and whether all pages are of one data set. */
-interface Sending {
-  /** Nothing where the address is there already. */
-  history?: "push" | "replace";
-  /** The ETag of the first page. */
-  etag?: string | undefined;
-  /** Leaves the form as it is. */
-  isAside?: boolean;
-}
-
-/** The form, the key, the last answer, and what moves them. */
-export function useExplorer(apiUrl: string, versions: VersionDescription[]) {
-  const [form, setForm] = useState<Asked>(() => readAddress() ?? nothingAsked);
-  const [own, setOwn] = useState({ isUsed: false, key: "" });
-  const [isCounted, setIsCounted] = useState(false);
+/** The form, the key, the last response, and what moves them. */
+export function useExplorer(settings: ClientSettings, versions: VersionDescription[]) {
+  const start: Asked = { schema: versions[0]?.schema ?? "", query: emptyQuery, isRow: false };
+  const [form, setForm] = useState(start);
+  const [ownKey, setOwnKey] = useState("");
   const [outcome, setOutcome] = useState<Outcome>();
-  const [latest, setLatest] = useState<Answer>();
   const [isWaiting, setIsWaiting] = useState(false);
-  const running = useRef<AbortController | undefined>(undefined);
-  const key = own.isUsed ? own.key : demonstrationKey;
-  const hasOwn = useRef(false);
-  hasOwn.current = own.key !== "";
+  const running = useRef(new AbortController());
+  /** Responses by address and key, so that going back costs no request. */
+  const seen = useRef(new Map<string, Outcome>());
+  const key = ownKey === "" ? demonstrationKey : ownKey;
 
-  const findVersion = (schema: string) =>
-    versions.find((each) => each.schema === schema) ?? versions.find((each) => !isAdmin(each));
-  const findTable = ({ schema, query }: Asked): Table | undefined =>
-    findVersion(schema)?.tables.find(({ name }) => name === query.table);
-  const writeRequest = (asked: Asked) => {
-    const table = findTable(asked);
-    const query = normalizeQuery(asked.query, table);
-    return { query, target: writeTarget(query, chooseTieBreakers(query, table)) };
+  /** The query with values as the columns have them, and the request that is sent for it. */
+  const write = ({ schema, query: typed, isRow }: Asked) => {
+    const version = versions.find((each) => each.schema === schema);
+    const table = version?.tables.find(({ name }) => name === typed.table);
+    const query = normalizeQuery(typed, table);
+    const target = writeTarget(isRow ? embedParts(query, table) : query, chooseTieBreakers(query, table));
+    return { asked: { schema, query, isRow }, table, target };
   };
 
-  const send = async (wanted: Asked, { history: entry, etag, isAside = false }: Sending = {}) => {
-    const schema = findVersion(wanted.schema)?.schema ?? "";
-    const { query, target } = writeRequest({ ...wanted, schema });
-    const asked = { schema, query };
-    if (!isAside) setForm(asked);
-    const [problem] = findProblems(query);
-    if (problem !== undefined) {
-      document.getElementById(problem.field)?.focus();
-      return;
-    }
-    const address = `#${schema}${writeTarget(query)}`;
-    if (entry === "replace") history.replaceState(null, "", address);
-    else if (entry === "push" && location.hash !== address) history.pushState(null, "", address);
-    running.current?.abort();
-    const sending = new AbortController();
-    running.current = sending;
+  const send = async (wanted: Asked, enter: "pushState" | "replaceState", etag?: string) => {
+    const { asked, table, target } = write(wanted);
+    const address = linkToExplorer(asked.schema, asked.query, asked.isRow);
+    history[address === `/explorer${location.hash}` ? "replaceState" : enter](null, "", address);
+    running.current.abort();
+    running.current = new AbortController();
+    const { signal } = running.current;
     setIsWaiting(true);
     const headers = {
-      "accept-profile": schema,
-      ...(isCounted ? { prefer: "count=exact" } : {}),
-      ...(etag === undefined ? {} : { "if-match": etag }),
+      "accept-profile": asked.schema,
+      // Exact up to the most rows in one response; beyond that, a count would cost more than the rows.
+      prefer: "count=estimated",
+      ...(etag && { "if-match": etag }),
     };
-    const sent = { asked, target, headers, key };
-    try {
-      const answer = await sendRequest(apiUrl + target, { headers, key, signal: sending.signal });
-      setLatest(answer);
-      setOutcome(readOutcome(sent, answer));
-    } catch (error) {
-      if (sending.signal.aborted) return;
-      setOutcome({ ...sent, problem: error instanceof Error ? error.message : String(error) });
-    }
+    const answer = await ask(settings.apiUrl + target, { headers, key, signal });
+    if (signal.aborted) return;
+    const found = { asked, table, target, key, answer, ...readRows(answer) };
+    if (found.rows !== undefined) seen.current.set(address + key, found);
+    setOutcome(found);
     setIsWaiting(false);
   };
 
-  const sendLatest = useRef(send);
-  sendLatest.current = send;
+  const follow = () => {
+    const address = readAddress(location.hash);
+    const { asked } = write({ ...start, ...address, schema: address?.schema || start.schema });
+    // The rows of a report are shown without the form, which keeps what it had.
+    if (!asked.isRow) setForm(asked);
+    const known = seen.current.get(`/explorer${location.hash}${key}`);
+    if (address !== undefined && known === undefined) return void send(asked, "replaceState");
+    running.current.abort();
+    setIsWaiting(false);
+    setOutcome(known);
+  };
+  const latest = useRef({ follow, ownKey });
+  latest.current = { follow, ownKey };
   useEffect(() => {
-    const follow = (isFirst: boolean) => {
-      const asked = readAddress();
-      if (asked !== undefined) void sendLatest.current(asked, isFirst ? { history: "replace" } : {});
-      else if (!isFirst) {
-        setForm(nothingAsked);
-        setOutcome(undefined);
-      }
-    };
-    follow(true);
-    const onChange = () => location.pathname === "/explorer" && follow(false);
-    addEventListener("hashchange", onChange);
-    keepDocument(() => hasOwn.current);
-    return () => removeEventListener("hashchange", onChange);
+    latest.current.follow();
+    addEventListener("hashchange", () => latest.current.follow());
+    // A browser may keep the page, with the key in it, after the visitor has left it.
+    addEventListener("pageshow", ({ persisted }) => {
+      if (persisted && latest.current.ownKey !== "") location.reload();
+    });
   }, []);
 
-  const schema = findVersion(form.schema)?.schema ?? "";
-  const isCurrent =
-    outcome !== undefined &&
-    schema === outcome.asked.schema &&
-    key === outcome.key &&
-    writeRequest(form).target === outcome.target;
   return {
-    form: { ...form, schema },
-    key,
-    own,
-    setOwn,
-    isCounted,
-    setIsCounted,
+    settings,
+    versions,
+    form,
+    ownKey,
+    setOwnKey,
     outcome,
-    latest,
-    noteAnswer: setLatest,
     isWaiting,
-    findTable,
-    writeRequest,
-    /** Whether the answer is that of the form as it stands. */
-    isCurrent,
-    change: (changed: Partial<Query>, changedSchema = schema) =>
-      setForm({ schema: changedSchema, query: { ...form.query, offset: 0, ...changed } }),
-    send,
-    /** Another page of the answer that is shown, whatever the form says meanwhile. */
-    turn: (offset: number) => {
+    write,
+    change: (changed: Partial<Query>) =>
+      setForm({ ...form, query: { ...form.query, offset: 0, ...changed } }),
+    submit: () => void send(form, "pushState"),
+    /** Asks the shown question again, changed; the form keeps what else was typed there. */
+    refine: (changed: Partial<Query>) => {
       if (outcome === undefined) return;
       const { asked, answer } = outcome;
-      const isFollowing = key === outcome.key && offset > 0;
-      void send(
-        { ...asked, query: { ...asked.query, offset } },
-        { history: "replace", etag: isFollowing ? answer?.headers.etag : undefined, isAside: !isCurrent },
-      );
+      setForm({ ...form, query: { ...form.query, ...changed } });
+      // Pages of one answer are pages of one data set.
+      const etag = changed.offset && key === outcome.key ? answer.headers.etag : undefined;
+      void send({ ...asked, query: { ...asked.query, offset: 0, ...changed } }, "pushState", etag);
     },
   };
 }
 
 export type Explorer = ReturnType<typeof useExplorer>;
+
+/** What the parts of an answer are made of. */
+export interface Shown {
+  explorer: Explorer;
+  outcome: Outcome;
+}

@@ -60,7 +60,7 @@ function writeTables({ asked: parameters, facts }: PageContext, totals: Totals, 
           value,
         }),
       ),
-      order: [{ column: sort, direction: "desc.nullslast" }],
+      order: [`${sort}.desc.nullslast`],
     });
   const rows = facts?.data_set?.rows ?? {};
   return html`<p class="lead">All public audits, added up when the data set was published. Choose a name to see its rows,

@@ -1,12 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe } from "vitest";
-import { testAccess } from "./access-suite.ts";
-import { testAnswers } from "./answers-suite.ts";
 import { testExplorer } from "./explorer-suite.ts";
 import { openSite, type Site } from "./open-site.ts";
 import { testPages } from "./pages-suite.ts";
-import { testRefusals } from "./refusals-suite.ts";
 import { testTasks } from "./tasks-suite.ts";
-import { testView } from "./view-suite.ts";
 
 // One browser and one stack for all that people see.
 
@@ -26,9 +22,4 @@ const again = { retry: { count: 1, condition: /^The browser has ended\.$/ } };
 
 describe("the pages", again, () => testPages(getSite));
 describe("the explorer", again, () => testExplorer(getSite));
-describe("an answer", again, () => testAnswers(getSite));
-describe("what is seen of an answer", again, () => testView(getSite));
-describe("a row", again, () => testAccess(getSite));
 describe("what people come for", again, () => testTasks(getSite));
-// The last: it moves limits.
-describe("a refusal", again, () => testRefusals(getSite));

@@ -9,7 +9,7 @@ export interface Visit {
   page: Page;
   /** Looks for violations of WCAG 2.2 A and AA, and of axe's best practices. */
   checkAccessibility: () => Promise<void>;
-  /** Fails if the page is wider than the window, or text is cut off, other than in the table of rows on a wide screen. */
+  /** Fails if the page is wider than the window, or text is cut off, other than in the explorer's rows. */
   checkFit: () => Promise<void>;
   /** Counts clicks of a mouse and requests to the API from now on, in whatever document the tab shows. */
   watchEffort: () => Promise<() => { clicks: number; requests: number }>;
@@ -80,7 +80,7 @@ export async function visit(
       )) as number[];
       expect(content).toBeLessThanOrEqual(window ?? 0);
       const cut = (await page.evaluate(
-        "[...document.querySelectorAll('td, th, dd, dt, p, li, pre, button, a')].filter((it) => it.checkVisibility() && !(innerWidth >= 640 && it.closest('.rows-table')) && !it.closest('.visually-hidden, thead, .skip-link') && it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).display !== 'inline').map((it) => it.outerHTML.slice(0, 120))",
+        "[...document.querySelectorAll('td, th, dd, dt, p, li, pre, button, a')].filter((it) => it.checkVisibility() && !it.closest('.rows-table') && !it.closest('.visually-hidden, thead, .skip-link') && it.scrollWidth > it.clientWidth + 1 && getComputedStyle(it).display !== 'inline').map((it) => it.outerHTML.slice(0, 120))",
       )) as string[];
       expect(cut).toEqual([]);
     },

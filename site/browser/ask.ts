@@ -1,0 +1,65 @@
+/** A response of the API. */
+export interface Answer {
+  /** 0 if there was none. */
+  status: number;
+  /** Those that the gateway exposes to other origins, in lower case. */
+  headers: Record<string, string>;
+  text: string;
+}
+
+interface Question {
+  method?: "GET" | "POST";
+  headers?: Record<string, string>;
+  key: string;
+  body?: string;
+  signal?: AbortSignal;
+}
+
+/** Sends a request to the API. Without a response, the answer says so in the form of the API's errors. */
+export async function ask(url: string, { key, headers, ...options }: Question): Promise<Answer> {
+  try {
+    const response = await fetch(url, {
+      ...options,
+      headers: { ...headers, "x-api-key": key },
+      cache: "no-store",
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+    });
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text: await response.text(),
+    };
+  } catch {
+    const message = `The API at ${new URL(url).origin} did not answer. Check your network connection, then try again.`;
+    return { status: 0, headers: {}, text: JSON.stringify({ message }) };
+  }
+}
+
+export function isGood({ status }: Answer): boolean {
+  return status === 200 || status === 206;
+}
+
+/** How many requests the key has left; Infinity if the response does not say. */
+export function countRequestsLeft({ headers }: Answer): number {
+  return Number(headers["ratelimit-remaining"] ?? Number.POSITIVE_INFINITY);
+}
+
+/** "27 requests of 30 left until 3:00 PM CST", in the visitor's time zone; empty if the response does not say. */
+export function describeLimit({ headers }: Answer): string {
+  const [limit, left, reset] = ["limit", "remaining", "reset"].map((name) => headers[`ratelimit-${name}`]);
+  if (limit === undefined || left === undefined) return "";
+  const seconds = Number(headers["retry-after"] ?? reset);
+  const until = new Date(Date.now() + seconds * 1000).toLocaleString([], {
+    weekday: seconds > 43_200 ? "long" : undefined,
+    hour: "numeric",
+    minute: "2-digit",
+    timeZoneName: "short",
+  });
+  return `${formatCount(Number(left), "request")} of ${Number(limit).toLocaleString("en-US")} left until ${until}`;
+}
+
+/** "1 row", "20,500 rows". */
+export function formatCount(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,91 @@
+import type { Table, VersionDescription } from "../api-description.ts";
+import { emptyQuery, type Filter, type Query } from "../query.ts";
+import { chooseShown } from "../table-facts.ts";
+import type { Row } from "./outcome.ts";
+
+/** What a row shows of its report. */
+const reportColumns =
+  "report_id,auditee_name,auditee_uei,auditee_ein,auditee_city,auditee_state,audit_year,is_public";
+
+/**
+ * Adds what belongs to a row to its request: of a report, the rows of every other table, to be counted; of every other row,
+ * its report and what the API embeds beside it.
+ */
+export function embedParts(query: Query, table: Table | undefined): Query {
+  const parts = table?.embeds.map((name) =>
+    name === "general"
+      ? `general(${reportColumns})`
+      : `${name}(${table.name === "general" ? "report_id" : "*"})`,
+  );
+  return { ...query, select: parts?.length ? ["*", ...parts] : [] };
+}
+
+/** The query that finds a row: by the table's key, or else by the short values that the table shows. */
+export function findRow(row: Row, { name, key }: Pick<Table, "name" | "key">): Query {
+  const isShort = (value: unknown) =>
+    typeof value === "string" && value.length <= 60 && !value.includes("\n");
+  const shown = chooseShown(name, Object.keys(row)).filter((column) => isShort(row[column]));
+  const filters = (key.length > 0 ? key : shown).map((column): Filter => {
+    const value = row[column] ?? null;
+    if (value === null) return { column, operator: "is.null", value: "" };
+    return value === ""
+      ? { column, operator: "eq.", value: "" }
+      : { column, operator: "eq", value: String(value) };
+  });
+  return { ...emptyQuery, table: name, filters };
+}
+
+interface Link {
+  name: string;
+  /** Undefined if there are no rows behind it. */
+  query?: Query;
+}
+
+/** The rows that belong to a row or its report, as queries. Those of a report are counted. */
+export function listLinks(row: Row, table: Table, version: VersionDescription): Link[] {
+  const report = readReport(row, table);
+  const { report_id: reportId, auditee_uei: uei, auditee_ein: ein } = { ...row, ...report };
+  const find = (column: string, value: unknown, name: string, order: string[] = []): Query => ({
+    ...emptyQuery,
+    table: name,
+    filters: [{ column, operator: "eq", value: String(value) }],
+    order,
+  });
+  const links: Link[] = [];
+  // Reports that are older than UEIs share the value GSA_MIGRATION.
+  const hasUei = typeof uei === "string" && uei.length === 12;
+  if (hasUei || ein) {
+    const [column, value] = hasUei ? ["auditee_uei", uei] : ["auditee_ein", ein];
+    links.push({
+      name: "All reports of this auditee",
+      query: find(String(column), value, "general", ["audit_year.desc.nullslast"]),
+    });
+  }
+  if (hasUei) {
+    const query = find("auditee_uei", uei, "federal_awards", ["amount_expended.desc.nullslast"]);
+    links.push({ name: "All awards of this auditee", query });
+  }
+  for (const { name, title, embeds } of version.tables) {
+    if (name === table.name || !embeds.includes("general") || reportId === undefined) continue;
+    const part = row[name];
+    const count = Array.isArray(part) ? part.length : part === null ? 0 : 1;
+    if (part !== undefined && count === 0) links.push({ name: `${title}: none` });
+    else if (part === undefined) links.push({ name: title, query: find("report_id", reportId, name) });
+    // What belongs to a row that is no report stands below it.
+    else if (table.name === "general") {
+      const counted = `${title} (${count.toLocaleString("en-US")})`;
+      links.push({ name: counted, query: find("report_id", reportId, name) });
+    }
+  }
+  return links;
+}
+
+/** The report that a row belongs to, if it is one of those in `general`. */
+export function readReport(row: Row, table: Table | undefined): Row | undefined {
+  return table?.name === "general" ? row : ((row.general ?? undefined) as Row | undefined);
+}
+
+/** Whether the row stands for a suppressed report of which this key sees nothing else. */
+export function isStub(row: Row): boolean {
+  return row.is_public === false && (row.auditee_name ?? row.audit_year ?? row.auditee_uei ?? null) === null;
+}

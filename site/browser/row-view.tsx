@@ -1,0 +1,158 @@
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Table } from "../api-description.ts";
+import { linkToExplorer } from "../example-request.ts";
+import { chooseShown } from "../table-facts.ts";
+import { type Answer, ask } from "./ask.ts";
+import { formatValue } from "./format-value.ts";
+import type { Outcome, Row } from "./outcome.ts";
+import { Refusal } from "./refusal.tsx";
+import { findRow, isStub, listLinks, readReport } from "./row-parts.ts";
+import type { Shown } from "./use-explorer.ts";
+
+/** A row's name: its auditee's, if it has one. */
+export function describeRow({ rows: [first] = [], table }: Outcome): string {
+  return String(readReport(first ?? {}, table)?.auditee_name ?? first?.report_id ?? table?.title);
+}
+
+/** A row, or the parts of one that is split, with whole texts and the ways to what belongs to it. */
+export function RowView({ explorer, outcome }: Shown): VNode | null {
+  const title = describeRow(outcome);
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${title} – Single Audit API`;
+    return () => {
+      document.title = before;
+    };
+  }, [title]);
+  const { rows: [first = {}, ...others] = [], table, asked } = outcome;
+  const version = explorer.versions.find(({ schema }) => schema === asked.schema);
+  if (table === undefined || version === undefined) return null;
+  const report = readReport(first, table);
+  const place = [report?.auditee_city, report?.auditee_state, report?.audit_year, report?.report_id];
+  const isReport = table.name === "general";
+  return (
+    <>
+      <p>{place.filter(Boolean).join(" · ")}</p>
+      {isStub(first) ? (
+        <p class="notice">
+          Everything else about this report is not shown: the auditee, an Indian tribe or tribal organization,
+          keeps it from public display (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a>{" "}
+          shows it.
+        </p>
+      ) : (
+        <>
+          {report?.is_public === true && (
+            <p>
+              <a class="button" href={`/dissemination/report/pdf/${report.report_id}`}>
+                PDF of the report
+              </a>
+            </p>
+          )}
+          {report?.is_public === false && (
+            <PrivatePdf explorer={explorer} outcome={outcome} reportId={String(report.report_id)} />
+          )}
+          <nav aria-label="What belongs to this row">
+            <ul class="toc">
+              {!isReport && report && (
+                <li>
+                  <a
+                    href={linkToExplorer(
+                      asked.schema,
+                      findRow(report, { name: "general", key: ["report_id"] }),
+                      true,
+                    )}
+                  >
+                    The report
+                  </a>
+                </li>
+              )}
+              {listLinks(first, table, version).map(({ name, query }) => (
+                <li key={name}>{query ? <a href={linkToExplorer(asked.schema, query)}>{name}</a> : name}</li>
+              ))}
+            </ul>
+          </nav>
+        </>
+      )}
+      {[first, ...others].map((row, index) => (
+        <Values key={index} row={row} table={table} names={Object.keys(row)} />
+      ))}
+      {!isReport &&
+        version.tables.map((part) => {
+          const rows = (part.name === "general" ? [] : [first[part.name] ?? []].flat()) as Row[];
+          const names = chooseShown(part.name, Object.keys(rows[0] ?? {})).filter(
+            (name) => name !== "report_id" && name !== "audit_year",
+          );
+          return (
+            rows.length > 0 && (
+              <section key={part.name} aria-label={part.title}>
+                <h3>{part.title}</h3>
+                {rows.map((row, index) => (
+                  <Values key={index} row={row} table={part} names={names} />
+                ))}
+              </section>
+            )
+          );
+        })}
+    </>
+  );
+}
+
+/** A row's columns with their labels, names and whole values. */
+function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
+  const columns = table.columns.filter(({ name }) => names.includes(name));
+  return (
+    <dl class="values">
+      {columns.map(({ name, label }) => (
+        <div key={name}>
+          <dt>
+            {label}{" "}
+            <a href={`/reference#${table.name}.${name}`} target="_blank" rel="noopener">
+              <code>{name}</code>
+            </a>
+          </dt>
+          <dd>{formatValue(name, row[name])}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A button that gets a suppressed report's PDF by a one-time link. Shown only if the key sees the report. */
+function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { reportId: string }): VNode {
+  const [answer, setAnswer] = useState<Answer>();
+  const [uuid] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(answer?.text ?? "") ?? [];
+  const request = async () => {
+    const headers = { "content-profile": `admin_${asked.schema}`, "content-type": "application/json" };
+    const body = JSON.stringify({ report_id: reportId });
+    const url = `${explorer.settings.apiUrl}/rpc/request_file_access`;
+    setAnswer(await ask(url, { method: "POST", headers, key, body }));
+  };
+  return (
+    <div aria-live="polite">
+      <p>
+        <button type="button" onClick={request}>
+          Get the PDF with your key
+        </button>
+      </p>
+      {answer?.status === 200 && (
+        <p>
+          <a
+            key={uuid}
+            href={`/dissemination/report/pdf/ota/${uuid}`}
+            target="_blank"
+            rel="noopener noreferrer"
+            ref={openOnce}
+          >
+            Open the PDF
+          </a>
+          . It opens in a new tab. The link works once, within a minute.
+        </p>
+      )}
+      {answer && answer.status !== 200 && <Refusal answer={answer} explorer={explorer} table="general" />}
+    </div>
+  );
+}
+
+/** The same function at every rendering, so that Preact calls it once for each link. */
+const openOnce = (link: HTMLAnchorElement | null) => link?.click();
