@@ -227,19 +227,23 @@ download_report <- function(report_id, path) {
     send() |>
     resp_body_json(simplifyVector = TRUE)
 
-  # 2. A one-time access_uuid, valid for a minute.
-  access <- api_request("rpc/request_file_access") |>
-    req_headers(`content-profile` = "admin_api_v1_1_0") |>
-    req_body_json(list(report_id = report_id)) |>
-    send(is_get = FALSE) |>
-    resp_body_json()
+  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  path <- report_id
+  if (!submission$is_public) {
+    access <- api_request("rpc/request_file_access") |>
+      req_headers(`content-profile` = "admin_api_v1_1_0") |>
+      req_body_json(list(report_id = report_id)) |>
+      send(is_get = FALSE) |>
+      resp_body_json()
+    path <- c("ota", access$access_uuid)
+  }
 
-  # 3. A redirect to a signed address. The access_uuid is all that it takes: no key is sent.
+  # 3. A redirect to a signed address. No key is sent.
   pdf <- request(app_url) |>
-    req_url_path_append("dissemination/report/pdf/ota", access$access_uuid) |>
+    req_url_path_append("dissemination/report/pdf", path) |>
     send() |>
     resp_body_raw()
-  if (!identical(head(pdf, 5), charToRaw("%PDF-"))) stop("What was downloaded is not a PDF.", call. = FALSE)
+  if (!identical(head(pdf, 5), charToRaw("%PDF-"))) stop("The downloaded file is not a PDF.", call. = FALSE)
   replace_file(path, \(part) writeBin(pdf, part))
   invisible(submission)
 }
@@ -247,7 +251,7 @@ download_report <- function(report_id, path) {
 usage <- "Usage: client.R query YEAR STATE        print the reports of a year and a state
        client.R walk TABLE FILE         write a whole table to a file
        client.R sync FILE               bring a file to the state of the live data set
-       client.R download REPORT-ID FILE get a report's PDF (with a Tribal key)
+       client.R download REPORT-ID FILE get a report's PDF (a suppressed one with a Tribal key)
 
 All files but the PDF are CSV.
 Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most)."

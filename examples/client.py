@@ -274,12 +274,8 @@ def store_reports(file: str, gone: list[str], rows: list[Row], data_set: str) ->
         return int(database.execute("select count(*) from general").fetchone()[0])
 
 
-def download_report(report_id: str, file: str) -> Row:
-    """Gets a report's PDF, which takes a Tribal key, in three steps. Returns its submission."""
-    # 1. The submission; 404 if there is no such report.
-    [submission] = json.loads(ask_api("general", {"report_id": f"eq.{report_id}"}).body)
-
-    # 2. A one-time access_uuid, valid for a minute.
+def request_file_access(report_id: str) -> str:
+    """Returns a one-time access_uuid, valid for a minute. Needs a Tribal key."""
     request = Request(
         f"{API_URL}/rpc/request_file_access",
         data=json.dumps({"report_id": report_id}).encode(),
@@ -287,12 +283,21 @@ def download_report(report_id: str, file: str) -> Row:
         method="POST",
     )
     request.add_unredirected_header("x-api-key", API_KEY)
-    access_uuid = json.loads(send(request).body)["access_uuid"]
+    return str(json.loads(send(request).body)["access_uuid"])
 
-    # 3. A redirect to a signed address. The access_uuid is all that it takes: no key is sent.
-    pdf = send(Request(f"{APP_URL}/dissemination/report/pdf/ota/{access_uuid}")).body
+
+def download_report(report_id: str, file: str) -> Row:
+    """Writes a report's PDF to a file and returns its submission. A suppressed report needs a Tribal key."""
+    # 1. The submission; 404 if there is no such report.
+    [submission] = json.loads(ask_api("general", {"report_id": f"eq.{report_id}"}).body)
+
+    # 2. A suppressed report needs an access_uuid.
+    path = report_id if submission["is_public"] else f"ota/{request_file_access(report_id)}"
+
+    # 3. A redirect to a signed address. No key is sent.
+    pdf = send(Request(f"{APP_URL}/dissemination/report/pdf/{path}")).body
     if not pdf.startswith(b"%PDF-"):
-        raise Failure("What was downloaded is not a PDF.")
+        raise Failure("The downloaded file is not a PDF.")
 
     def write_part(part: str) -> None:
         with open(part, "wb") as out:
@@ -320,7 +325,7 @@ def main() -> None:
     walk.add_argument("file")
     sync = commands.add_parser("sync", help="bring a SQLite file to the state of the live data set")
     sync.add_argument("file")
-    download = commands.add_parser("download", help="get a report's PDF (with a Tribal key)")
+    download = commands.add_parser("download", help="get a report's PDF (a suppressed one with a Tribal key)")
     download.add_argument("report_id")
     download.add_argument("file")
     options = parser.parse_args()

@@ -198,24 +198,26 @@ read_reports() {
   fi
 }
 
-# download_report REPORT-ID FILE: gets a report's PDF, which takes a Tribal key, in three steps.
+# download_report REPORT-ID FILE: gets a report's PDF. A suppressed report needs a Tribal key.
 download_report() {
-  local access_uuid
+  local path=$1
   if ! [[ $1 =~ ^[A-Za-z0-9-]+$ ]]; then fail "$1 is not a report ID."; fi
   start_part "$2"
 
   # 1. The submission; 404 if there is no such report.
   call_api --get "${retry[@]}" --data-urlencode "report_id=eq.$1" "$api_url/general"
 
-  # 2. A one-time access_uuid, valid for a minute.
-  call_api --header 'content-type: application/json' --header 'content-profile: admin_api_v1_1_0' \
-    --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"
-  access_uuid=$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
+  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  if grep -q '"is_public": *false' "$work/body"; then
+    call_api --header 'content-type: application/json' --header 'content-profile: admin_api_v1_1_0' \
+      --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"
+    path=ota/$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
+  fi
 
-  # 3. A redirect to a signed address. The access_uuid is all that it takes, so it is not an argument; no key is sent.
+  # 3. A redirect to a signed address. The access_uuid is a secret, so it is not an argument. No key is sent.
   call --location "${retry[@]}" \
-    --config <(printf 'url = "%s"\n' "$app_url/dissemination/report/pdf/ota/$access_uuid")
-  if [ "$(head -c 5 "$work/body")" != '%PDF-' ]; then fail 'What was downloaded is not a PDF.'; fi
+    --config <(printf 'url = "%s"\n' "$app_url/dissemination/report/pdf/$path")
+  if [ "$(head -c 5 "$work/body")" != '%PDF-' ]; then fail 'The downloaded file is not a PDF.'; fi
   cp -- "$work/body" "$part"
   mv -- "$part" "$2"
   echo "$1 is in $2." >&2
@@ -226,7 +228,7 @@ usage() {
 Usage: client.sh query YEAR STATE        print the reports of a year and a state
        client.sh walk TABLE FILE         write a whole table to a file
        client.sh sync FILE               bring a file to the state of the live data set
-       client.sh download REPORT-ID FILE get a report's PDF (with a Tribal key)
+       client.sh download REPORT-ID FILE get a report's PDF (a suppressed one with a Tribal key)
 
 All files but the PDF are CSV.
 Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).

@@ -188,15 +188,19 @@ async function downloadReport(reportId: string, file: string) {
   // 1. The submission; 404 if there is no such report.
   const submission = unwrap(await api.from("general").select().eq("report_id", reportId).single());
 
-  // 2. A one-time access_uuid, valid for a minute.
-  const admin = api.schema("admin_api_v1_1_0");
-  const { access_uuid } = unwrap(await admin.rpc("request_file_access", { report_id: reportId }));
+  // 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  let path = reportId;
+  if (!submission.is_public) {
+    const admin = api.schema("admin_api_v1_1_0");
+    const { access_uuid } = unwrap(await admin.rpc("request_file_access", { report_id: reportId }));
+    path = `ota/${access_uuid}`;
+  }
 
-  // 3. A redirect to a signed address. The access_uuid is all that it takes: no key is sent.
-  const answer = await send(`${appUrl}/dissemination/report/pdf/ota/${access_uuid}`);
+  // 3. A redirect to a signed address. No key is sent.
+  const answer = await send(`${appUrl}/dissemination/report/pdf/${path}`);
   if (!answer.ok) throw new RequestFailed(answer.status, "The report could not be downloaded.");
   const pdf = Buffer.from(await answer.arrayBuffer());
-  if (!pdf.subarray(0, 5).equals(Buffer.from("%PDF-"))) throw new Error("What was downloaded is not a PDF.");
+  if (!pdf.subarray(0, 5).equals(Buffer.from("%PDF-"))) throw new Error("The downloaded file is not a PDF.");
   await replaceFile(file, (out) => out.writeFile(pdf));
   return submission;
 }
@@ -204,7 +208,7 @@ async function downloadReport(reportId: string, file: string) {
 const usage = `Usage: client.ts query YEAR STATE        print the reports of a year and a state as JSON lines
        client.ts walk TABLE FILE         write a whole table to a file: CSV if it is named so, else JSON lines
        client.ts sync FILE               bring a file of JSON lines to the state of the live data set
-       client.ts download REPORT-ID FILE get a report's PDF (with a Tribal key)
+       client.ts download REPORT-ID FILE get a report's PDF (a suppressed one with a Tribal key)
 
 Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).`;
 

@@ -1,91 +1,80 @@
 import type { FastifyReply } from "fastify";
 
-/** An answer that tells nothing about the request it answers. */
+/** An error as clients get it. It repeats nothing of the request. */
 export interface Answer {
   status: number;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   body: { code: string; message: string; details: string | null; hint: string | null };
 }
 
-/** For a token that is unknown, spent, expired or malformed, for a file that is not there, for any other path. */
-export const notFound: Answer = {
-  status: 404,
-  body: {
-    code: "download_not_found",
-    message: "There is nothing to download here.",
-    details: "A download link works once, and for one minute.",
-    hint: "Request access to the file again to get a new link.",
-  },
-};
+export const makeAnswer = (
+  status: number,
+  code: string,
+  {
+    message,
+    details = null,
+    hint = null,
+  }: { message: string; details?: string | null; hint?: string | null },
+  headers?: Record<string, string>,
+): Answer => ({ status, headers, body: { code, message, details, hint } });
 
-export const tokenMissing: Answer = {
-  status: 401,
-  headers: { "www-authenticate": 'OneTimeToken realm="report"' },
-  body: {
-    code: "token_missing",
-    message: "A one-time token is missing.",
+/** For a token that is unknown, spent, expired or malformed, and for a file that does not exist. */
+export const notFound = makeAnswer(404, "download_not_found", {
+  message: "There is nothing to download here.",
+  details: "A download link works once, within one minute.",
+  hint: "Request access to the file again to get a new link.",
+});
+
+const noSuchPage = makeAnswer(404, "no_such_page", {
+  message: "There is no such page.",
+  hint: "Check the address. The home page links to all pages.",
+});
+
+export const tokenMissing = makeAnswer(
+  401,
+  "token_missing",
+  {
+    message: "The address has no one-time token.",
     details: "The token is the last part of the path: the access_uuid.",
-    hint: "Request access to the file to get one.",
+    hint: "Request access to the file to get a token.",
   },
+  { "www-authenticate": 'OneTimeToken realm="report"' },
+);
+
+/** For a signed address that has expired, or of which any part was changed. */
+export const addressRefused = makeAnswer(403, "address_refused", {
+  message: "This download link has expired or was changed.",
+  details: "It works for less than a minute, exactly as the redirect gave it.",
+  hint: "Request the report again to get a new link.",
+});
+
+export const methodNotAllowed = makeAnswer(
+  405,
+  "method_not_allowed",
+  { message: "This service is read-only.", hint: "Use GET." },
+  { allow: "GET" },
+);
+
+export const makeUnavailable = (
+  details: string | null = null,
+  hint = "Try the same link again in a few seconds.",
+): Answer => {
+  const message = "The file cannot be fetched right now.";
+  return makeAnswer(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
 };
 
-/** For a signed address of which any part was changed. */
-export const addressRefused: Answer = {
-  status: 403,
-  body: {
-    code: "address_refused",
-    message: "This address is not one that was signed here.",
-    details: "A signed address works as it is, for less than a minute.",
-    hint: "Request access to the file again to get a new link.",
-  },
-};
+export const failed = makeAnswer(500, "internal_error", {
+  message: "This service failed.",
+  hint: "Try again later. If it fails again, report the X-Request-Id.",
+});
 
-/** What an unknown target gets: an address that was signed and then changed is refused, whatever part it was. */
-export const answerUnknown = (target = ""): Answer => (target.includes("X-Amz-") ? addressRefused : notFound);
+/** Answers a path that no route has. An address that was signed and then changed is refused, whichever part changed. */
+export function answerUnknown(target = ""): Answer {
+  if (target.includes("X-Amz-")) return addressRefused;
+  return target.startsWith("/dissemination/report/pdf/ota/") ? notFound : noSuchPage;
+}
 
-export const methodNotAllowed: Answer = {
-  status: 405,
-  headers: { allow: "GET" },
-  body: {
-    code: "method_not_allowed",
-    message: "Only GET is answered here.",
-    details: null,
-    hint: null,
-  },
-};
-
-export const unavailable: Answer = {
-  status: 503,
-  headers: { "retry-after": "5" },
-  body: {
-    code: "temporarily_unavailable",
-    message: "The file cannot be fetched at this moment.",
-    details: "The token was not used up.",
-    hint: "Try the same link again in a few seconds.",
-  },
-};
-
-/** For a token that the database may have spent before it went away. */
-export const uncertain: Answer = {
-  ...unavailable,
-  body: {
-    ...unavailable.body,
-    details: "The token may have been used up.",
-    hint: "Try the same link again in a few seconds. If it is not there, request access to the file again.",
-  },
-};
-
-export const failed: Answer = {
-  status: 500,
-  body: {
-    code: "internal_error",
-    message: "Something went wrong in this service.",
-    details: null,
-    hint: null,
-  },
-};
-
-/** Sent with everything: nothing here is to be cached, framed, guessed at or passed on. */
+/** Sent with every response: do not cache, frame, guess the type, or pass the address on. */
 export const securityHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

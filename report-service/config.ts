@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
@@ -11,32 +10,26 @@ import {
   webAddress,
 } from "../service/read-variables.ts";
 import type { LocalStoreOptions } from "./local-store.ts";
-import type { PublicFilesOptions } from "./public-files.ts";
-import type { S3StoreOptions } from "./s3-store.ts";
+import type { S3Options, S3StoreOptions } from "./s3-store.ts";
 
 export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "s3" } & S3StoreOptions);
 
 export interface ReportServiceConfig {
   host: string;
   port: number;
-  /** Where /metrics is served, if at all. */
+  /** Where to serve /metrics, if at all. */
   metrics?: { host: string; port: number } | undefined;
   database: ClientConfig;
   storage: StorageConfig;
-  /** Where the bulk files are, if they are served: a directory, or s3://bucket/prefix. */
-  publicData?: ({ location: string } & PublicFilesOptions) | undefined;
-  /** Load balancers in front, whose X-Forwarded-For is believed: addresses or ranges. */
+  /** Where the bulk files are, if this service serves them: a directory, or s3://bucket/prefix. */
+  publicData?: ({ location: string } & S3Options) | undefined;
+  /** Load balancers whose X-Forwarded-For is trusted: addresses or ranges. */
   trustedIps?: string[] | undefined;
 }
 
-export interface LocalStorageConfig {
-  host: string;
-  port: number;
-  directory: string;
-  secret: string;
-}
+export type LocalStorageConfig = ReturnType<typeof readLocalStorageConfig>;
 
-/** What may also stand in a file, named by `<NAME>_FILE`: Docker mounts secrets as files. */
+/** Variables that `<NAME>_FILE` can set instead, because Docker mounts secrets as files. */
 const secrets = [
   "REPORT_SERVICE_DATABASE_URL",
   "REPORT_SERVICE_DATABASE_PASSWORD",
@@ -47,33 +40,17 @@ const secrets = [
 ];
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
-const port = (fallback: number) => listenPort.default(fallback);
-const isRange = (text: string) => {
-  const [address = "", bits, ...more] = text.split("/");
-  const most = isIP(address) === 6 ? 128 : 32;
-  return (
-    isIP(address) > 0 &&
-    more.length === 0 &&
-    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most))
-  );
-};
-const addresses = z
-  .string()
-  .transform((list) =>
-    list
-      .split(",")
-      .map((item) => item.trim())
-      .filter(Boolean),
-  )
-  .refine((list) => list.every(isRange), "should be addresses or ranges such as 10.0.0.0/8, with commas");
+const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+  error: "should be addresses or ranges such as 10.0.0.0/8, separated by commas",
+});
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const secret = z
   .string("should be the secret that the report service and the local storage share")
-  .min(32, "should have 32 characters or more; openssl rand -hex 32 makes one");
+  .min(32, "should have 32 characters or more. Generate one with openssl rand -hex 32");
 
 const reportService = z.object({
   APP_HOST: host,
-  APP_PORT: port(8001),
+  APP_PORT: listenPort.default(8001),
   APP_METRICS_HOST: host,
   APP_METRICS_PORT: listenPort.optional(),
   PGHOST: z.string().optional(),
@@ -82,7 +59,11 @@ const reportService = z.object({
   STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
   S3_BUCKET: text("the name of a bucket").optional(),
   PUBLIC_DATA: z.string().optional(),
-  TRUSTED_IPS: addresses.optional(),
+  TRUSTED_IPS: z
+    .string()
+    .transform((list) => list.split(/[\s,]+/).filter(Boolean))
+    .pipe(z.array(addressOrRange))
+    .optional(),
 });
 const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
@@ -97,7 +78,7 @@ const s3Store = z.object({
 });
 const localStorage = z.object({
   STORAGE_HOST: host,
-  STORAGE_PORT: port(8002),
+  STORAGE_PORT: listenPort.default(8002),
   STORAGE_DIRECTORY: text("the directory that holds <report_id>.pdf for each report"),
   STORAGE_SIGNING_SECRET: secret,
 });
@@ -109,9 +90,9 @@ const localStorage = z.object({
  */
 export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportServiceConfig {
   const variables = readSecretFiles(environment, secrets);
-  const { APP_HOST, APP_PORT, PGHOST, ...rest } = readVariables(reportService, variables);
-  const { REPORT_SERVICE_DATABASE_URL: connectionString, STORAGE_URL: url, S3_BUCKET: bucket } = rest;
-  if (connectionString === undefined && PGHOST === undefined) {
+  const read = readVariables(reportService, variables);
+  const { REPORT_SERVICE_DATABASE_URL: connectionString, STORAGE_URL: url, S3_BUCKET: bucket } = read;
+  if (connectionString === undefined && read.PGHOST === undefined) {
     throw new Error(
       describeVariable("REPORT_SERVICE_DATABASE_URL", "is missing: it, or PGHOST, names the database"),
     );
@@ -120,58 +101,49 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
     const what = "should be set for the local storage, or S3_BUCKET for S3: one of them";
     throw new Error(describeVariable("STORAGE_URL", what));
   }
+  const { APP_METRICS_HOST, APP_METRICS_PORT, PUBLIC_DATA: location } = read;
   return {
-    host: APP_HOST,
-    port: APP_PORT,
-    metrics:
-      rest.APP_METRICS_PORT === undefined
-        ? undefined
-        : { host: rest.APP_METRICS_HOST, port: rest.APP_METRICS_PORT },
-    database: describeDatabase(connectionString, rest.REPORT_SERVICE_DATABASE_PASSWORD),
+    host: read.APP_HOST,
+    port: read.APP_PORT,
+    metrics: APP_METRICS_PORT === undefined ? undefined : { host: APP_METRICS_HOST, port: APP_METRICS_PORT },
+    database: describeDatabase(connectionString, read.REPORT_SERVICE_DATABASE_PASSWORD),
     storage:
-      url !== undefined
-        ? { kind: "local", url, secret: readVariables(localStore, variables).STORAGE_SIGNING_SECRET }
-        : { kind: "s3", bucket: bucket ?? "", ...readS3(variables) },
-    publicData: readPublicData(rest.PUBLIC_DATA, variables),
-    trustedIps: rest.TRUSTED_IPS,
+      url === undefined
+        ? { kind: "s3", bucket: bucket ?? "", ...readS3(variables) }
+        : { kind: "local", url, secret: readVariables(localStore, variables).STORAGE_SIGNING_SECRET },
+    publicData:
+      location === undefined
+        ? undefined
+        : { location, ...(location.startsWith("s3://") && readS3(variables)) },
+    trustedIps: read.TRUSTED_IPS,
   };
 }
 
-/** Reads the local storage server's configuration, as readReportServiceConfig does the report service's. */
-export function readLocalStorageConfig(environment: NodeJS.ProcessEnv): LocalStorageConfig {
-  const variables = readVariables(localStorage, readSecretFiles(environment, secrets));
+/** Reads the local storage server's configuration, as readReportServiceConfig does for the report service. */
+export function readLocalStorageConfig(environment: NodeJS.ProcessEnv) {
+  const read = readVariables(localStorage, readSecretFiles(environment, secrets));
   return {
-    host: variables.STORAGE_HOST,
-    port: variables.STORAGE_PORT,
-    directory: variables.STORAGE_DIRECTORY,
-    secret: variables.STORAGE_SIGNING_SECRET,
+    host: read.STORAGE_HOST,
+    port: read.STORAGE_PORT,
+    directory: read.STORAGE_DIRECTORY,
+    secret: read.STORAGE_SIGNING_SECRET,
   };
-}
-
-function readPublicData(
-  location: string | undefined,
-  variables: Record<string, string>,
-): ReportServiceConfig["publicData"] {
-  if (location === undefined) return undefined;
-  if (!location.startsWith("s3://")) return { location };
-  const { region, endpoint, forcePathStyle, credentials } = readS3(variables);
-  return { location, region, endpoint, forcePathStyle, credentials };
 }
 
 function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket"> {
-  const s3 = readVariables(s3Store, variables);
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = s3;
-  const { AWS_SESSION_TOKEN: sessionToken } = s3;
+  const read = readVariables(s3Store, variables);
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = read;
+  const { AWS_SESSION_TOKEN: sessionToken } = read;
   return {
-    region: s3.S3_REGION,
-    keyPrefix: s3.S3_KEY_PREFIX,
-    endpoint: s3.S3_ENDPOINT,
-    publicEndpoint: s3.S3_PUBLIC_ENDPOINT,
-    forcePathStyle: s3.S3_FORCE_PATH_STYLE === "true",
-    // What the standard chain would take first, read here because it may stand in files.
+    region: read.S3_REGION,
+    keyPrefix: read.S3_KEY_PREFIX,
+    endpoint: read.S3_ENDPOINT,
+    publicEndpoint: read.S3_PUBLIC_ENDPOINT,
+    forcePathStyle: read.S3_FORCE_PATH_STYLE === "true",
+    // The AWS standard chain would read these first, but not from files.
     credentials:
-      accessKeyId === undefined || secretAccessKey === undefined
-        ? undefined
-        : { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+      accessKeyId && secretAccessKey
+        ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+        : undefined,
   };
 }

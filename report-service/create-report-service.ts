@@ -1,21 +1,18 @@
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import {
   answerUnknown,
   failed,
+  makeUnavailable,
   methodNotAllowed,
   securityHeaders,
   sendAnswer,
-  unavailable,
-  uncertain,
 } from "./answers.ts";
-import { makePartsCheck } from "./check-parts.ts";
 import { checkDatabase, DatabaseUnavailable } from "./database.ts";
-import { createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
+import { createReportMetrics, makePartsCheck, measureStorage, type ReportMetrics } from "./metrics.ts";
 import type { PublicFiles } from "./public-files.ts";
-import { addQuietLogging, quietServerOptions } from "./quiet-logging.ts";
-import { RedemptionUncertain } from "./redeem-token.ts";
-import { serveDownloads } from "./serve-downloads.ts";
+import { createQuietApp } from "./quiet-logging.ts";
+import { RedemptionUncertain, serveDownloads } from "./redeem-token.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import { servePublicReports } from "./serve-public-reports.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
@@ -26,22 +23,24 @@ export type AddSite = (
   parts: { pool: Pool; publicFiles: PublicFiles | undefined },
 ) => void;
 
-export interface ReportServiceParts {
+interface ReportServiceParts {
   pool: Pool;
   storage: Storage;
-  /** The bulk files, if they are served here. */
+  /** Absent if this process serves no bulk files. */
   publicFiles?: PublicFiles | undefined;
-  /** Adds the pages for people, if the same process serves them. */
+  /** Absent if this process serves no pages. */
   addSite?: AddSite | undefined;
-  /** Addresses, or ranges of them, whose X-Forwarded-For is believed. */
   trustedIps?: string[] | undefined;
   logger: FastifyBaseLogger;
 }
 
-/**
- * Makes the service that redeems a one-time token for a redirect to the file, and its metrics. Neither the pool nor
- * the storage is closed with it.
- */
+const uncertain = makeUnavailable(
+  "The token may have been used up.",
+  "Try the same link again in a few seconds. If that answers 404, request access to the file again.",
+);
+const unspent = makeUnavailable("The token was not used up.");
+
+/** Creates the service and its metrics. The caller closes the pool and the storage. */
 export function createReportService({
   pool,
   storage: plainStorage,
@@ -50,18 +49,15 @@ export function createReportService({
   trustedIps = [],
   logger,
 }: ReportServiceParts): { app: FastifyInstance; metrics: ReportMetrics } {
-  const app = fastify({
-    ...quietServerOptions(logger),
-    exposeHeadRoutes: false,
+  const app = createQuietApp(logger, {
+    routerOptions: { ignoreTrailingSlash: true },
     trustProxy: trustedIps.length > 0 && trustedIps,
-    requestTimeout: 10_000,
     // A target that cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
       reply.header("x-request-id", request.id);
       void sendAnswer(reply, request.method === "GET" ? answerUnknown(request.raw.url) : methodNotAllowed);
     },
   });
-  addQuietLogging(app);
   const checkParts = makePartsCheck(
     { database: () => checkDatabase(pool), storage: () => storage.check() },
     app.log,
@@ -77,25 +73,25 @@ export function createReportService({
     metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
   });
 
-  // Nothing here has a use for a body, whatever it is called.
+  // No route reads a body, so every content type is accepted and discarded.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, body, done) => {
     body.resume();
     done(null);
   });
-  // HEAD and OPTIONS only where a route says so: a token must survive whatever previews a link.
+  // HEAD and OPTIONS only where a route allows them, because programs that preview a link must not spend its token.
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
     const isKnown = ["HEAD", "OPTIONS"].includes(request.method) && request.routeOptions.url !== undefined;
     if (request.method !== "GET" && !isKnown) return sendAnswer(reply, methodNotAllowed);
   });
   app.setNotFoundHandler((request, reply) => sendAnswer(reply, answerUnknown(request.raw.url)));
-  app.setErrorHandler((error, request, reply) => {
-    if (error instanceof StorageUnavailable || error instanceof DatabaseUnavailable) {
-      request.log.error({ err: error }, "a token could not be redeemed");
-      return sendAnswer(reply, error instanceof RedemptionUncertain ? uncertain : unavailable);
+  app.setErrorHandler((err, request, reply) => {
+    if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
+      request.log.error({ err }, "a token could not be redeemed");
+      return sendAnswer(reply, err instanceof RedemptionUncertain ? uncertain : unspent);
     }
-    request.log.error({ err: error }, "unexpected error");
+    request.log.error({ err }, "unexpected error");
     return sendAnswer(reply, failed);
   });
 

@@ -1,15 +1,12 @@
 import type { FastifyBaseLogger } from "fastify";
 import { type ClientConfig, Pool } from "pg";
 
-/** The database did not answer in time, or refused. The reason is the cause. */
+/** The database refused, or did not answer in time. The reason is the cause. */
 export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";
 }
 
-/**
- * Makes the service's pool. Every wait in it ends: for a connection after 5 s, for a lock after 4 s, for any statement
- * after 5 s, for a server that has gone silent after 6 s. A connection is held for single statements only.
- */
+/** Opens the service's pool. No wait is longer than 6 s, and a connection is held for one statement only. */
 export function createPool(database: ClientConfig, logger: FastifyBaseLogger): Pool {
   const pool = new Pool({
     ...database,
@@ -21,22 +18,23 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger): P
     query_timeout: 6000,
     keepAlive: true,
   });
-  // An idle connection that breaks is replaced; without a listener it would end the process.
+  // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", (err) => logger.warn({ err }, "an idle database connection broke"));
   return pool;
 }
 
 /**
- * Runs one statement, which is a transaction of its own.
+ * Runs one statement, which is a transaction of its own, and returns the values of its first row.
  *
- * @returns the values of its first row
- * @throws DatabaseUnavailable if the database fails
+ * @throws DatabaseUnavailable
  */
 export async function askDatabase(pool: Pool, text: string, values: unknown[]): Promise<unknown[]> {
-  const { rows } = await pool
-    .query<unknown[]>({ text, values, rowMode: "array" })
-    .catch((cause: unknown) => becomeUnavailable(cause));
-  return rows[0] ?? [];
+  try {
+    const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array" });
+    return rows[0] ?? [];
+  } catch (cause) {
+    throw new DatabaseUnavailable("The database did not answer.", { cause });
+  }
 }
 
 /** @throws DatabaseUnavailable if this service could not redeem a token now */
@@ -47,12 +45,9 @@ export async function checkDatabase(pool: Pool): Promise<void> {
        and has_function_privilege('access.redeem_access_token(uuid)', 'execute')`,
     [],
   );
-  if (!mayRedeem)
+  if (!mayRedeem) {
     throw new DatabaseUnavailable(
-      "This role may not execute access.redeem_access_token(uuid), or what it needs before.",
+      "This role may not execute access.redeem_access_token(uuid). Connect as report_service.",
     );
-}
-
-function becomeUnavailable(cause: unknown): never {
-  throw new DatabaseUnavailable("The database did not answer.", { cause });
+  }
 }

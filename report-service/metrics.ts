@@ -1,9 +1,10 @@
+import type { FastifyBaseLogger } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Storage } from "./storage.ts";
 
 export type ReportMetrics = ReturnType<typeof createReportMetrics>;
+export type PartStates = Record<string, "ok" | "unavailable">;
 
-/** What comes of attempts to redeem a token. `refused`: it is malformed, unknown, spent or expired. */
 const redemptionResults = [
   "redeemed",
   "refused",
@@ -13,22 +14,20 @@ const redemptionResults = [
   "database_unavailable",
   "failed",
 ] as const;
-/** What comes of a request for a public report's PDF. */
 const publicReportResults = ["redirected", "not_found", "limited", "unavailable"] as const;
-export type PublicReport = (typeof publicReportResults)[number];
 export type Redemption = (typeof redemptionResults)[number];
+export type PublicReport = (typeof publicReportResults)[number];
 
-/** What the gauges ask when they are read. */
-export interface MetricSources {
-  countConnections: () => { total: number; idle: number; waiting: number };
-  /** By what is needed to redeem a token: whether it answers. */
-  checkParts: () => Promise<Record<string, string>>;
-}
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** What Prometheus is told of the report service. Labels are route templates and outcomes, never what a request names. */
-export function createReportMetrics({ countConnections, checkParts }: MetricSources) {
+/** The metrics of the report service. Labels are route templates and results, never parts of a request. */
+export function createReportMetrics({
+  countConnections,
+  checkParts,
+}: {
+  countConnections: () => Record<"total" | "idle" | "waiting", number>;
+  checkParts: () => Promise<PartStates>;
+}) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -43,7 +42,7 @@ export function createReportMetrics({ countConnections, checkParts }: MetricSour
   });
   new Gauge({
     name: "report_service_part_ready",
-    help: "1 if the database or the storage would do its part of redeeming a token now.",
+    help: "1 if this part (database or storage) can redeem a token now.",
     labelNames: ["part"],
     registers,
     async collect() {
@@ -52,81 +51,82 @@ export function createReportMetrics({ countConnections, checkParts }: MetricSour
       }
     },
   });
-  const redemptions = new Counter<"result">({
-    name: "report_service_redemptions_total",
-    help: `Attempts to redeem a token by result: ${redemptionResults.join(", ")}. refused: malformed, unknown, spent or expired.`,
-    labelNames: ["result"],
-    registers,
-  });
-  // From 0 on, so that the first of a kind shows as an increase.
-  for (const result of redemptionResults) redemptions.inc({ result }, 0);
-  const publicReports = new Counter<"result">({
-    name: "report_service_public_reports_total",
-    help: `Requests for a public report's PDF by result: ${publicReportResults.join(", ")}.`,
-    labelNames: ["result"],
-    registers,
-  });
-  for (const result of publicReportResults) publicReports.inc({ result }, 0);
+  // Every result starts at 0, so that the first of its kind shows as an increase.
+  const countResults = <Result extends string>(name: string, help: string, results: readonly Result[]) => {
+    const counter = new Counter<"result">({ name, help, labelNames: ["result"], registers });
+    for (const result of results) counter.inc({ result }, 0);
+    return (result: Result) => counter.inc({ result });
+  };
+  const time = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Histogram<Label>({ name, help, labelNames, buckets, registers });
   return {
     registry,
-    publicReports,
+    countRedemption: countResults(
+      "report_service_redemptions_total",
+      "Attempts to redeem a token by result. refused: malformed, unknown, spent or expired.",
+      redemptionResults,
+    ),
+    countPublicReport: countResults(
+      "report_service_public_reports_total",
+      "Requests for a public report's PDF by result.",
+      publicReportResults,
+    ),
     requests: new Counter({
       name: "report_service_requests_total",
       help: "Requests by route template and status.",
       labelNames: ["route", "status"],
       registers,
     }),
-    requestSeconds: new Histogram({
-      name: "report_service_request_duration_seconds",
-      help: "From the request's first line to the end of its answer.",
-      labelNames: ["route"],
-      buckets: seconds,
-      registers,
-    }),
-    redemptions,
-    storageSeconds: new Histogram({
-      name: "report_service_storage_duration_seconds",
-      help: "What storage took to say whether a file, or the bucket, is there: operation sign or check; outcome ok, missing or unavailable.",
-      labelNames: ["operation", "outcome"],
-      buckets: seconds,
-      registers,
-    }),
+    requestSeconds: time(
+      "report_service_request_duration_seconds",
+      "Time from the first line of the request to the end of the response.",
+      ["route"],
+    ),
+    storageSeconds: time(
+      "report_service_storage_duration_seconds",
+      "Time that storage took to say whether a file (sign) or the bucket (check) exists; outcome: ok, missing or unavailable.",
+      ["operation", "outcome"],
+    ),
   };
 }
 
 /** The same storage, with each call timed. */
-export function measureStorage(
-  storage: Storage,
-  { storageSeconds }: Pick<ReportMetrics, "storageSeconds">,
-): Storage {
-  async function time<Result>(
-    operation: string,
-    ask: () => Promise<Result>,
-    describe: (result: Result) => string,
-  ): Promise<Result> {
+export function measureStorage(storage: Storage, { storageSeconds }: ReportMetrics): Storage {
+  const time = async <Result>(operation: string, answer: Promise<Result>): Promise<Result> => {
     const stop = storageSeconds.startTimer({ operation });
     try {
-      const result = await ask();
-      stop({ outcome: describe(result) });
+      const result = await answer;
+      stop({ outcome: result === null ? "missing" : "ok" });
       return result;
     } catch (error) {
       stop({ outcome: "unavailable" });
       throw error;
     }
-  }
+  };
   return {
-    signDownload: (reportId, options) =>
-      time(
-        "sign",
-        () => storage.signDownload(reportId, options),
-        (address) => (address === null ? "missing" : "ok"),
-      ),
-    check: () =>
-      time(
-        "check",
-        () => storage.check(),
-        () => "ok",
-      ),
+    signDownload: (...args) => time("sign", storage.signDownload(...args)),
+    check: () => time("check", storage.check()),
     close: () => storage.close(),
+  };
+}
+
+/** Makes a check of each part that is needed to redeem a token. Simultaneous callers share one check. */
+export function makePartsCheck(
+  checks: Record<string, () => Promise<void>>,
+  logger: FastifyBaseLogger,
+): () => Promise<PartStates> {
+  let running: Promise<PartStates> | undefined;
+  const checkAll = async () => {
+    const states = Object.entries(checks).map(async ([name, check]) => {
+      const noteFailure = (err: unknown) => logger.warn({ err }, `not ready: ${name}`);
+      return [name, (await check().then(() => true, noteFailure)) ? "ok" : "unavailable"] as const;
+    });
+    return Object.fromEntries(await Promise.all(states));
+  };
+  return () => {
+    running ??= checkAll().finally(() => {
+      running = undefined;
+    });
+    return running;
   };
 }

@@ -1,56 +1,51 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  fastify,
+  LogController,
+} from "fastify";
 import { type Logger, pino } from "pino";
 
-/** What is logged of an error: never what a library attached to it, such as the request with its address. */
+/** Logs nothing that a library attached to an error, such as the request with its address. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: "not an error", type: typeof error };
-  const { code } = error as NodeJS.ErrnoException;
-  return {
-    type: error.name,
-    message: error.message,
-    stack: error.stack,
-    ...(code === undefined ? {} : { code }),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-  };
+  const { name: type, message, stack, code, cause } = error as NodeJS.ErrnoException;
+  return { type, message, stack, code, ...(cause !== undefined && { cause: describeError(cause) }) };
 }
 
 const serializers = { err: describeError, error: describeError, req: () => undefined, res: () => undefined };
 
-/** Makes a logger that writes JSON lines to standard output. */
+/** Creates a logger that writes JSON lines to standard output. */
 export function createLogger({ name, level = "info" }: { name: string; level?: string }): Logger {
   return pino({ base: { name }, level, serializers });
 }
 
-/** Fastify options under which no address, header or raw request reaches the log. Goes with addQuietLogging. */
-export function quietServerOptions(logger: FastifyBaseLogger) {
-  return {
+/** Creates an app that logs a line for each response: the route, never an address, a header or the raw request. */
+export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServerOptions): FastifyInstance {
+  const app: FastifyInstance = fastify({
+    ...options,
     loggerInstance: logger.child({}, { serializers }),
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     requestIdHeader: false,
     genReqId: chooseRequestId,
-    // Fastify's own handler logs the bytes that could not be parsed.
+    exposeHeadRoutes: false,
+    requestTimeout: 10_000,
+    // Fastify's own handler logs the bytes that it could not parse.
     clientErrorHandler: refuseUnreadableRequest,
-    // Requests that arrive on open connections while the server drains are still answered.
+    // While the server drains, requests on open connections are still answered.
     return503OnClosing: false,
-  } as const;
-}
-
-/** Logs a line for each answer: which route it was, not which address. */
-export function addQuietLogging(app: FastifyInstance): void {
-  app.addHook("onResponse", async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url ?? "(none)",
-        status: reply.statusCode,
-        milliseconds: Math.round(reply.elapsedTime),
-      },
-      "answered",
-    );
   });
+  app.addHook("onResponse", async (request, reply) => {
+    const { method, routeOptions } = request;
+    const route = routeOptions.url ?? "(none)";
+    const milliseconds = Math.round(reply.elapsedTime);
+    request.log.info({ method, route, status: reply.statusCode, milliseconds }, "answered");
+  });
+  return app;
 }
 
 /**

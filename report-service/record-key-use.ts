@@ -10,53 +10,38 @@ const longestRetryMilliseconds = 30_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Listens for keys that were used (db/api/request/decide.sql) and has the database record them, once a second. Reconnects
- * if the connection breaks. If a use is lost with it, the key's next request announces it again.
+ * Listens for keys that were used (db/api/request/decide.sql) and has the database record them, once a second, until it is
+ * closed. Reconnects if the connection breaks. If a use is lost with it, the key's next request announces it again.
  *
  * @param database connects as the role report_service, and not through a connection pooler
- * @returns a function that records what was heard and then stops listening
  */
-export function recordKeyUse(
-  database: ClientConfig,
-  logger: FastifyBaseLogger,
-): { close: () => Promise<void> } {
+export function recordKeyUse(database: ClientConfig, logger: FastifyBaseLogger) {
   const closing = new AbortController();
-  const running = keepListening(database, logger, closing.signal);
+  const keepListening = async () => {
+    for (let failures = 0; !closing.signal.aborted; failures += 1) {
+      try {
+        await listenOnce(database, closing.signal, () => {
+          if (failures > 0) logger.info("recording key use again");
+          failures = 0;
+        });
+      } catch (err) {
+        if (failures === 0) logger.warn({ err }, "cannot record key use, will keep trying to reconnect");
+        const retryMilliseconds = shortestRetryMilliseconds * 2 ** failures;
+        await pause(Math.min(longestRetryMilliseconds, retryMilliseconds), closing.signal);
+      }
+    }
+  };
+  const running = keepListening();
   return {
-    close: async () => {
+    close: async (): Promise<void> => {
       closing.abort();
       await running;
     },
   };
 }
 
-async function keepListening(
-  database: ClientConfig,
-  logger: FastifyBaseLogger,
-  signal: AbortSignal,
-): Promise<void> {
-  let failures = 0;
-  while (!signal.aborted) {
-    try {
-      await listenOnce(database, signal, () => {
-        if (failures > 0) logger.info("recording key use again");
-        failures = 0;
-      });
-    } catch (err) {
-      if (failures === 0)
-        logger.warn({ err }, "cannot record key use: trying again until the database accepts the connection");
-      await pause(Math.min(longestRetryMilliseconds, shortestRetryMilliseconds * 2 ** failures), signal);
-      failures += 1;
-    }
-  }
-}
-
 /** Listens on one connection until it breaks or the signal aborts. */
-async function listenOnce(
-  database: ClientConfig,
-  signal: AbortSignal,
-  onListening: () => void,
-): Promise<void> {
+async function listenOnce(database: ClientConfig, signal: AbortSignal, onListening: () => void) {
   const client = new Client({
     ...database,
     application_name: "report-service (use of keys)",

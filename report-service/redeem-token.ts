@@ -1,52 +1,66 @@
+import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
+import { notFound, sendAnswer, tokenMissing } from "./answers.ts";
 import { askDatabase, DatabaseUnavailable } from "./database.ts";
-import { longestLifeSeconds, type Storage } from "./storage.ts";
+import type { Redemption, ReportMetrics } from "./metrics.ts";
+import { lifeSeconds, type Storage, StorageUnavailable } from "./storage.ts";
 
-/** Ten seconds less than the contract allows, for clocks that differ. */
-const expiresInSeconds = longestLifeSeconds - 10;
+const downloads = "/dissemination/report/pdf/ota";
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** What came of a token. */
-export type Outcome =
-  | {
-      result: "redeemed";
-      address: string;
-      /** The X-Request-Id of the request that asked for the token, if the database knows it. */
-      requestedIn: string | null;
-    }
-  | { result: "refused" | "file_missing" | "client_gone" };
-
-/** The database went away while it spent a token: it may be spent, or not. */
+/** The database went away while it spent a token, which may be spent or not. */
 export class RedemptionUncertain extends DatabaseUnavailable {
   override name = "RedemptionUncertain";
 }
 
 /**
- * Spends a token for a signed address of its report's PDF. The address is made first, with no database connection held:
- * storage that hangs keeps no other token waiting. Then one statement spends the token, for one caller at most. So it is
- * not spent if storage fails or has no such file, nor if the client has gone meanwhile; and it is spent without an
- * address for the client if this process or the client ends between that statement and the answer.
+ * Redirects a one-time token to a signed address of its report's PDF, and counts the results.
  *
- * @throws StorageUnavailable, DatabaseUnavailable: the token is not spent; RedemptionUncertain
+ * The address comes first, while no database connection is held, so storage that hangs delays no other token. Then one
+ * statement spends the token, for at most one caller. So the token is not spent if storage fails, has no such file, or the
+ * client has gone. It is spent in vain only if this process or the client ends between that statement and the response.
  */
-export async function redeemToken(
-  { pool, storage }: { pool: Pool; storage: Storage },
-  token: string,
-  isClientWaiting: () => boolean,
-): Promise<Outcome> {
-  const [reportId, requestedIn] = await askDatabase(
-    pool,
-    "select access.find_report_of_token($1), access.find_request_of_token($1)",
-    [token],
-  );
-  if (typeof reportId !== "string") return { result: "refused" };
-  const address = await storage.signDownload(reportId, { expiresInSeconds });
-  if (address === null) return { result: "file_missing" };
-  if (!isClientWaiting()) return { result: "client_gone" };
-  const [redeemed] = await askDatabase(pool, "select access.redeem_access_token($1)", [token]).catch(
-    (cause: DatabaseUnavailable) => {
-      throw new RedemptionUncertain(cause.message, { cause: cause.cause });
-    },
-  );
-  if (redeemed !== reportId) return { result: "refused" };
-  return { result: "redeemed", address, requestedIn: typeof requestedIn === "string" ? requestedIn : null };
+export function serveDownloads(
+  app: FastifyInstance,
+  { pool, storage, metrics }: { pool: Pool; storage: Storage; metrics: ReportMetrics },
+): void {
+  /** Returns the address and what to log, or why there is none. */
+  const redeem = async (token: string, isClientWaiting: () => boolean) => {
+    if (!uuid.test(token)) return "refused";
+    const [reportId, requestedIn] = await askDatabase(
+      pool,
+      "select access.find_report_of_token($1), access.find_request_of_token($1)",
+      [token],
+    );
+    if (typeof reportId !== "string") return "refused";
+    const address = await storage.signDownload(reportId, lifeSeconds);
+    if (address === null) return "file_missing";
+    if (!isClientWaiting()) return "client_gone";
+    const [redeemed] = await askDatabase(pool, "select access.redeem_access_token($1)", [token]).catch(
+      ({ message, cause }: DatabaseUnavailable) => {
+        throw new RedemptionUncertain(message, { cause });
+      },
+    );
+    return redeemed === reportId ? { address, requestedIn } : "refused";
+  };
+  app.get(downloads, (_request, reply) => sendAnswer(reply, tokenMissing));
+  app.get<{ Params: { token: string } }>(`${downloads}/:token`, async (request, reply) => {
+    const { socket } = request.raw;
+    try {
+      const outcome = await redeem(request.params.token, () => !socket.destroyed && socket.writable);
+      metrics.countRedemption(typeof outcome === "string" ? outcome : "redeemed");
+      if (typeof outcome === "string") return sendAnswer(reply, notFound);
+      // The X-Request-Id of the request that asked for the token, if the database knows it.
+      request.log.info({ requested_in: outcome.requestedIn }, "a token was redeemed");
+      return reply.redirect(outcome.address, 302);
+    } catch (error) {
+      metrics.countRedemption(describeFailure(error));
+      throw error;
+    }
+  });
+}
+
+function describeFailure(error: unknown): Redemption {
+  if (error instanceof StorageUnavailable) return "storage_unavailable";
+  return error instanceof DatabaseUnavailable ? "database_unavailable" : "failed";
 }

@@ -6,35 +6,38 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { describeDownload, isReportId } from "./report-id.ts";
-import { askStorage, type Storage } from "./storage.ts";
+import { askStorage, describeDownload, isReportId, type Storage } from "./storage.ts";
 
-export interface S3StoreOptions {
-  bucket: string;
-  region: string;
-  /** A file's key is this and `<report_id>.pdf`. */
-  keyPrefix: string;
-  /** Where the API is, if not at AWS. */
+/** Where an S3 API is, and how to use it. */
+export interface S3Options {
+  region?: string;
+  /** AWS if absent. */
   endpoint?: string | undefined;
-  /** Where clients reach the same API, if elsewhere: signed addresses name this host. */
-  publicEndpoint?: string | undefined;
-  /** Puts the bucket's name in the path and not in the host. */
-  forcePathStyle: boolean;
-  /** By default the AWS standard chain: environment, profile, container, instance. */
+  /** Puts the bucket's name into the path and not into the host. */
+  forcePathStyle?: boolean;
+  /** The AWS standard chain if absent: environment, profile, container, instance. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
 }
 
+export interface S3StoreOptions extends S3Options {
+  bucket: string;
+  /** A file's key is this and `<report_id>.pdf`. */
+  keyPrefix: string;
+  /** Where clients reach the same API, if elsewhere: signed addresses name this host. */
+  publicEndpoint?: string | undefined;
+}
+
 /**
- * Storage behind the S3 API. Needs s3:GetObject, and s3:ListBucket: without the latter S3 answers 403 in
- * place of 404 for a file that does not exist.
+ * Storage behind the S3 API. Needs s3:GetObject and s3:ListBucket: without the latter, S3 answers 403 instead of 404 for a
+ * file that does not exist.
  */
 export function createS3Store(options: S3StoreOptions): Storage {
-  const { bucket: Bucket, keyPrefix, endpoint } = options;
-  const client = createClient(options, endpoint);
-  const presigner = createClient(options, options.publicEndpoint ?? endpoint);
+  const { bucket: Bucket, keyPrefix, endpoint, publicEndpoint = endpoint } = options;
+  const client = createS3Client(options);
+  const presigner = createS3Client({ ...options, endpoint: publicEndpoint });
 
   return {
-    signDownload: async (reportId, { expiresInSeconds: expiresIn }) => {
+    signDownload: async (reportId, expiresIn) => {
       if (!isReportId(reportId)) return null;
       const Key = `${keyPrefix}${reportId}.pdf`;
       return askStorage(`is there a file for ${reportId}`, async (abortSignal) => {
@@ -66,23 +69,28 @@ export function createS3Store(options: S3StoreOptions): Storage {
   };
 }
 
-function createClient({ region, forcePathStyle, credentials }: S3StoreOptions, endpoint?: string): S3Client {
+export function createS3Client({
+  region,
+  endpoint,
+  forcePathStyle = false,
+  credentials,
+}: S3Options): S3Client {
   return new S3Client({
-    region,
     forcePathStyle,
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(credentials === undefined ? {} : { credentials }),
-    // One retry, and each attempt short enough that both fit into the deadline.
+    ...(region && { region }),
+    ...(endpoint && { endpoint }),
+    ...(credentials && { credentials }),
+    // One retry. Both attempts fit into the deadline.
     maxAttempts: 2,
     requestHandler: {
       connectionTimeout: 1000,
       requestTimeout: 1300,
       throwOnRequestTimeout: true,
-      // Questions that hang for 3 s hold a connection each; of the default of 50 none would be left for others.
+      // Requests that hang hold a connection each, for 3 s. The default of 50 would leave none for others.
       httpAgent: { maxSockets: 1000 },
       httpsAgent: { maxSockets: 1000 },
     },
-    // Checksums by default are newer than many servers that speak the S3 API.
+    // Many servers that speak the S3 API do not know the checksums that are on by default.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

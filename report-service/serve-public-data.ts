@@ -1,92 +1,132 @@
 import { createHash } from "node:crypto";
+import { pipeline, type Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Answer, notFound, sendAnswer } from "./answers.ts";
-import { parseRange } from "./parse-range.ts";
-import type { PublicFiles } from "./public-files.ts";
+import { makeAnswer, sendAnswer } from "./answers.ts";
+import type { Manifest, PublicFile, PublicFiles, Range } from "./public-files.ts";
 
-/** Where the bulk files are served. */
-export const publicData = "/public-data/";
+const publicData = "/public-data/";
+/** The federal service's addresses of the same tables. */
+const federalData = "/dissemination/public-data/gsa/";
 
-const noSuchFile: Answer = {
-  status: 404,
-  body: { ...notFound.body, code: "file_not_found", details: null, hint: `See ${publicData}manifest.json.` },
-};
-const otherFile: Answer = {
-  status: 412,
-  body: {
-    code: "file_changed",
-    message: "This is another file than the one that If-Match names.",
-    details: "A new data set was published.",
-    hint: "Start again without If-Match.",
-  },
-};
+const noSuchFile = makeAnswer(404, "file_not_found", {
+  message: "There is no such file.",
+  hint: `${publicData}manifest.json lists the files.`,
+});
+const otherFile = makeAnswer(412, "file_changed", {
+  message: "The file has changed since this ETag was sent.",
+  details: "A new data set was published.",
+  hint: "Start again without If-Match.",
+});
 const types: Record<string, string> = { gz: "application/gzip", parquet: "application/vnd.apache.parquet" };
+const anyOrigin = { "access-control-allow-origin": "*" };
 const headers = {
-  // Whoever keeps a copy asks whether it is still the one, and is told 304.
+  ...anyOrigin,
+  // Caches ask each time whether their copy is current, and get 304.
   "cache-control": "public, no-cache",
-  "access-control-allow-origin": "*",
   "access-control-expose-headers": "Data-Set, ETag, Accept-Ranges, Content-Range, Content-Length",
 };
 
-/** For a page of another host that reads parts of a file, which browsers ask about beforehand. */
+/** Lets pages of other hosts read parts of a file. */
 const preflight = {
-  "access-control-allow-origin": "*",
+  ...anyOrigin,
   "access-control-allow-methods": "GET, HEAD",
   "access-control-allow-headers": "Range, If-Match, If-None-Match, If-Range",
   "access-control-max-age": "86400",
 };
 
 /**
- * Serves the bulk files of the live data set, and `manifest.json`, which lists them: `GET` and `HEAD`, with ranges, and
- * an ETag that is the SHA-256 of the file. So a download that is resumed after a publication starts anew (`If-Range`), and
- * whoever reads a file part by part learns that it is another one (`If-Match`, 412).
+ * Serves the bulk files of the live data set, and `manifest.json`, which lists them: `GET` and `HEAD`, with ranges, and an ETag
+ * that is the SHA-256 of the file. So a download that is resumed after a publication starts again (`If-Range`), and a client
+ * that reads a file in parts learns that it has changed (`If-Match`, 412). The CSV files are also at the federal service's
+ * addresses, as CSV: compressed if the client accepts gzip, or else decompressed on the way.
  */
 export function servePublicData(app: FastifyInstance, files: PublicFiles): void {
-  app.options(`${publicData}:name`, (_request, reply) => reply.code(204).headers(preflight).send());
-  app.route<{ Params: { name: string } }>({
-    method: ["GET", "HEAD"],
-    url: `${publicData}:name`,
-    handler: async (request, reply) => {
-      const found = await files.readManifest();
-      if (found === undefined) return sendAnswer(reply, noSuchFile);
-      const { manifest, text } = found;
-      const { name } = request.params;
-      reply.headers({
-        ...headers,
-        "data-set": `"${manifest.data_set}"; published="${manifest.published_at.replace(/\.\d+Z$/, "Z")}"`,
-      });
-      if (name === "manifest.json") {
-        const body = Buffer.from(text);
-        const sha256 = createHash("sha256").update(body).digest("hex");
-        reply.type("application/json; charset=utf-8");
-        return await sendRange(request, reply, { bytes: body.length, sha256 }, async ({ start, end }) =>
-          body.subarray(start, end + 1),
-        );
-      }
-      const file = [...manifest.files, ...manifest.changes].find((each) => each.name === name);
-      if (file === undefined) return sendAnswer(reply, noSuchFile);
-      const type = types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream";
-      reply.type(type).header("content-disposition", `attachment; filename="${name}"`);
-      return await sendRange(request, reply, file, (range) =>
-        files.open(name.startsWith("changes-") ? name.replace(/\..*/, "") : manifest.data_set, name, range),
-      );
-    },
+  for (const folder of [publicData, federalData]) {
+    app.options(`${folder}*`, (_request, reply) => reply.code(204).headers(preflight).send());
+    app.route<{ Params: { "*": string } }>({
+      method: ["GET", "HEAD"],
+      url: `${folder}*`,
+      handler: async (request, reply) => {
+        const { "*": name } = request.params;
+        const live = await files.readManifest();
+        const found = live && (name === "manifest.json" ? live : findFile(live.manifest, name, folder));
+        if (live === undefined || found === undefined) return sendAnswer(reply, noSuchFile);
+        const { data_set: id, published_at: published } = live.manifest;
+        reply.headers({
+          ...headers,
+          "data-set": `"${id}"; published="${published.replace(/\.\d+Z$/, "Z")}"`,
+        });
+        if ("text" in found) {
+          const sha256 = createHash("sha256").update(found.text).digest("hex");
+          reply.type("application/json; charset=utf-8");
+          return isSettled(request, reply, `"${sha256}"`) ? reply : reply.send(found.text);
+        }
+        const directory = found.name.startsWith("changes-") ? found.name.replace(/\..*/, "") : id;
+        const open = (range: Range) => files.open(directory, found.name, range);
+        reply.header("content-disposition", `attachment; filename="${name.replace(/.*\//, "")}"`);
+        if (folder === federalData) return sendCsv(request, reply, found, open);
+        reply.type(types[name.split(".").at(-1) ?? ""] ?? "application/octet-stream");
+        return sendRange(request, reply, found, open);
+      },
+    });
+  }
+}
+
+function findFile({ files, changes }: Manifest, name: string, folder: string): PublicFile | undefined {
+  if (folder === publicData) return [...files, ...changes].find((file) => file.name === name);
+  const [, year = null, wanted] = /^(?:full\/|audit-year\/(\d{4})-ay-)(\w+)\.csv$/.exec(name) ?? [];
+  return files.find(
+    ({ format, table, audit_year }) => format === "csv" && table === wanted && audit_year === year,
+  );
+}
+
+/** Sends a compressed file as CSV. Without gzip there are no ranges, because that would need a second copy of the file. */
+async function sendCsv(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: PublicFile,
+  open: (range: Range) => Promise<Readable>,
+): Promise<FastifyReply> {
+  reply.type("text/csv; charset=utf-8").header("vary", "Accept-Encoding");
+  if (acceptsGzip(request)) {
+    return sendRange(request, reply.header("content-encoding", "gzip"), file, open);
+  }
+  if (isSettled(request, reply, `"${file.sha256}-csv"`)) return reply;
+  if (request.method === "HEAD") return reply.send();
+  const compressed = await open({ start: 0, end: file.bytes - 1 });
+  const content = pipeline(compressed, createGunzip(), (err) => {
+    if (err) request.log.error({ err }, "a bulk file could not be read to its end");
   });
+  return reply.send(content);
+}
+
+function acceptsGzip({ headers }: FastifyRequest): boolean {
+  const accepted = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?:,|$)/i.exec(String(headers["accept-encoding"]));
+  return accepted !== null && Number(accepted[1] ?? 1) > 0;
+}
+
+/** Sends 412 or 304 if the request's conditions ask for that. Returns whether it did. */
+function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  reply.header("etag", etag);
+  const expected = request.headers["if-match"];
+  const isOther = expected !== undefined && !listsTag(expected, etag);
+  const isSame = listsTag(request.headers["if-none-match"], etag);
+  if (isOther) sendAnswer(reply, otherFile);
+  else if (isSame) reply.code(304).send();
+  return isOther || isSame;
 }
 
 async function sendRange(
   request: FastifyRequest,
   reply: FastifyReply,
-  { bytes, sha256 }: { bytes: number; sha256: string },
-  read: (range: { start: number; end: number }) => Promise<unknown>,
+  { bytes, sha256 }: Omit<PublicFile, "name">,
+  read: (range: Range) => Promise<unknown>,
 ): Promise<FastifyReply> {
   const etag = `"${sha256}"`;
-  reply.headers({ etag, "accept-ranges": "bytes" });
-  const expected = request.headers["if-match"];
-  if (expected !== undefined && !listsTag(expected, etag)) return sendAnswer(reply, otherFile);
-  if (listsTag(request.headers["if-none-match"], etag)) return reply.code(304).send();
+  if (isSettled(request, reply.header("accept-ranges", "bytes"), etag)) return reply;
   const condition = request.headers["if-range"];
-  // A date says less than the tag: it never matches.
+  // A date never matches, because it says less than the tag.
   const isSame = condition === undefined || condition === etag;
   const range = parseRange(isSame ? request.headers.range : undefined, bytes);
   if (range === "outside") return reply.code(416).header("content-range", `bytes */${bytes}`).send();
@@ -97,8 +137,20 @@ async function sendRange(
   return reply.send(await read({ start, end }));
 }
 
-/** If-None-Match compares weakly: a proxy that compresses may have put W/ before the tag. */
+/** Compares weakly, because a proxy that compresses may have put W/ before the tag. */
 function listsTag(header: string | undefined, etag: string): boolean {
   const tags = (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes("*") || tags.includes(etag);
+}
+
+/**
+ * Reads a Range header (RFC 9110, 14.2): the first and last byte, `whole` if the header is to be ignored, or `outside` if the
+ * file has no such byte. A request for several ranges gets the whole file, which the RFC allows.
+ */
+function parseRange(header: string | undefined, bytes: number): Range | "whole" | "outside" {
+  const [, first = "", last = ""] = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header ?? "") ?? [];
+  if (first + last === "" || (first !== "" && last !== "" && Number(last) < Number(first))) return "whole";
+  const start = first === "" ? Math.max(0, bytes - Number(last)) : Number(first);
+  const end = first === "" || last === "" ? bytes - 1 : Math.min(Number(last), bytes - 1);
+  return start > end ? "outside" : { start, end };
 }

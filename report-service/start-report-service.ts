@@ -2,66 +2,44 @@ import type { FastifyBaseLogger } from "fastify";
 import { asMetrics, serveState } from "../service/serve-state.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { type AddSite, createReportService } from "./create-report-service.ts";
-import { createStorage } from "./create-storage.ts";
 import { createPool } from "./database.ts";
 import { listen, type RunningServer } from "./listen.ts";
+import { createLocalStore } from "./local-store.ts";
 import { openPublicFiles } from "./public-files.ts";
 import { recordKeyUse } from "./record-key-use.ts";
 import { relayStorage } from "./relay-storage.ts";
 
 /**
- * Starts the report service with a pool and a storage of its own. It starts without either being reachable:
- * `/readyz` says whether they are. It also records when keys were used. Serves `/metrics` on a port of its own, if one is given, because the main port is public.
+ * Starts the report service with its own pool and storage, even if they are unreachable: `/readyz` says so. It also records
+ * when keys are used. If `metrics` is set, it serves `/metrics` on a separate port, because the main port is public.
  *
- * @throws Error if the port cannot be listened on
+ * @throws Error if a port is taken
  */
-export async function startReportService({
-  host,
-  port,
-  metrics: metricsListener,
-  database,
-  storage: storageConfig,
-  publicData,
-  addSite,
-  trustedIps,
-  logger,
-}: ReportServiceConfig & { logger: FastifyBaseLogger; addSite?: AddSite | undefined }): Promise<
-  RunningServer & { metricsUrl?: string }
-> {
-  const storage = await createStorage(storageConfig);
+export async function startReportService(
+  config: ReportServiceConfig & { logger: FastifyBaseLogger; addSite?: AddSite | undefined },
+): Promise<RunningServer & { metricsUrl?: string }> {
+  const { host, port, database, publicData, logger } = config;
+  const storage =
+    config.storage.kind === "local"
+      ? createLocalStore(config.storage)
+      : // The AWS SDK is large, so it is loaded only where it is used.
+        (await import("./s3-store.ts")).createS3Store(config.storage);
   const pool = createPool(database, logger);
-  const { app, metrics } = createReportService({
-    pool,
-    storage,
-    publicFiles: publicData && openPublicFiles(publicData.location, publicData),
-    addSite,
-    trustedIps,
-    logger,
-  });
-  if (storageConfig.kind === "s3" && storageConfig.forcePathStyle) {
-    const { endpoint, publicEndpoint } = storageConfig;
-    if (endpoint !== undefined && publicEndpoint !== undefined) {
-      relayStorage(app, { ...storageConfig, endpoint, publicEndpoint });
-    }
-  }
-  let metricsServer: Awaited<ReturnType<typeof serveState>> | undefined;
+  const publicFiles = publicData && openPublicFiles(publicData.location, publicData);
+  const { app, metrics } = createReportService({ ...config, pool, storage, publicFiles });
+  if (config.storage.kind === "s3") relayStorage(app, config.storage);
+  const metricsServer =
+    config.metrics &&
+    (await serveState({
+      ...config.metrics,
+      portVariable: "APP_METRICS_PORT",
+      answers: { "/metrics": () => asMetrics(metrics.registry) },
+    }));
   const keyUse = recordKeyUse(database, logger);
-  const release = async () => {
+  const server = await listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
     await metricsServer?.close();
     storage.close();
     await Promise.all([keyUse.close(), pool.end()]);
-  };
-  const server = await listen(app, { host, port, portVariable: "APP_PORT" }, release);
-  if (metricsListener === undefined) return server;
-  try {
-    metricsServer = await serveState({
-      ...metricsListener,
-      portVariable: "APP_METRICS_PORT",
-      answers: { "/metrics": () => asMetrics(metrics.registry) },
-    });
-  } catch (error) {
-    await server.close();
-    throw error;
-  }
-  return { ...server, metricsUrl: `${metricsServer.url}/metrics` };
+  });
+  return { ...server, ...(metricsServer && { metricsUrl: `${metricsServer.url}/metrics` }) };
 }

@@ -1,15 +1,14 @@
-/** Where the PDFs are kept. Every method answers or throws StorageUnavailable within 3 seconds. */
+/** Where the PDFs are. Every method answers or throws StorageUnavailable within 3 seconds. */
 export interface Storage {
   /**
-   * Makes an address from which anyone can download a report's PDF for a short time.
+   * Signs an address from which anyone can download a report's PDF for a short time. Returns null if there is no such file.
    *
-   * @returns null if there is no such file
-   * @throws StorageUnavailable if storage cannot tell
+   * @throws StorageUnavailable
    */
-  signDownload(reportId: string, options: { expiresInSeconds: number }): Promise<string | null>;
-  /** @throws StorageUnavailable if storage cannot be reached or refuses this service */
+  signDownload(reportId: string, expiresInSeconds: number): Promise<string | null>;
+  /** @throws StorageUnavailable if storage is unreachable or refuses this service */
   check(): Promise<void>;
-  /** Lets go of open connections. */
+  /** Closes its connections. */
   close(): void;
 }
 
@@ -20,33 +19,39 @@ export class StorageUnavailable extends Error {
 
 /** Longest life of a signed address, by the API's contract. */
 export const longestLifeSeconds = 60;
+/** Ten seconds less than the contract allows, because clocks differ. */
+export const lifeSeconds = longestLifeSeconds - 10;
 
 const deadlineMilliseconds = 3000;
+const pattern = /^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$/;
+
+/** Whether a text has the form of a report ID, such as 2023-06-GSAFAC-0000000001. */
+export function isReportId(text: string): boolean {
+  return pattern.test(text);
+}
+
+/** The Content-Disposition of a report's PDF. */
+export function describeDownload(reportId: string): string {
+  return `attachment; filename="${reportId}.pdf"`;
+}
 
 /**
  * Asks storage something, for 3 seconds at most.
  *
- * @throws StorageUnavailable in place of any error
+ * @throws StorageUnavailable instead of any error
  */
 export async function askStorage<Result>(
   question: string,
   ask: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  // A race, since not everything that is waited for (the look-up of credentials, say) obeys the signal.
+  const signal = AbortSignal.timeout(deadlineMilliseconds);
+  // A race, because some waits, such as the AWS SDK's search for credentials, ignore the signal.
   const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new Error(`No answer within ${deadlineMilliseconds} ms.`);
-      controller.abort(error);
-      reject(error);
-    }, deadlineMilliseconds);
+    signal.addEventListener("abort", () => reject(signal.reason));
   });
   try {
-    return await Promise.race([ask(controller.signal), deadline]);
+    return await Promise.race([ask(signal), deadline]);
   } catch (cause) {
     throw new StorageUnavailable(`Storage did not answer: ${question}.`, { cause });
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -5,7 +5,7 @@ import { loadLuaPlugin, luaPluginsDirectory } from "./lua-plugin.ts";
 import type { Plugin } from "./plugin.ts";
 import { cors } from "./plugins/cors.ts";
 import { rateLimiting } from "./plugins/rate-limiting.ts";
-import { orderRoutes, type Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,18 +25,12 @@ const describedPlugins = [
 const plugins = z.array(z.discriminatedUnion("name", describedPlugins)).default([]);
 
 const milliseconds = z.int().min(1).default(60_000);
-const route = z
-  .strictObject({
-    name: z.string(),
-    paths: z.array(z.string().startsWith("/")).min(1),
-    headers: z.record(z.string(), z.array(z.string()).min(1)).default({}),
-    strip_path: z.boolean().default(true),
-    plugins,
-  })
-  .refine(({ paths, strip_path }) => !strip_path || paths.every((path) => path === "/"), {
-    path: ["strip_path"],
-    error: 'expected false, unless paths is ["/"]',
-  });
+const route = z.strictObject({
+  name: z.string(),
+  paths: z.tuple([z.literal("/")]),
+  headers: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+  plugins,
+});
 const service = z.strictObject({
   name: z.string(),
   url: z.string().regex(/^http:\/\/(\[[0-9a-f:]+\]|[\w.-]+)(:\d+)?\/?$/i, "expected http://<host>:<port>"),
@@ -81,7 +75,7 @@ export async function readConfig(text: string, env: Environment): Promise<Gatewa
       return { ...route, service, plugins: replacePlugins(inherited, plugins) };
     });
   });
-  return { routes: orderRoutes(routes), plugins: globals };
+  return { routes, plugins: globals };
 }
 
 /**

@@ -14,29 +14,20 @@ export interface Service {
 
 export interface Route {
   name: string;
-  /** Each is a prefix of text, not of segments. */
-  paths: string[];
-  /** Of each header the values of which it must have one. */
+  /** A request must have one of the values of each header. */
   headers: Record<string, string[]>;
   service: Service;
   plugins: Plugin[];
 }
 
-/** Kong's order: routes that ask for more headers first, then those with longer paths. */
-export function orderRoutes(routes: Route[]): Route[] {
-  const weigh = ({ headers, paths }: Route) =>
-    Object.keys(headers).length * 1e6 + Math.max(...paths.map((it) => it.length));
-  return routes.sort((a, b) => weigh(b) - weigh(a));
-}
-
-/** `routes` in the order of `orderRoutes`; `path` normalized. Kong's router knows no path that is not UTF-8. */
+/** Finds the route that matches the most headers, as Kong does. Kong's router rejects paths that are not UTF-8. */
 export function matchRoute(routes: readonly Route[], path: string, headers: Headers): Route | undefined {
   const hasValue = ([name, values]: [string, string[]]) => {
     const value = getHeader(headers, name.toLowerCase())?.toLowerCase();
     return values.some((it) => it.toLowerCase() === value);
   };
+  const matches = ({ headers }: Route) => Object.entries(headers).every(hasValue);
+  const countHeaders = ({ headers }: Route) => Object.keys(headers).length;
   if (!isUtf8(Buffer.from(path, "latin1"))) return undefined;
-  return routes.find(
-    (route) => route.paths.some((it) => path.startsWith(it)) && Object.entries(route.headers).every(hasValue),
-  );
+  return routes.filter(matches).sort((a, b) => countHeaders(b) - countHeaders(a))[0];
 }

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { signTarget } from "../../report-service/signed-url.ts";
+import { signTarget } from "../../report-service/local-store.ts";
 import { programArguments } from "../support/compile-programs.ts";
 import { openTokens, serviceDatabaseUrl } from "./database.ts";
 import { send } from "./http.ts";
@@ -138,7 +138,7 @@ test("a download under way is finished before the end", async () => {
   await writeFile(path.join(directory, "2023-06-GSAFAC-0000000064.pdf"), Buffer.alloc(size, "x"));
   const store = run("local-storage.ts", storage());
   const url = await store.listening;
-  const target = signTarget(signingSecret, "2023-06-GSAFAC-0000000064", { expiresInSeconds: 50 });
+  const target = signTarget(signingSecret, "2023-06-GSAFAC-0000000064", 50);
   const response = await new Promise<IncomingMessage>((resolve) => get(`${url}${target}`, resolve));
   store.child.kill("SIGTERM");
   await expect.poll(() => send(url, "/").catch((error: { code: string }) => error.code)).toBe("ECONNREFUSED");

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressRefused, securityHeaders } from "../../report-service/answers.ts";
 import type { RunningServer } from "../../report-service/listen.ts";
-import { signTarget } from "../../report-service/signed-url.ts";
-import { startLocalStorage } from "../../report-service/start-local-storage.ts";
+import { startLocalStorage } from "../../report-service/local-storage.ts";
+import { signTarget } from "../../report-service/local-store.ts";
 import { send } from "./http.ts";
 import { captureLogs, pdf, reportId, signingSecret } from "./parts.ts";
 
@@ -33,22 +34,22 @@ afterAll(async () => {
 });
 
 function sign(report = reportId, expiresInSeconds = 30, now = Date.now()): string {
-  return signTarget(signingSecret, report, { expiresInSeconds, now });
+  return signTarget(signingSecret, report, expiresInSeconds, now);
 }
 
 function get(target: string, method = "GET") {
   return send(server.url, target, { method, agent });
 }
 
+/** Tells nothing of the request. */
 const refusal = {
   status: 403,
-  body: "",
+  body: JSON.stringify(addressRefused.body),
   headers: {
-    "cache-control": "private, no-store",
-    "content-length": "0",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
+    ...securityHeaders,
+    "content-length": String(JSON.stringify(addressRefused.body).length),
+    "content-type": "application/json; charset=utf-8",
+    vary: "Accept",
   },
 };
 
@@ -71,6 +72,9 @@ describe("a signed address", () => {
     expect((await get(target)).status).toBe(200);
     await sleep(2050);
     expect(await get(target)).toEqual(refusal);
+    const page = await send(server.url, target, { headers: { accept: "text/html,*/*" } });
+    expect(page).toMatchObject({ status: 403, headers: { "content-type": "text/html; charset=utf-8" } });
+    expect(page.body).toContain(addressRefused.body.hint);
   });
 
   test("is refused if it was to live for more than 60 s", async () => {
@@ -80,7 +84,7 @@ describe("a signed address", () => {
   });
 
   test("is refused if another secret signed it", async () => {
-    const target = signTarget("another secret, of 32 characters", reportId, { expiresInSeconds: 30 });
+    const target = signTarget("another secret, of 32 characters", reportId, 30);
     expect(await get(target)).toEqual(refusal);
   });
 
@@ -90,7 +94,7 @@ describe("a signed address", () => {
 
   test("of a file that is not there is answered 404, and of an empty one 200", async () => {
     expect(await get(sign("2023-06-GSAFAC-0000000404"), "HEAD")).toMatchObject({ status: 404, body: "" });
-    expect(await get(sign("2023-06-GSAFAC-0000000404"))).toMatchObject({ status: 404, body: "" });
+    expect(JSON.parse((await get(sign("2023-06-GSAFAC-0000000404"))).body).code).toBe("file_not_found");
     await writeFile(path.join(directory, "2023-06-CENSUS-0000000000.pdf"), "");
     expect(await get(sign("2023-06-CENSUS-0000000000"))).toMatchObject({ status: 200, body: "" });
   });

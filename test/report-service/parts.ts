@@ -4,7 +4,7 @@ import path from "node:path";
 import { type Logger, pino } from "pino";
 import type { StorageConfig } from "../../report-service/config.ts";
 import type { RunningServer } from "../../report-service/listen.ts";
-import { startLocalStorage } from "../../report-service/start-local-storage.ts";
+import { startLocalStorage } from "../../report-service/local-storage.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
 import { databaseUrl, serviceDatabaseUrl } from "./database.ts";
 import { type Relay, startRelay } from "./relay.ts";

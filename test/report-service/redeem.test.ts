@@ -149,9 +149,12 @@ describe("the answer 404", () => {
     expect(await redeem(token)).toEqual(await notFound());
   });
 
-  test("is given to any other path", async () => {
-    expect(await send(parts.url, "/")).toEqual(await notFound());
-    expect(await send(parts.url, "/dissemination/report/x")).toEqual(await notFound());
+  test("names a page, and no download, for any other path", async () => {
+    for (const path of ["/", "/no/such/page", "/dissemination/report/x"]) {
+      const { status, headers, body } = await send(parts.url, path);
+      expect({ status, headers }).toMatchObject({ status: 404, headers: json });
+      expect(JSON.parse(body)).toMatchObject({ code: "no_such_page", message: "There is no such page." });
+    }
   });
 });
 

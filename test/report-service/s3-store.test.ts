@@ -41,7 +41,7 @@ function options(changes: Partial<Parameters<typeof createS3Store>[0]> = {}) {
 async function sign(changes: Partial<Parameters<typeof createS3Store>[0]> = {}, report = reportId) {
   const store = createS3Store(options(changes));
   try {
-    return await store.signDownload(report, { expiresInSeconds: 50 });
+    return await store.signDownload(report, 50);
   } finally {
     store.close();
   }

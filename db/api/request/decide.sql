@@ -66,7 +66,7 @@ begin
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
       perform request.refuse(
-        401, 'tribal_key_required', 'This version needs an API key with Tribal access.', null,
+        401, 'tribal_key_required', 'This needs an API key with Tribal access.', null,
         'Tribal keys are issued under an agreement that a federal official has approved. The home page says how to get one.',
         '{"WWW-Authenticate": "Key"}'
       );

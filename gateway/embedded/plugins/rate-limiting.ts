@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { getHeader, setHeader } from "../headers.ts";
-import type { Exchange, Plugin } from "../plugin.ts";
+import type { Plugin } from "../plugin.ts";
 
-/** Seconds, the shortest first. Windows are those of the calendar (UTC). */
+/** In seconds, the shortest first. Windows are calendar hours and days (UTC). */
 const PERIODS = { hour: 3600, day: 86_400 };
 
 const limit = z.number().positive().optional();
@@ -21,12 +21,12 @@ interface Window {
   title: string;
   limit: number;
   seconds: number;
-  /** When the window began, and how often each client has asked since. */
+  /** When the window began, and how many requests each client has sent since. */
   start: number;
   counts: Map<string, number>;
 }
 
-/** Counts requests by address or header, and refuses those over a limit, which are not counted. */
+/** Counts requests by address or header. Refuses requests over a limit without counting them. */
 export const rateLimiting = config.transform((config): Plugin => {
   const windows = Object.entries(PERIODS).flatMap(([period, seconds]): Window[] => {
     const limit = config[period as keyof typeof PERIODS];
@@ -37,45 +37,32 @@ export const rateLimiting = config.transform((config): Plugin => {
   return {
     name: "rate-limiting",
     priority: 910,
-    access(exchange) {
-      const client = (header && getHeader(exchange.headers, header)) || exchange.address;
+    access({ headers, address, answerHeaders }) {
+      const client = (header && getHeader(headers, header)) || address;
       const now = Math.floor(Date.now() / 1000);
       for (const window of windows) {
         const start = now - (now % window.seconds);
         if (window.start !== start) Object.assign(window, { start, counts: new Map() });
       }
-      const countOf = ({ counts }: Window) => counts.get(client) ?? 0;
-      const isOver = windows.some((window) => countOf(window) >= window.limit);
-      if (!isOver) for (const window of windows) window.counts.set(client, countOf(window) + 1);
-      const reset = describeUsage(exchange, windows, countOf, now);
+      const isOver = windows.some(({ counts, limit }) => (counts.get(client) ?? 0) >= limit);
+      let tightest = { limit: 0, remaining: Number.POSITIVE_INFINITY, reset: 1 };
+      for (const { title, limit, counts, start, seconds } of windows) {
+        const count = (counts.get(client) ?? 0) + (isOver ? 0 : 1);
+        counts.set(client, count);
+        const remaining = Math.max(0, limit - count);
+        setHeader(answerHeaders, `X-RateLimit-Limit-${title}`, limit);
+        setHeader(answerHeaders, `X-RateLimit-Remaining-${title}`, remaining);
+        // If two are equal, the longest window counts.
+        if (remaining <= tightest.remaining) tightest = { limit, remaining, reset: start + seconds - now };
+      }
+      for (const prefix of ["", "X-"]) {
+        setHeader(answerHeaders, `${prefix}RateLimit-Limit`, tightest.limit);
+        setHeader(answerHeaders, `${prefix}RateLimit-Remaining`, tightest.remaining);
+      }
+      setHeader(answerHeaders, "RateLimit-Reset", tightest.reset);
       if (!isOver) return undefined;
-      setHeader(exchange.answerHeaders, "Retry-After", reset);
+      setHeader(answerHeaders, "Retry-After", tightest.reset);
       return { status: 429 };
     },
   };
 });
-
-/** Sets X-RateLimit-* for every window and RateLimit-* for the tightest; returns the seconds until that one ends. */
-function describeUsage(
-  { answerHeaders: headers }: Exchange,
-  windows: Window[],
-  countOf: (window: Window) => number,
-  now: number,
-): number {
-  let tightest = { limit: 0, remaining: Number.POSITIVE_INFINITY, reset: 1 };
-  for (const window of windows) {
-    const { title, limit } = window;
-    const remaining = Math.max(0, limit - countOf(window));
-    setHeader(headers, `X-RateLimit-Limit-${title}`, limit);
-    setHeader(headers, `X-RateLimit-Remaining-${title}`, remaining);
-    // Of equals the longest counts.
-    const reset = window.start + window.seconds - now;
-    if (remaining <= tightest.remaining) tightest = { limit, remaining, reset };
-  }
-  for (const prefix of ["", "X-"]) {
-    setHeader(headers, `${prefix}RateLimit-Limit`, tightest.limit);
-    setHeader(headers, `${prefix}RateLimit-Remaining`, tightest.remaining);
-  }
-  setHeader(headers, "RateLimit-Reset", tightest.reset);
-  return tightest.reset;
-}

@@ -9,11 +9,11 @@ const upstream = "http://127.0.0.1:1";
 describe("the configuration", () => {
   test("of the project is read as it is", async () => {
     const { routes, plugins } = await readConfig(await readKongYml(), env);
-    expect(routes.map(({ name }) => name)).toEqual(["postgrest-demo", "postgrest"]);
+    expect(routes.map(({ name }) => name)).toEqual(["postgrest", "postgrest-demo"]);
     // In the order in which Kong runs them.
     const names = ["cors", "single-audit", "prometheus"];
     expect(plugins.map(({ name }) => name)).toEqual(names);
-    expect(routes[0]?.plugins.map(({ name }) => name)).toContain("rate-limiting");
+    expect(routes[1]?.plugins.map(({ name }) => name)).toContain("rate-limiting");
   });
 
   test.each([
@@ -36,9 +36,9 @@ describe("the configuration", () => {
     ["a field of a service", configFor(upstream, [], { tls_verify: true }), '"tls_verify"'],
     ["an upstream with TLS", configFor("https://127.0.0.1:1"), "services[0].url"],
     [
-      "paths that are cut off",
+      "a path other than /",
       configFor(upstream, [], { routes: [{ name: "a", paths: ["/a"] }] }),
-      "strip_path",
+      "routes[0].paths[0]",
     ],
     ["consumers", '{"_format_version": "3.0", "services": [], "consumers": []}', '"consumers"'],
   ])("that has %s is refused with its path, and says what to do", async (_, config, path) => {

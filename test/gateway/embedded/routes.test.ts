@@ -19,21 +19,19 @@ describe("routes", () => {
     expect((await send(gateway, "/%ff")).status).toBe(404);
   });
 
-  test("that ask for headers go first, then those with longer paths", async () => {
+  test("that ask for headers go first", async () => {
     const upstream = await startUpstream((incoming, response) => response.end(incoming.url));
     const limit = (day: number) => {
       return { plugins: [{ name: "rate-limiting", config: { day, limit_by: "ip", policy: "local" } }] };
     };
     const routes = [
-      { name: "short", paths: ["/"], ...limit(100) },
-      { name: "long", paths: ["/a"], strip_path: false, ...limit(200) },
+      { name: "all", paths: ["/"], ...limit(100) },
       { name: "tier", paths: ["/"], headers: { "X-Tier": ["Gold", "silver"] }, ...limit(300) },
     ];
     const gateway = await startGateway({ config: configFor(upstream, [], { routes }) });
     const ask = async (path: string, tier: string) =>
       (await send(gateway, path, { headers: { "x-tier": tier } })).headers["x-ratelimit-limit-day"];
     expect(await ask("/b", "none")).toBe("100");
-    expect(await ask("/ab", "none")).toBe("200");
     expect(await ask("/a", "gold")).toBe("300");
     expect(await ask("/a", "SILVER")).toBe("300");
   });
