@@ -27,7 +27,7 @@ export const notFound = makeAnswer(404, "download_not_found", {
 
 const noSuchPage = makeAnswer(404, "no_such_page", {
   message: "There is no such page.",
-  hint: "Check the address. The home page links to all pages.",
+  hint: "Check the address, or start from the overview.",
 });
 
 export const tokenMissing = makeAnswer(

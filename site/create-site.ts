@@ -129,12 +129,8 @@ function addSite(
     reply.header("vary", "Accept");
     // Browsers name text/html when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
-    const isOther = body.code === "download_not_found" && !request.url.startsWith("/dissemination/");
     reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
-    return writeProblem(await describeContext(request), {
-      status: reply.statusCode,
-      body: isOther ? noSuchPage : body,
-    });
+    return writeProblem(await describeContext(request), { status: reply.statusCode, body });
   });
 }
 
@@ -143,10 +139,6 @@ const databaseAway = {
   message: "The database did not answer, so the API cannot be described now.",
   details: null,
   hint: "Try again in a few seconds.",
-};
-const noSuchPage = {
-  message: "There is no such page.",
-  hint: "Check the address, or start from the overview.",
 };
 
 /** The host is the one that the client asked for. The scheme is the API's, because the same proxy ends TLS for both. */
