@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { dotenv } from "zx";
 import { readLocalStorageConfig } from "../report-service/config.ts";
-import { createLogger } from "../report-service/quiet-logging.ts";
 import { startLocalStorage } from "../report-service/local-storage.ts";
+import { createLogger } from "../report-service/quiet-logging.ts";
 import { runUntilSignal } from "../service/run-until-signal.ts";
 
 const name = "local-storage";
