@@ -1,21 +1,14 @@
 import path from "node:path";
 import { build, stop } from "esbuild";
 
-/** Files that the pages load, by the path they are served at. The name holds a hash of the content. */
-export type Assets = Map<string, { body: Buffer; type: string }>;
-
 export interface BuiltAssets {
-  files: Assets;
-  /** The path of an entry point, such as `explorer.js` or `site.css`. */
+  /** By path. A path holds a hash of its file's content. */
+  files: Map<string, { body: Buffer; type: string }>;
+  /** Returns the path of an entry point, such as `explorer.js` or `site.css`. */
   locate: (name: string) => string;
 }
 
-const types: Record<string, string> = {
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-};
-
-/** Bundles the pages' scripts and styles, in memory: what runs is what is read, and nothing is built beforehand. */
+/** Bundles the scripts and styles in memory, so that nothing is built beforehand. */
 export async function buildAssets(): Promise<BuiltAssets> {
   const directory = import.meta.dirname;
   const { outputFiles, metafile } = await build({
@@ -36,23 +29,25 @@ export async function buildAssets(): Promise<BuiltAssets> {
     tsconfigRaw: { compilerOptions: { jsx: "react-jsx", jsxImportSource: "preact" } },
   });
   await stop();
-  const files: Assets = new Map();
+  const files: BuiltAssets["files"] = new Map();
+  const entries = new Map<string, string>();
   for (const { path: file, contents } of outputFiles) {
-    const type = types[path.extname(file)] ?? "application/octet-stream";
-    files.set(`/assets/${path.basename(file)}`, { body: Buffer.from(contents), type });
+    const type = file.endsWith(".css") ? "text/css" : "text/javascript";
+    files.set(`/assets/${path.basename(file)}`, {
+      body: Buffer.from(contents),
+      type: `${type}; charset=utf-8`,
+    });
   }
-  const entries = new Map(
-    Object.entries(metafile.outputs).flatMap(([file, { entryPoint }]) =>
-      entryPoint === undefined
-        ? []
-        : [[path.basename(entryPoint).replace(/\.tsx?$/, ".js"), `/assets/${path.basename(file)}`] as const],
-    ),
-  );
+  for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) {
+    const name = entryPoint && path.basename(entryPoint).replace(/\.tsx?$/, ".js");
+    if (name) entries.set(name, `/assets/${path.basename(file)}`);
+  }
   return {
     files,
     locate: (name) => {
       const found = entries.get(name);
-      if (found === undefined) throw new Error(`${name} is not an entry point of the site.`);
+      if (found === undefined)
+        throw new Error(`${name} is not an entry point of the site. Add it to build-assets.ts.`);
       return found;
     },
   };

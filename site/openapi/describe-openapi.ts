@@ -6,7 +6,7 @@ import { isAdmin } from "../client-settings.ts";
 import type { SiteConfig } from "../config.ts";
 import type { ServiceFacts } from "../service-facts.ts";
 
-const { appPaths, components, paths, ...document } = parse(
+const { apiPaths, appPaths, components, ...document } = parse(
   readFileSync(new URL("./service.yaml", import.meta.url), "utf8"),
 );
 const { errors, ...shared } = components;
@@ -49,15 +49,15 @@ export function describeOpenApi(
     servers: [{ url: apiUrl, description: "The API" }],
     ...document,
     paths: {
-      ...paths,
+      ...mapValues(apiPaths, (get: Operation) => ({ get: addResponses(get) })),
       ...Object.fromEntries(tables.map((table) => [`/${table.name}`, { get: describeRead(table, version) }])),
       ...Object.fromEntries(
         admin?.functions.map((served) => [`/rpc/${served.name}`, { post: describeCall(served, admin) }]) ??
           [],
       ),
-      ...mapValues(appPaths, (get: object) => ({
+      ...mapValues(appPaths, (get: Operation) => ({
         servers: [{ url: appUrl, description: "The app" }],
-        get: { security: [], ...get },
+        get: { security: [], ...addResponses(get) },
       })),
     },
     components: {
@@ -114,17 +114,18 @@ const profile = (name: string, schema: string, required: boolean) => ({
   schema: { const: schema },
 });
 
-const commonErrors = {
-  400: "badRequest",
-  401: "unauthorized",
-  404: "notFound",
-  406: "notAcceptable",
-  429: "tooMany",
-  500: "failed",
-  502: "unreached",
-  503: "unavailable",
-  504: "unreached",
-};
+const commonErrors = [400, 401, 404, 406, 429, 500, 502, 503, 504];
+
+interface Operation extends Record<string, unknown> {
+  answers: number[];
+  responses?: object;
+}
+
+function addResponses({ answers, responses, ...operation }: Operation): object {
+  const shared = answers.map((status) => [status, refer("responses", String(status))]);
+  return { ...operation, responses: { ...responses, ...Object.fromEntries(shared) } };
+}
+
 const rateHeaders = [
   "X-RateLimit-Limit-Hour",
   "X-RateLimit-Remaining-Hour",
@@ -148,7 +149,7 @@ function describeRead(
   };
   const embedded = embeds.length === 0 ? "" : `\n\nCan embed: ${embeds.join(", ")}.`;
   const shownParameters = Object.keys(shared.parameters).filter((parameter) => parameter !== "range");
-  return {
+  return addResponses({
     operationId: `read_${name}`,
     tags: ["tables"],
     summary: title,
@@ -163,14 +164,9 @@ function describeRead(
         schema: { type: "string" },
       })),
     ],
-    responses: {
-      200: rows,
-      206: rows,
-      ...mapValues({ 304: "notModified", ...commonErrors, 412: "changed", 416: "outside" }, (each) =>
-        refer("responses", each),
-      ),
-    },
-  };
+    responses: { 200: rows, 206: rows },
+    answers: [304, ...commonErrors, 412, 416],
+  });
 }
 
 /** `POST /rpc/<function>` of the version for keys with Tribal access. */
@@ -180,7 +176,7 @@ function describeCall(
 ) {
   const properties = Object.fromEntries(parameters.map((parameter) => [parameter.name, { type: "string" }]));
   const body = { type: "object", required: Object.keys(properties), properties };
-  return {
+  return addResponses({
     operationId: name,
     tags: ["reports"],
     summary: title,
@@ -193,7 +189,7 @@ function describeCall(
         headers: listHeaders(rateHeaders),
         content: { "application/json": { schema: refer("schemas", "file_access") } },
       },
-      ...mapValues(commonErrors, (each) => refer("responses", each)),
     },
-  };
+    answers: commonErrors,
+  });
 }

@@ -186,7 +186,6 @@ function writeErrors(): Html {
       html`There is no such table, no report with this <code>report_id</code>, or the download link was used or is too old.`,
       "Check the name. For a download, request access again.",
     ],
-    [405, "The request tries to change data.", "Use GET. This service is read-only."],
     [
       406,
       html`<code>accept-profile</code> names an unknown version.`,

@@ -86,24 +86,30 @@ export function command(label: string, text: string): Html {
   return html`<div class="command">${code}${copyButton(`Copy: ${label}`)}</div>`;
 }
 
-export interface Heading {
+interface Heading {
   text: string;
-  /** Numbers stand to the right. */
   isNumber?: boolean;
   /** The address that sorts by this column. */
   link?: string;
-  /** Whether the rows are sorted by it, largest first or smallest first. */
   sorted?: "descending" | "ascending" | false;
 }
 
-/** A table. The first cell of each row is its heading. On narrow screens each row becomes a list, unless it is `wide`. */
+interface Row {
+  id?: string;
+  isMarked?: boolean;
+  cells: Content[];
+}
+
+/** A table. The first cell of a row is its heading. On narrow screens a `stacked` table becomes a list. */
 export function table(
   caption: string,
   headings: (Heading | string)[],
-  rows: { id?: string; isMarked?: boolean; cells: Content[] }[],
+  rows: Row[],
   kind: "stacked" | "wide" = "stacked",
 ): Html {
-  const columns = headings.map((heading) => (typeof heading === "string" ? { text: heading } : heading));
+  const columns = headings.map(
+    (heading): Heading => (typeof heading === "string" ? { text: heading } : heading),
+  );
   const alignment = (index: number) => columns[index]?.isNumber && html` class="number"`;
   const label = (index: number) => html` data-label="${columns[index]?.text}"`;
   return html`<table class="${kind}">

@@ -7,10 +7,11 @@ import { emptyQuery } from "../query.ts";
 import { type Measure, measures, type Sums, sumBy, type Totals } from "../totals.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
+type Sort = Measure | "name";
 /** What the query string asks for. */
 interface Asked {
   year: string | undefined;
-  sort: Measure | "name";
+  sort: Sort | undefined;
 }
 
 /** Submissions, awards, dollars and findings by year, state and agency. Every name leads to its rows. */
@@ -41,27 +42,26 @@ function writeTables({ asked: parameters, facts }: PageContext, totals: Totals, 
   const years = [...byYear.keys()].filter(Boolean).sort();
   const asked: Asked = {
     year: years.find((year) => year === parameters.year),
-    sort:
-      (["name", ...Object.keys(measures)].find((sort) => sort === parameters.sort) as Asked["sort"]) ??
-      "amount_expended",
+    sort: (["name", ...Object.keys(measures)] as Sort[]).find((sort) => sort === parameters.sort),
   };
   const { year } = asked;
   const when = year === undefined ? "all audit years" : `audit year ${year}`;
   const ofYear = <Row extends { audit_year: string | null }>(rows: Row[]) =>
     rows.filter((row) => year === undefined || row.audit_year === year);
-  const explore = (from: string, column: string, name: string, sort: string) =>
-    linkToExplorer(schema, {
+  const explore = (from: string, column: string, value: string, amount: string) => {
+    const values = { ...(year && { audit_year: year }), [column]: value };
+    const filters = Object.entries(values).map(
+      ([column, value]) => ({ column, operator: "eq", value }) as const,
+    );
+    return linkToExplorer(schema, {
       ...emptyQuery,
       table: from,
-      filters: Object.entries({ ...(year && { audit_year: year }), [column]: name }).map(
-        ([column, value]) => ({
-          column,
-          operator: "eq",
-          value,
-        }),
-      ),
-      order: [`${sort}.desc.nullslast`],
+      filters,
+      order: [`${amount}.desc.nullslast`],
     });
+  };
+  const byState = sumBy(ofYear(totals.totals_by_state), (row) => row.auditee_state);
+  const byAgency = sumBy(ofYear(totals.totals_by_agency), (row) => row.federal_agency_prefix);
   const rows = facts?.data_set?.rows ?? {};
   return html`<p class="lead">All public audits, added up when the data set was published. Choose a name to see its rows,
   or a heading to sort.</p>
@@ -71,31 +71,15 @@ function writeTables({ asked: parameters, facts }: PageContext, totals: Totals, 
       html`<li><a href="${linkTo({ ...asked, year: each })}"${each === year && html` aria-current="true"`}>${each ?? "All years"}</a></li>`,
   )}
 </ul></nav>
-${writeTable(
-  "years",
-  "By audit year",
-  "Year",
-  byYear,
-  asked,
-  (name) => html`<a href="${linkTo({ ...asked, year: name })}">${name}</a>`,
-)}
-${writeTable(
-  "states",
-  `By state of the auditee, ${when}`,
-  "State",
-  sumBy(ofYear(totals.totals_by_state), (row) => row.auditee_state),
-  asked,
-  (name) => html`<a href="${explore("general", "auditee_state", name, "total_amount_expended")}">${name}</a>`,
-)}
-${writeTable(
-  "agencies",
-  `By federal agency, ${when}`,
-  "Agency",
-  sumBy(ofYear(totals.totals_by_agency), (row) => row.federal_agency_prefix),
-  asked,
-  (name) =>
-    html`<a href="${explore("federal_awards", "federal_agency_prefix", name, "amount_expended")}">${name} ${agencies[name]}</a>`,
-)}
+${writeTable("By audit year", "Year", byYear, asked, (name) => [linkTo({ ...asked, year: name }), name])}
+${writeTable(`By state of the auditee, ${when}`, "State", byState, asked, (name) => [
+  explore("general", "auditee_state", name, "total_amount_expended"),
+  name,
+])}
+${writeTable(`By federal agency, ${when}`, "Agency", byAgency, asked, (name) => [
+  explore("federal_awards", "federal_agency_prefix", name, "amount_expended"),
+  `${name} ${agencies[name] ?? ""}`,
+])}
 <section aria-labelledby="counting"><h2 id="counting">How these are counted</h2>
 <ul>
   <li>A finding counts once, even if it concerns several awards. The table <code>findings</code> has a row for each award
@@ -114,56 +98,41 @@ ${writeTable(
 }
 
 function linkTo({ year, sort }: Asked): string {
-  const parameters = new URLSearchParams({
-    ...(year && { year }),
-    ...(sort !== "amount_expended" && { sort }),
-  });
+  const parameters = new URLSearchParams({ ...(year && { year }), ...(sort && { sort }) });
   return parameters.size === 0 ? "/totals" : `/totals?${parameters}`;
 }
 
+/** @param link returns the address and the text for a name */
 function writeTable(
-  id: string,
   caption: string,
   heading: string,
   sums: Map<string, Sums>,
   asked: Asked,
-  link: (name: string) => Html,
+  link: (name: string) => [string, string],
 ): Html {
-  const { sort } = asked;
+  const sort = asked.sort ?? (heading === "Year" ? "name" : "amount_expended");
   const measure = sort === "name" ? "amount_expended" : sort;
   const most = Math.max(1, ...[...sums.values()].map((each) => each[measure]));
-  const sorted = [...sums].sort(([one, a], [other, b]) =>
-    sort === "name" || id === "years" ? one.localeCompare(other) : b[sort] - a[sort],
-  );
-  const canSort = id !== "years";
-  const headings = [
-    {
-      text: heading,
-      ...(canSort && {
-        link: linkTo({ ...asked, sort: "name" }),
-        sorted: sort === "name" && ("ascending" as const),
-      }),
-    },
-    ...Object.entries(measures).map(([name, text]) => ({
-      text,
-      isNumber: true,
-      ...(canSort && {
-        link: linkTo({ ...asked, sort: name as Measure }),
-        sorted: sort === name && ("descending" as const),
-      }),
-    })),
-  ];
-  const rows = sorted.map(([name, each]) => ({
-    isMarked: id === "years" && name === asked.year,
-    cells: [
-      name === "" ? "not stated" : link(name),
-      ...Object.keys(measures).map((key) => [
-        key === "amount_expended" ? formatMoney(each[key]) : formatNumber(each[key as Measure]),
-        key === measure && drawBar(each[measure] / most),
-      ]),
-    ],
+  const headings = Object.entries({ name: heading, ...measures }).map(([name, text]) => ({
+    text,
+    isNumber: name !== "name",
+    link: linkTo({ ...asked, sort: name as Sort }),
+    sorted: sort === name && (name === "name" ? ("ascending" as const) : ("descending" as const)),
   }));
-  return html`<section id="${id}" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${caption}</h2>
+  const sorted = [...sums].sort(([one, a], [other, b]) =>
+    sort === "name" ? one.localeCompare(other) : b[sort] - a[sort],
+  );
+  const rows = sorted.map(([name, each]) => {
+    const [address, text] = link(name);
+    const numbers = (Object.keys(measures) as Measure[]).map((key) => [
+      key === "amount_expended" ? formatMoney(each[key]) : formatNumber(each[key]),
+      key === measure && drawBar(each[key] / most),
+    ]);
+    const first = name === "" ? "not stated" : html`<a href="${address}">${text}</a>`;
+    return { isMarked: name !== "" && name === asked.year, cells: [first, ...numbers] };
+  });
+  const id = heading.toLowerCase();
+  return html`<section id="${id}" aria-labelledby="by-${id}"><h2 id="by-${id}">${caption}</h2>
 ${scroll(caption, table(caption, headings, rows, "wide"))}</section>`;
 }
 

@@ -111,16 +111,16 @@ export function testPages(getSite: () => Site): void {
     ])("of %s are those of the rows", async (target, year) => {
       const { page, leave } = await site.open(target, { javaScriptEnabled: false });
       for (const [id, column] of [
-        ["years", "audit_year"],
-        ["states", "auditee_state"],
-        ["agencies", "federal_agency_prefix"],
+        ["year", "audit_year"],
+        ["state", "auditee_state"],
+        ["agency", "federal_agency_prefix"],
       ] as const) {
         const rows = await site.query<Record<"name" | "submissions" | "awards" | "amount", string>>(
           `select coalesce(nullif(${column}, ''), 'not') as name, count(distinct report_id) as submissions,
              count(*) as awards, sum(amount_expended) as amount
            from disclosed.general join disclosed.federal_awards using (report_id, audit_year)
            where $1 or audit_year = $2 group by 1`,
-          [year === undefined || id === "years", year],
+          [year === undefined || id === "year", year],
         );
         expect(rows.length).toBeGreaterThan(3);
         const shown = await page
@@ -140,7 +140,7 @@ export function testPages(getSite: () => Site): void {
             .sort(),
         );
       }
-      expect(await page.locator("#years .marked th").allTextContents()).toEqual(year ? [year] : []);
+      expect(await page.locator("#year .marked th").allTextContents()).toEqual(year ? [year] : []);
       await leave();
     });
 
