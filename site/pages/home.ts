@@ -27,7 +27,7 @@ export function writeHome(context: PageContext): string {
   <div class="row"><input id="q" name="q" type="search" required maxlength="200" autocomplete="off">
     <button type="submit">Search</button></div>
 </form>
-<h2>Or ask the API</h2>
+<h2>Or query the API</h2>
 <p>This command gets the three newest audits. It works as it is:</p>
 ${command("Command that gets the three newest audits", writeSnippet("curl", request))}
 </div></div>
@@ -50,7 +50,7 @@ const refreshed: Record<EnvironmentName, string> = {
 /** The live data set: how new it is, how large, and when the next one comes. */
 function writeLive({ facts, config: { environment } }: PageContext): Html {
   const section = (body: Content) =>
-    html`<section aria-labelledby="live"><h2 id="live">The data that is live</h2>${body}</section>`;
+    html`<section aria-labelledby="live"><h2 id="live">Current data</h2>${body}</section>`;
   if (facts === undefined) {
     return section(html`<p class="notice">The database did not answer, so the live figures are unknown. Reload this page in
       a minute.</p>`);

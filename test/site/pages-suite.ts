@@ -41,7 +41,7 @@ export function testPages(getSite: () => Site): void {
         `select id, published_at, (select max(fac_accepted_date)::text from disclosed.general) as newest
          from publication.data_sets where state = 'live'`,
       );
-      const live = page.getByRole("region", { name: "The data that is live" });
+      const live = page.getByRole("region", { name: "Current data" });
       expect(await live.textContent()).toContain(dataSet?.id);
       const [newest, published, due] = await live
         .locator("time")
