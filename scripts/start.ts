@@ -34,7 +34,7 @@ Environment (or .env):
   GATEWAY                embedded or kong, as --gateway (embedded)
   GATEWAY_CONFIG         file with the gateway's routes and rate limits (gateway/kong.yml)
   KONG_BIN               the Kong program, if it is not on the PATH
-  REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD or REDIS_PASSWORD_FILE
+  REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD
                          where Kong counts requests; without it Kong counts for itself
   DATABASE_URL           an empty database of PostgreSQL 17 or newer to use, as its owner with createrole or as superuser, in place of the embedded one
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is not on the PATH nor installed by npm
@@ -44,8 +44,8 @@ Environment (or .env):
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
 
-A part that ends is started again.
-Exit status: 0 stopped by Ctrl-C, 1 a part could not be started, or ended again and again.`,
+A part that ends is restarted.
+Exit status: 0 stopped by Ctrl-C, 1 a part could not be started or restarted.`,
   )
   .parse();
 const options = command.opts<{ fresh?: boolean; data?: string; gateway?: string }>();

@@ -1,8 +1,7 @@
 -- The rows as the source files have them: the columns of staging.sql, in its order. A column or table that the sample does
 -- not know is invented by its type, so that a new one needs no change here.
 
-create function sample.invent(type oid, length int, key bigint, name text, accepted date) returns text
-language sql immutable parallel safe
+create function sample.invent(type oid, length int, key bigint, name text, accepted date) returns text immutable
 return case
   when type in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then sample.whole(key, name, 0, 1000)::text
   when type in ('numeric'::regtype, 'float4'::regtype, 'float8'::regtype)
@@ -13,9 +12,8 @@ return case
     then left(sample.choose(sample.list('words'), sample.draw(key, name)), length)
 end;
 
--- The query for one file.
-create function sample.describe_file(table_name text) returns text
-language sql stable
+-- The query for one file. Each row has the key of its submission.
+create function sample.describe_file(table_name text) returns text stable
 return (
   with columns as (
     select staging.attname as name, staging.attnum as place, staging.atttypid as type,
@@ -30,20 +28,21 @@ return (
   ),
   expressions as (
     select place, case
-      when known_type = type or name in ('report_id', 'auditee_uei', 'audit_year', 'fac_accepted_date')
-        then format('%I::%s', name, type_name)
+      when name in ('report_id', 'auditee_uei', 'audit_year', 'fac_accepted_date') then format('submissions.%I', name)
+      when known_type = type then format('rows.%I', name)
       when known_type is not null
-        then format('case when pg_input_is_valid(%1$I::text, %3$L) then %1$I::text else %2$s end::%3$s as %1$I', name,
-          format('sample.invent(%s, %L, row_key, %L, fac_accepted_date)', type, length, name), type_name)
-      else format('sample.invent(%s, %L, row_key, %L, fac_accepted_date)::%s as %I', type, length, name, type_name, name)
+        then format('case when pg_input_is_valid(rows.%1$I::text, %2$L) then rows.%1$I::text else %3$s end::%2$s as %1$I',
+          name, type_name, invented)
+      else format('%s::%s as %I', invented, type_name, name)
     end as expression
     from columns
+    cross join lateral format('sample.invent(%s, %L, sample.child(id, rows.number), %L, submissions.fac_accepted_date)',
+      type, length, name) as invented
   )
-  select format('select %s from %s cross join lateral (select sample.child(id, number) as row_key) as keyed
-      order by id, number', string_agg(expression, ', ' order by place),
-    case when to_regclass('sample.' || quote_ident(table_name)) is null
-      -- Every other submission has a row in a table that the sample does not know.
-      then '(select *, 1 as number from sample.submissions where sample.draw(id, ''has rows'') < 0.5) as invented'
-      else format('sample.%I', table_name) end)
+  select format('select %s from sample.submissions join %s as rows using (id) order by id, rows.number',
+    string_agg(expression, ', ' order by place),
+    -- Every other submission has a row in a table that the sample does not know.
+    coalesce(to_regclass('sample.' || quote_ident(table_name))::text,
+      '(select id, 1 as number from sample.submissions where sample.draw(id, ''has rows'') < 0.5)'))
   from expressions
 );

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { accessSync, constants as fsConstants, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,8 +31,6 @@ export interface ChildProcessOptions {
   directory?: string;
   /** Stays root where this process is. */
   keepsPrivileges?: boolean;
-  /** Ends what the program has left when a signal ended it; its process group, if not said. */
-  sweep?: () => Promise<void>;
 }
 
 const lastLines = 20;
@@ -52,7 +51,6 @@ export function startChildProcess({
   log,
   directory: cwd,
   keepsPrivileges = false,
-  sweep,
 }: ChildProcessOptions): ChildProcess {
   const [file, argv] = wrapCommand(command, args, { stopSignal, keepsPrivileges });
   const child = spawn(file, argv, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -67,10 +65,7 @@ export function startChildProcess({
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
     // What it has started may go on, with its output and its ports open.
-    child.once("exit", (_code, signal) => {
-      killGroup(child.pid);
-      if (signal !== null) void sweep?.();
-    });
+    child.once("exit", () => killGroup(child.pid));
     child.once("close", (code, signal) => {
       const lines = hint === undefined ? output : [...output, hint];
       resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...lines].join("\n  "));
@@ -105,6 +100,25 @@ export async function waitUntilServing(
     if (ending !== undefined) throw new Error(ending);
     await sleep(50);
   }
+}
+
+/**
+ * Waits until a program answers at a URL, with any status if `anyStatus`, else with success.
+ *
+ * @throws Error with its last lines if it ends first
+ */
+export async function waitUntilAnswering(child: ChildProcess, url: string, anyStatus = false): Promise<void> {
+  await waitUntilServing(child, async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+    await response?.body?.cancel();
+    return response !== undefined && (anyStatus || response.ok);
+  });
+}
+
+/** The variables of a file with lines such as NAME=value. */
+export async function readEnvironmentFile(file: string): Promise<Record<string, string>> {
+  const text = await readFile(file, "utf8");
+  return Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]));
 }
 
 function killGroup(pid: number | undefined): void {

@@ -62,7 +62,6 @@ export async function startPostgres({
     // At once, or after what it has in memory is written.
     stopSignal: isThrownAway ? "SIGQUIT" : "SIGINT",
     log,
-    sweep: () => killOrphans(native, data),
   });
   keep(process);
   const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
@@ -145,20 +144,6 @@ async function isReady(serverUrl: string): Promise<boolean> {
     if (code === "ECONNREFUSED" || code === "57P03" || code === "ECONNRESET") return false;
     throw error;
   }
-}
-
-/**
- * Ends the processes of a server whose first one was killed. Those that work on a statement would go on, and no other
- * server starts on the directory before the last is gone. Each of them works in the directory and leads a group of its own.
- * Only its own user is told where a process works.
- */
-async function killOrphans(native: string, data: string): Promise<void> {
-  const script =
-    'cd /proc; for it in [0-9]*; do [ "$it/cwd" -ef "$1" ] && [ "$it/exe" -ef "$2" ] && kill -KILL "$it"; done';
-  const program = path.join(native, "bin/postgres");
-  const [command, args] = withoutPrivileges("/bin/sh", ["-c", script, "sh", data, program]);
-  // The last one's status is that of a comparison.
-  await promisify(execFile)(command, args).catch(() => {});
 }
 
 async function createDatabase(serverUrl: string): Promise<void> {

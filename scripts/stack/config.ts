@@ -1,13 +1,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
-import { readSecretFiles } from "../../service/read-secret-files.ts";
-import {
-  databaseAddress,
-  describeVariable,
-  listenPort,
-  readVariables,
-} from "../../service/read-variables.ts";
+import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
 import { type HeldPort, holdFreePort, holdPort } from "../servers/find-free-port.ts";
@@ -33,15 +27,8 @@ const environment = z
       .min(256, "should be megabytes, 256 or more")
       .default(1024),
     POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
-    TRUSTED_IPS: z
-      .string()
-      .default("")
-      .transform((list) =>
-        list
-          .split(",")
-          .map((item) => item.trim())
-          .filter((item) => item !== ""),
-      ),
+    /** Separated by commas. */
+    TRUSTED_IPS: z.string().default(""),
     ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
     CONTACT: contact.optional(),
     SECURITY_CONTACT: contact.optional(),
@@ -52,20 +39,11 @@ const environment = z
 type Environment = z.infer<typeof environment>;
 export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
 
-/** Separate from the stack's ports, because this Redis already runs and listens on its own port. */
-const redisEnvironment = z.object({
-  REDIS_HOST: z.string().optional(),
-  REDIS_PORT: listenPort.default(6379),
-  REDIS_PASSWORD: z.string().optional(),
-});
-
 /** How the one-machine stack is to run. */
 export interface StackConfig extends Environment {
   directory: string;
   /** The kong.yml that the gateway runs. */
   gatewayConfig: string;
-  /** Where Kong counts requests. If absent, Kong counts in its own memory. */
-  redis: { host: string; port: number; password: string | undefined } | undefined;
 }
 
 /**
@@ -89,17 +67,7 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
     ...data,
     directory: path.resolve(data.STACK_DIRECTORY),
     gatewayConfig: path.resolve(set.GATEWAY_CONFIG ?? gatewayConfigFile()),
-    redis: readRedis(set),
   };
-}
-
-function readRedis(variables: NodeJS.ProcessEnv): StackConfig["redis"] {
-  const {
-    REDIS_HOST: host,
-    REDIS_PORT: port,
-    REDIS_PASSWORD: password,
-  } = readVariables(redisEnvironment, readSecretFiles(variables, ["REDIS_PASSWORD"]));
-  return host === undefined ? undefined : { host, port, password };
 }
 
 /**

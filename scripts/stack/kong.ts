@@ -1,14 +1,13 @@
-import { chown, cp, mkdir, readFile, realpath, rm } from "node:fs/promises";
-import { connect } from "node:net";
+import { chown, cp, mkdir, realpath, rm } from "node:fs/promises";
 import path from "node:path";
 import { which } from "zx";
 import {
   type ChildProcess,
+  readEnvironmentFile,
   startChildProcess,
   unprivilegedId,
-  waitUntilServing,
+  waitUntilAnswering,
 } from "../servers/child-process.ts";
-import type { StackConfig } from "./config.ts";
 
 export interface KongOptions {
   /** Path of the program: see locateKong. */
@@ -22,10 +21,9 @@ export interface KongOptions {
   config: string;
   postgrestUrl: string;
   gatewayToken: string;
-  redis: StackConfig["redis"];
   /** Hops whose X-Forwarded-For is believed. */
-  trustedIps: readonly string[];
-  /** Its KONG_… variables override gateway/kong.env. */
+  trustedIps: string;
+  /** Its KONG_… variables override gateway/kong.env; REDIS_… variables say where Kong counts. */
   environment: NodeJS.ProcessEnv;
 }
 
@@ -66,32 +64,23 @@ export async function startKong(options: KongOptions, keep: (child: ChildProcess
     hint: `Its log is ${path.join(prefix, "logs/error.log")}.`,
   });
   keep(child);
-  await waitUntilServing(child, async () => {
-    const response = await fetch(`http://127.0.0.1:${metricsPort}/status/ready`).catch(() => undefined);
-    await response?.body?.cancel();
-    return response?.ok === true;
-  });
+  await waitUntilAnswering(child, `http://127.0.0.1:${metricsPort}/status/ready`);
   return `http://127.0.0.1:${port}`;
 }
 
 /** Kong's complete environment. */
 async function describeEnvironment(options: KongOptions): Promise<Record<string, string>> {
-  const { prefix, environment, redis } = options;
-  const settings = (await readFile(path.join(gateway, "kong.env"), "utf8"))
-    .split("\n")
-    .filter((line) => /^\w+=/.test(line))
-    .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]);
+  const { prefix, environment } = options;
   const inherited = Object.entries(environment).filter(
     ([name]) =>
       name !== "KONG_BIN" &&
-      (/^(KONG|LUA|RESTY|OPENRESTY)_/.test(name) || ["PATH", "HOME", "LD_LIBRARY_PATH"].includes(name)),
+      (/^(KONG|LUA|RESTY|OPENRESTY|REDIS)_/.test(name) || ["PATH", "HOME", "LD_LIBRARY_PATH"].includes(name)),
   );
   return {
-    ...Object.fromEntries([...settings, ...inherited]),
+    ...(await readEnvironmentFile(path.join(gateway, "kong.env"))),
+    ...Object.fromEntries(inherited),
     POSTGREST_URL: options.postgrestUrl,
     GATEWAY_TOKEN: options.gatewayToken,
-    ...(redis === undefined ? {} : { REDIS_HOST: redis.host, REDIS_PORT: String(redis.port) }),
-    ...(redis?.password === undefined ? {} : { REDIS_PASSWORD: redis.password }),
     KONG_BIN: options.program,
     KONG_PREFIX: prefix,
     KONG_DECLARATIVE_CONFIG: path.join(prefix, "kong.yml"),
@@ -103,29 +92,8 @@ async function describeEnvironment(options: KongOptions): Promise<Record<string,
     KONG_PROXY_ACCESS_LOG: "logs/access.log without_query",
     KONG_PROXY_ERROR_LOG: "logs/error.log",
     KONG_STATUS_ERROR_LOG: "logs/error.log",
-    KONG_TRUSTED_IPS: options.trustedIps.join(","),
+    KONG_TRUSTED_IPS: options.trustedIps,
   };
-}
-
-/**
- * Kong serves uncounted while Redis is away, so a wrong address would go unnoticed.
- *
- * @throws Error that names the address
- */
-export async function checkRedis({ host, port }: { host: string; port: number }): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const socket = connect({ host, port, timeout: 2_000 }, () => resolve(void socket.end()));
-    const fail = (reason: string) => {
-      socket.destroy();
-      reject(
-        new Error(
-          `Redis cannot be reached on ${host}:${port} (${reason}). Set REDIS_HOST and REDIS_PORT, or unset them.`,
-        ),
-      );
-    };
-    socket.once("error", (error: NodeJS.ErrnoException) => fail(error.code ?? error.message));
-    socket.once("timeout", () => fail("no answer"));
-  });
 }
 
 /**

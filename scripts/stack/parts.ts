@@ -1,37 +1,44 @@
 import path from "node:path";
-import type { Client } from "pg";
-import type { Logger } from "pino";
-import { connect } from "../../service/connect.ts";
+import { fileURLToPath } from "node:url";
 import { describeError } from "../../service/describe-error.ts";
-import { deployDatabase } from "../deploy/deploy-database.ts";
 import { waitForDatabase } from "../deploy/find-database.ts";
 import type { LoginRole } from "../deploy/set-role-passwords.ts";
+import { startChildProcess, waitUntilAnswering } from "../servers/child-process.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import type { StackConfig } from "./config.ts";
 import { startKong } from "./kong.ts";
 import { startPostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
-import { type ServiceOptions, startService } from "./service.ts";
 import { signGatewayToken } from "./sign-gateway-token.ts";
 import { type Supervision, supervise } from "./supervise.ts";
 
 /** What every part of the stack is started with. */
 export interface PartContext extends Supervision {
-  /** With no port that is still 0. */
+  /** Has no port that is still 0. */
   config: StackConfig;
   secrets: Secrets;
-  logger: Logger;
-  /** The installed Kong; undefined where the embedded gateway runs. */
+  /** The installed Kong; undefined if the embedded gateway runs. */
   kong: string | undefined;
-  /** Takes the lines of the programs' logs. */
-  logLine: (line: string) => void;
+  /** Receives a line that a program has logged. */
+  log: (service: string, line: string) => void;
 }
 
 const host = "127.0.0.1";
+const scripts = path.resolve(import.meta.dirname, "..");
 
-/** Starts PostgreSQL, or uses that of DATABASE_URL. Returns its address, as who deploys. */
+/** The addresses of the parts. */
+export function listAddresses({ config }: Pick<PartContext, "config">) {
+  return {
+    postgrest: `http://${host}:${config.POSTGREST_PORT}`,
+    gateway: `http://${host}:${config.GATEWAY_PORT}`,
+    storage: `http://${host}:${config.STORAGE_PORT}`,
+    app: `http://${host}:${config.APP_PORT}`,
+  };
+}
+
+/** Starts PostgreSQL, or uses the database of DATABASE_URL. Returns its address, as the deploying role. */
 export async function startDatabase(context: PartContext): Promise<string> {
-  const { config, secrets, logger, report } = context;
+  const { config, secrets, log, report } = context;
   const { DATABASE_URL: given, DATABASE_PORT: port, DATABASE_MEMORY: memory, directory } = config;
   if (given !== undefined) {
     await waitForDatabase(given, 0).catch((cause) => {
@@ -39,28 +46,24 @@ export async function startDatabase(context: PartContext): Promise<string> {
     });
     return given;
   }
-  const log = logLines(logger, "postgresql");
+  const { superuserPassword } = secrets;
   const databaseUrl = await supervise(context, "PostgreSQL", (keep) =>
-    startPostgres({ directory, port, superuserPassword: secrets.superuserPassword, keep, memory, log }),
+    startPostgres({
+      directory,
+      port,
+      superuserPassword,
+      keep,
+      memory,
+      log: (line) => log("postgresql", line),
+    }),
   );
   report("PostgreSQL is ready.");
   return databaseUrl;
 }
 
-/** Brings the database to the state of db/. Returns a connection to it. */
-export async function prepareDatabase(
-  { secrets, onStop }: PartContext,
-  databaseUrl: string,
-): Promise<Client> {
-  await deployDatabase(databaseUrl, secrets.rolePasswords);
-  const client = await connect(databaseUrl, "stack");
-  onStop(() => client.end().catch(() => {}));
-  return client;
-}
-
-/** Starts PostgREST. Returns its address. */
-export async function startApi(context: PartContext, databaseUrl: string): Promise<string> {
-  const { config, secrets, logger, report } = context;
+/** Starts PostgREST. */
+export async function startApi(context: PartContext, databaseUrl: string): Promise<void> {
+  const { config, secrets, log, report } = context;
   const options = {
     binary: config.POSTGREST_BIN,
     databaseUrl: asRole(databaseUrl, "authenticator", secrets),
@@ -68,19 +71,18 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
     port: config.POSTGREST_PORT,
     adminPort: config.POSTGREST_ADMIN_PORT,
     // The host that the description at / names.
-    settings: { PGRST_OPENAPI_SERVER_PROXY_URI: `http://${host}:${config.GATEWAY_PORT}` },
-    log: logLines(logger, "postgrest"),
+    settings: { PGRST_OPENAPI_SERVER_PROXY_URI: listAddresses(context).gateway },
+    log: (line: string) => log("postgrest", line),
   };
-  const postgrestUrl = await supervise(context, "PostgREST", (keep) => startPostgrest(options, keep));
+  await supervise(context, "PostgREST", (keep) => startPostgrest(options, keep));
   report("PostgREST is ready.");
-  return postgrestUrl;
 }
 
-/** Starts the embedded gateway, or a natively installed Kong in its place. Returns its address. */
-export async function startGateway(context: PartContext): Promise<string> {
+/** Starts the embedded gateway, or an installed Kong. */
+export async function startGateway(context: PartContext): Promise<void> {
   const { config, secrets, kong, report } = context;
   const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort, TRUSTED_IPS: trustedIps } = config;
-  const postgrestUrl = `http://${host}:${config.POSTGREST_PORT}`;
+  const postgrestUrl = listAddresses(context).postgrest;
   const gatewayToken = await signGatewayToken(secrets.jwtSecret);
   if (kong !== undefined) {
     const options = {
@@ -91,91 +93,103 @@ export async function startGateway(context: PartContext): Promise<string> {
       config: config.gatewayConfig,
       postgrestUrl,
       gatewayToken,
-      redis: config.redis,
       trustedIps,
       environment: process.env,
     };
-    const gatewayUrl = await supervise(context, "Kong", (keep) => startKong(options, keep));
-    report("Kong is ready.");
-    return gatewayUrl;
+    await supervise(context, "Kong", (keep) => startKong(options, keep));
+    return report("Kong is ready.");
   }
-  const trusted = trustedIps.length === 0 ? [] : ["--trusted-ips", trustedIps.join(",")];
-  await superviseService(context, "gateway", {
+  const trusted = trustedIps === "" ? [] : ["--trusted-ips", trustedIps];
+  await startService(context, {
     name: "The gateway",
-    script: "gateway-embedded.ts",
+    script: "gateway-embedded",
     args: ["--port", String(port), "--metrics-port", String(metricsPort), ...trusted],
     env: { GATEWAY_CONFIG: config.gatewayConfig, POSTGREST_URL: postgrestUrl, GATEWAY_TOKEN: gatewayToken },
     url: `http://${host}:${metricsPort}/status`,
   });
-  return `http://${host}:${port}`;
 }
 
-/** Starts the storage of the reports' PDFs. Returns its address. */
-export async function startStorage(context: PartContext, reports: string): Promise<string> {
+/** Starts the storage of the reports' PDFs. */
+export async function startStorage(context: PartContext, reports: string): Promise<void> {
   const { config, secrets } = context;
-  const url = `http://${host}:${config.STORAGE_PORT}`;
-  await superviseService(context, "local-storage", {
+  await startService(context, {
     name: "The local storage",
-    script: "local-storage.ts",
+    script: "local-storage",
     env: {
       STORAGE_PORT: config.STORAGE_PORT,
       STORAGE_DIRECTORY: reports,
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
     },
-    url,
+    url: listAddresses(context).storage,
   });
-  return url;
 }
 
-/** Starts the report service with its pages and the bulk files. Returns its address. */
-export async function startApp(
-  context: PartContext,
-  urls: { databaseUrl: string; storageUrl: string; gatewayUrl: string },
-  publicData: string,
-): Promise<string> {
+/** Starts the report service with its pages and the bulk files. */
+export async function startApp(context: PartContext, databaseUrl: string, publicData: string): Promise<void> {
   const { config, secrets } = context;
-  const url = `http://${host}:${config.APP_PORT}`;
-  await superviseService(context, "report-service", {
+  const { storage, gateway, app } = listAddresses(context);
+  await startService(context, {
     name: "The report service",
-    script: "report-service.ts",
+    script: "report-service",
     env: {
       APP_PORT: config.APP_PORT,
       APP_METRICS_PORT: config.APP_METRICS_PORT,
-      REPORT_SERVICE_DATABASE_URL: asRole(urls.databaseUrl, "report_service", secrets),
-      STORAGE_URL: urls.storageUrl,
+      REPORT_SERVICE_DATABASE_URL: asRole(databaseUrl, "report_service", secrets),
+      STORAGE_URL: storage,
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
       PUBLIC_DATA: publicData,
-      API_URL: urls.gatewayUrl,
+      API_URL: gateway,
       GATEWAY_CONFIG: config.gatewayConfig,
       ENVIRONMENT: config.ENVIRONMENT,
       CONTACT: config.CONTACT,
       SECURITY_CONTACT: config.SECURITY_CONTACT,
-      TRUSTED_IPS: config.TRUSTED_IPS.join(),
+      TRUSTED_IPS: config.TRUSTED_IPS,
     },
-    url: `${url}/healthz`,
+    url: `${app}/healthz`,
   });
-  return url;
 }
 
-/** @param service what the log calls it */
-async function superviseService(
+interface Service {
+  /** What people know it as. */
+  name: string;
+  /** One of the project's `scripts`; the log has its name. */
+  script: string;
+  args?: string[];
+  env: Record<string, string | number | undefined>;
+  /** Answers once the service serves, with any status. */
+  url: string;
+}
+
+/** Runs one of the project's services in a process of its own, and waits until it answers. */
+async function startService(
   context: PartContext,
-  service: string,
-  options: Omit<ServiceOptions, "directory" | "log">,
+  { name, script, args = [], env, url }: Service,
 ): Promise<void> {
-  const { config, logger, logLine } = context;
-  const logPlain = logLines(logger, service);
-  // Its own lines are JSON; what Node says before its end is not.
-  const log = (line: string) =>
-    line.startsWith("{") ? logLine(`{"service":"${service}",${line.slice(1)}`) : logPlain(line);
-  await supervise(context, options.name, (keep) =>
-    startService({ ...options, directory: config.directory, log }, keep),
-  );
+  const { PATH, HOME, TMPDIR } = process.env;
+  const all = { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: path.join(scripts, "../tsconfig.json"), ...env };
+  const set = Object.entries(all).filter(([, value]) => value !== undefined);
+  await supervise(context, name, async (keep) => {
+    const child = startChildProcess({
+      name,
+      command: process.execPath,
+      args: [...programArguments(script), ...args],
+      env: Object.fromEntries(set.map(([key, value]) => [key, String(value)])),
+      // Has no .env, which the service would read.
+      directory: context.config.directory,
+      keepsPrivileges: true,
+      stopSignal: "SIGTERM",
+      log: (line) => context.log(script.replace("-embedded", ""), line),
+    });
+    keep(child);
+    await waitUntilAnswering(child, url, true);
+  });
 }
 
-function logLines(logger: Logger, service: string): (line: string) => void {
-  const child = logger.child({ service });
-  return (line) => child.info(line);
+/** What Node is given to run a script: its source, or its compiled form if this program is compiled. */
+function programArguments(script: string): string[] {
+  const [, self = ""] = process.argv;
+  if (path.extname(self) === ".js") return [path.join(path.dirname(self), `${script}.js`)];
+  return ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, `${script}.ts`)];
 }
 
 function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {

@@ -1,8 +1,13 @@
-import { access, constants, readFile } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { which } from "zx";
-import { type ChildProcess, startChildProcess, waitUntilServing } from "../servers/child-process.ts";
+import {
+  type ChildProcess,
+  readEnvironmentFile,
+  startChildProcess,
+  waitUntilAnswering,
+} from "../servers/child-process.ts";
 
 export interface PostgrestOptions {
   /** Path of the program; looked for if absent. */
@@ -33,7 +38,7 @@ export async function startPostgrest(
     command: await locatePostgrest(options.binary),
     args: [],
     env: {
-      ...(await readPostgrestEnvironment()),
+      ...(await readEnvironmentFile(path.join(import.meta.dirname, "postgrest.env"))),
       PGRST_DB_URI: options.databaseUrl,
       PGRST_JWT_SECRET: options.jwtSecret,
       PGRST_SERVER_HOST: "127.0.0.1",
@@ -45,21 +50,8 @@ export async function startPostgrest(
     log: options.log,
   });
   keep(child);
-  const url = `http://127.0.0.1:${options.adminPort}/ready`;
-  await waitUntilServing(child, async () => {
-    const response = await fetch(url).catch(() => undefined);
-    await response?.body?.cancel();
-    return response?.ok === true;
-  });
+  await waitUntilAnswering(child, `http://127.0.0.1:${options.adminPort}/ready`);
   return `http://127.0.0.1:${options.port}`;
-}
-
-/** The settings of postgrest.env, which the compose files use as well. */
-export async function readPostgrestEnvironment(): Promise<Record<string, string>> {
-  const text = await readFile(path.join(import.meta.dirname, "postgrest.env"), "utf8");
-  return Object.fromEntries(
-    [...text.matchAll(/^(PGRST_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
-  );
 }
 
 async function locatePostgrest(configured: string | undefined): Promise<string> {

@@ -35,7 +35,6 @@ export async function publishData(client: Client, options: DataToPublish): Promi
   }
   // The data comes last: a start that was interrupted before it is published does all of this again.
   options.report("Writing a PDF for each report ...");
-  await mkdir(options.reports, { recursive: true, mode: 0o700 });
   await writeReportPdfs(source, options.reports);
   options.report("Loading the data ...");
   await load(client, source, options);

@@ -1,14 +1,16 @@
-import { chmod, mkdir, rm } from "node:fs/promises";
+import { chmod, mkdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { pino } from "pino";
+import { connect } from "../../service/connect.ts";
+import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
-import { checkRedis, locateKong } from "./kong.ts";
+import { locateKong } from "./kong.ts";
 import { lockDirectory } from "./lock-directory.ts";
 import {
+  listAddresses,
   type PartContext,
-  prepareDatabase,
   startApi,
   startApp,
   startDatabase,
@@ -16,12 +18,11 @@ import {
   startStorage,
 } from "./parts.ts";
 import { publishData } from "./publish-data.ts";
-import { rotateLogs } from "./rotate-logs.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
 import type { Supervision } from "./supervise.ts";
 
-/** What a running stack is reached by: the content of `stack.json`. */
+/** How to reach a running stack: the content of `stack.json`. */
 export interface StackFacts {
   base_url: string;
   app_url: string;
@@ -29,7 +30,7 @@ export interface StackFacts {
   database_url: string;
   postgrest_url: string;
   keys: { demo: string; individual: string; tribal: string };
-  /** Report IDs to try; null where the data set has none of the kind. */
+  /** Report IDs to try; null if the data set has none of the kind. */
   sample: { public_report_id: string | null; suppressed_report_id: string | null };
   pid: number;
 }
@@ -37,7 +38,7 @@ export interface StackFacts {
 export interface Stack {
   /** Resolves when everything serves; rejects with what a person can do about it. */
   ready: Promise<StackFacts>;
-  /** Resolves to a description when a part that must not end has ended by itself. */
+  /** Resolves to a description if a part has ended and cannot be restarted. */
   failed: Promise<string>;
   /** Stops every part that was started, the last one first. */
   stop: () => Promise<void>;
@@ -45,16 +46,14 @@ export interface Stack {
 
 export interface StackOptions {
   config: StackConfig;
-  /** CSV files to publish in place of the generated sample. */
+  /** CSV files to publish instead of the generated sample. */
   dataDirectory?: string | undefined;
   report: (line: string) => void;
 }
 
-const demonstrationKey = "DEMO_KEY";
-
 /**
- * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, the report service and its
- * storage, each in a process of its own. Restarts a process that ends.
+ * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, the report service and its storage, each in a
+ * process of its own. Restarts a process that ends.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
@@ -64,7 +63,7 @@ export function startStack(options: StackOptions): Stack {
   });
   let isStopping = false;
   const onStop = (stopPart: () => Promise<unknown>) => {
-    // What is begun while the stack stops is stopped at once.
+    // A part that starts while the stack stops is stopped at once.
     if (isStopping) void stopPart();
     else stops.push(stopPart);
   };
@@ -77,62 +76,57 @@ export function startStack(options: StackOptions): Stack {
   return { ready, failed, stop };
 }
 
-/** Takes the directory, and finds out early what would stop a later part. */
+/** Locks the directory, and reports early what would stop a later part. */
 async function prepare(
   { config: wanted, dataDirectory }: StackOptions,
   supervision: Supervision,
 ): Promise<PartContext> {
-  const { onStop } = supervision;
   const { directory } = wanted;
   await mkdir(directory, { recursive: true });
-  // PostgreSQL's unprivileged user passes through; what is secret in here has mode 0600.
+  // PostgreSQL's unprivileged user must be able to pass; secrets in here have mode 0600.
   await chmod(directory, 0o711);
-  onStop(await lockDirectory(directory));
+  supervision.onStop(await lockDirectory(directory));
   const config = await settlePorts(wanted);
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
-  // Looked for here, so that nobody waits for a database first.
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
   if (kong !== undefined && /\s/.test(directory))
     throw new Error(
       `Kong cannot run in a directory with a space in its path: ${directory}. Set STACK_DIRECTORY to a path without spaces.`,
     );
-  if (kong !== undefined && config.redis !== undefined) await checkRedis(config.redis);
   const secrets = await readOrCreateSecrets(directory);
-  const log = path.join(directory, "stack.log");
-  const { logger, logLine } = openLog(log);
-  // Without --gateway kong the last two are not there.
-  onStop(
-    rotateLogs([log, ...["access.log", "error.log"].map((it) => path.join(directory, "kong/logs", it))]).stop,
-  );
-  return { config, secrets, logger, logLine, kong, ...supervision };
+  return { config, secrets, log: await openLog(path.join(directory, "stack.log")), kong, ...supervision };
 }
 
-/** Starts the parts: first what others need. */
+/** Starts the parts. The services start while the data is published. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
   const { config, secrets, report, onStop } = context;
   const { directory } = config;
   const reports = path.join(directory, "reports");
   const publicData = path.join(directory, "public-data");
+  for (const each of [reports, publicData]) await mkdir(each, { recursive: true, mode: 0o700 });
 
   const databaseUrl = await startDatabase(context);
-  const client = await prepareDatabase(context, databaseUrl);
-  await publishData(client, { directory, dataDirectory, reports, publicData, report });
-  const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
-  await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
-
-  const [postgrestUrl, gatewayUrl, storageUrl] = await Promise.all([
-    startApi(context, databaseUrl),
+  await deployDatabase(databaseUrl, secrets.rolePasswords);
+  const client = await connect(databaseUrl, "stack");
+  onStop(() => client.end().catch(() => {}));
+  const [sampleKeys] = await Promise.all([
+    publishData(client, { directory, dataDirectory, reports, publicData, report }).then(async () => {
+      await startApi(context, databaseUrl);
+      return await makeSampleKeys(client, secrets.sampleKeys);
+    }),
     startGateway(context),
     startStorage(context, reports),
+    startApp(context, databaseUrl, publicData),
   ]);
-  const appUrl = await startApp(context, { databaseUrl, storageUrl, gatewayUrl }, publicData);
+  await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
+  const addresses = listAddresses(context);
   const facts: StackFacts = {
-    base_url: gatewayUrl,
-    app_url: appUrl,
+    base_url: addresses.gateway,
+    app_url: addresses.app,
     database_url: databaseUrl,
-    postgrest_url: postgrestUrl,
-    keys: { demo: demonstrationKey, ...sampleKeys },
+    postgrest_url: addresses.postgrest,
+    keys: { demo: "DEMO_KEY", ...sampleKeys },
     sample: await chooseSampleReports(client),
     pid: process.pid,
   };
@@ -142,11 +136,17 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   return facts;
 }
 
-/** A full disk costs lines of the log, and not the service. */
-function openLog(dest: string): Pick<PartContext, "logger" | "logLine"> {
-  const destination = pino.destination({ dest, mode: 0o600, maxLength: 1 << 20 });
+/** Opens the log of all parts; the log of the run before becomes `<file>.1`. A full disk costs lines, not the service. */
+async function openLog(file: string): Promise<PartContext["log"]> {
+  await rename(file, `${file}.1`).catch(() => {});
+  const destination = pino.destination({ dest: file, mode: 0o600, maxLength: 1 << 20 });
   destination.on("error", () => {});
-  return { logger: pino(destination), logLine: (line) => void destination.write(`${line}\n`) };
+  const logger = pino(destination);
+  return (service, line) => {
+    // The services log JSON, except for what Node says when it ends.
+    if (line.startsWith("{")) destination.write(`{"service":"${service}",${line.slice(1)}\n`);
+    else logger.info({ service }, line);
+  };
 }
 
 async function chooseSampleReports(client: Client): Promise<StackFacts["sample"]> {

@@ -2,29 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describeError } from "../../service/describe-error.ts";
 import type { ChildProcess } from "../servers/child-process.ts";
 
-/** Takes charge of a program at once. */
+/** Takes charge of a program as soon as it is started. */
 export type Keep = (child: ChildProcess) => void;
 
 export interface Supervision {
   report: (line: string) => void;
-  /** Is told how a part that was started is stopped. */
+  /** Registers how to stop a part. */
   onStop: (stop: () => Promise<unknown>) => void;
   /** Ends the stack. */
   fail: (description: string) => void;
 }
 
 const stopGraceMilliseconds = 2000;
-/** Before each new start in a row; after the last the stack is given up. */
-const pausesMilliseconds = [0, 250, 500, 1000, 2000];
-/** A program that has run for so long begins a new row. */
-const steadyMilliseconds = 60_000;
+const attempts = 5;
 
 /**
- * Starts a program of the stack, and starts it again whenever it has ended by itself: at once, then after growing pauses.
- * A program that ends six times without running for a minute in between ends the stack.
+ * Starts a program of the stack, and restarts it when it ends by itself. If it cannot be restarted, the stack ends.
  *
  * @param start resolves when the program serves
- * @returns what the first start gave; a program that cannot be started at first rejects
+ * @returns the result of the first start
+ * @throws Error if the first start fails
  */
 export async function supervise<Result>(
   { report, onStop, fail }: Supervision,
@@ -32,7 +29,6 @@ export async function supervise<Result>(
   start: (keep: Keep) => Promise<Result>,
 ): Promise<Result> {
   let child: ChildProcess | undefined;
-  let starting: Promise<unknown> = Promise.resolve();
   let isStopping = false;
   const keep: Keep = (started) => {
     child = started;
@@ -41,35 +37,27 @@ export async function supervise<Result>(
   onStop(async () => {
     isStopping = true;
     await child?.stop(stopGraceMilliseconds);
-    await starting;
   });
 
-  async function keepRunning(): Promise<void> {
-    let startedAt = performance.now();
-    let deaths = 0;
-    let ending = await child?.ended;
-    while (!isStopping) {
-      deaths = performance.now() - startedAt < steadyMilliseconds ? deaths + 1 : 1;
-      const pause = pausesMilliseconds[deaths - 1];
-      if (pause === undefined) {
-        return fail(`${name} has ended ${deaths} times in a row. The last time:\n${ending}`);
-      }
-      report(`${String(ending).split("\n")[0]} It is started again.`);
-      await sleep(pause);
+  async function restart(ending: string): Promise<void> {
+    report(`${ending.split("\n")[0]} Restarting it ...`);
+    let failure = "";
+    for (let attempt = 0; attempt < attempts && !isStopping; attempt += 1) {
+      await sleep(attempt * 500);
       if (isStopping) return;
-      startedAt = performance.now();
-      const failure = start(keep).then(() => undefined, describeError);
-      starting = failure;
-      ending = await failure;
-      if (ending === undefined) {
-        report(`${name} is back.`);
-        ending = await child?.ended;
-      }
+      failure = await start(keep).then(() => "", describeError);
+      if (failure === "") return report(`${name} is back.`);
     }
+    fail(`${name} cannot be restarted. ${failure}`);
   }
 
-  if (isStopping) throw new Error("The stack is being stopped.");
   const result = await start(keep);
-  void keepRunning();
+  void (async () => {
+    for (;;) {
+      const ending = await child?.ended;
+      if (isStopping || ending === undefined) return;
+      await restart(ending);
+    }
+  })();
   return result;
 }

@@ -62,8 +62,7 @@ export async function startRealKong(program: string, config: string, upstream: s
     config: path.join(directory, "kong.yml"),
     postgrestUrl: upstream,
     gatewayToken,
-    redis: undefined,
-    trustedIps: [],
+    trustedIps: "",
     environment: { ...process.env, ...unlimitedAddresses },
   };
   try {

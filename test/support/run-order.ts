@@ -7,7 +7,6 @@ const longest = [
   "scripts/stack/start",
   "scripts/deploy/contracts",
   "scripts/deploy/deploy",
-  "scripts/stack/started",
   "scripts/refresh/definitions",
   "scripts/deploy/check",
   "gateway/hostile/clients-that-hang",

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -8,74 +7,56 @@ import type { TestProject } from "vitest/node";
 import { writePrivateJson } from "../../scripts/stack/secrets.ts";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { type RunningStack, runStack } from "./run-stack.ts";
-import { countWorkers, stacksVariable, templateVariable } from "./workers.ts";
+import { countWorkers, stacksVariable } from "./workers.ts";
 
 /**
- * Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. Files that need none
- * run meanwhile; the others wait for it (wait-for-stack.ts, separate-stack.ts).
+ * Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. Files that need no
+ * stack run meanwhile; the others wait for it (wait-for-stack.ts).
  */
 export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (process.env.API_URL || process.env[stacksVariable]) return undefined;
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-stacks-"));
-  // PostgreSQL's unprivileged user passes through.
+  // PostgreSQL's unprivileged user must be able to pass.
   await chmod(directory, 0o711);
   process.env[stacksVariable] = directory;
-  // Vitest sets projects up in whatever order their files are found.
+  // Vitest sets projects up in the order in which it finds their files.
   const count = Math.max(...vitest.projects.map(countWorkers));
   const files = Array.from({ length: count }, (_, index) => path.join(directory, String(index + 1)));
   for (const file of files) await writeFile(file, "");
-  const template = count > 1 ? path.join(directory, "template") : undefined;
-  if (template !== undefined) process.env[templateVariable] = template;
-  const started = startStacks(files, template);
+  const started = startStacks(files);
   return async () => {
     delete process.env[stacksVariable];
-    delete process.env[templateVariable];
     await Promise.all((await started).map((stack) => stack.dispose()));
     await rm(directory, { recursive: true, force: true });
   };
 }
 
 /** Starts a stack for each file, and writes into it where the stack serves, or why it does not. */
-async function startStacks(files: string[], template: string | undefined): Promise<RunningStack[]> {
+async function startStacks(files: string[]): Promise<RunningStack[]> {
   const directories = files.map((file) => `${file}-stack`);
-  const prepared =
-    template === undefined ? undefined : makeTemplate(template).then(() => copy(template, directories));
+  const prepared = directories.length > 1 ? prepareStacks(directories) : undefined;
   const stacks = files.map(async (file, index) => {
-    let stack: RunningStack | undefined;
     try {
       await prepared;
-      stack = await runStack({ directory: directories[index] ?? "" });
+      const stack = await runStack({ directory: directories[index] ?? "" });
       await writePrivateJson(file, listVariables(stack.facts));
+      return stack;
     } catch (error) {
       await writePrivateJson(file, { error: (error as Error).message }).catch(() => {});
+      return [];
     }
-    return stack ?? [];
   });
   return (await Promise.all(stacks)).flat();
 }
 
-/** A stack that has published the sample: to copy it takes less than another publication. */
-async function makeTemplate(template: string): Promise<void> {
-  try {
-    await makeStack(`${template}.part`);
-    await rename(`${template}.part`, template);
-  } catch (error) {
-    await writeFile(`${template}.error`, (error as Error).message);
-    throw error;
-  }
-}
-
-async function makeStack(directory: string): Promise<void> {
-  const { kill, exited } = await runStack({ directory });
+/** Publishes the sample in one directory and copies the stopped stack: a copy takes less time than another publication. */
+async function prepareStacks([first = "", ...others]: string[]): Promise<void> {
+  const { kill, exited } = await runStack({ directory: first });
   kill("SIGINT");
-  if ((await exited) !== 0 || existsSync(path.join(directory, "postgres/postmaster.pid")))
+  if ((await exited) !== 0)
     throw new Error("The first stack did not stop as it should, so it was not copied.");
-  // Its copies have logs of their own.
-  await rm(path.join(directory, "stack.log"));
+  for (const other of others) await promisify(execFile)("cp", ["-a", first, other]);
 }
-
-const copy = (template: string, directories: string[]) =>
-  Promise.all(directories.map((directory) => promisify(execFile)("cp", ["-a", template, directory])));
 
 const listVariables = (facts: StackFacts): Record<string, string> => ({
   API_URL: facts.base_url,

@@ -14,17 +14,6 @@ export interface Verifier {
   now: number;
 }
 
-interface Claims {
-  accessKeyId: string;
-  scope: string[];
-  signedHeaders: string[];
-  signature: string;
-  time: string;
-  payloadHash: string;
-  /** Milliseconds for which the signature is valid. */
-  life: number;
-}
-
 /**
  * Verifies a Signature Version 4, in the query or in the header, as AWS describes it for S3:
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html and sig-v4-header-based-auth.html
@@ -32,84 +21,59 @@ interface Claims {
  * @returns the error code with which S3 answers 403, or null if the signature is valid
  */
 export function verifySigV4(
-  request: SignedRequest,
+  { method, target, headers }: SignedRequest,
   { accessKeyId, secretAccessKey, now }: Verifier,
 ): string | null {
-  const [path = "", query = ""] = request.target.split("?");
+  const [path = "", query = ""] = target.split("?");
   const parameters = query.split("&").filter(Boolean).map(readParameter);
-  const claims = readQuery(parameters) ?? readHeader(request.headers);
+  const claims = readClaims(parameters, headers);
   if (claims === null) return "AccessDenied";
-  if (claims.accessKeyId !== accessKeyId) return "InvalidAccessKeyId";
+  const [claimedId, ...scope] = claims.credential.split("/");
+  if (claimedId !== accessKeyId) return "InvalidAccessKeyId";
 
-  const canonicalQuery = parameters
-    .filter(([name]) => name !== "X-Amz-Signature")
-    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
-    .sort()
-    .join("&");
+  const signedHeaders = claims.signedHeaders.split(";");
   const canonicalRequest = [
-    request.method,
+    method,
     path,
-    canonicalQuery,
-    ...claims.signedHeaders.map((name) => `${name}:${String(request.headers[name] ?? "").trim()}`),
+    parameters
+      .filter(([name]) => name !== "X-Amz-Signature")
+      .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+      .sort()
+      .join("&"),
+    ...signedHeaders.map((name) => `${name}:${String(headers[name] ?? "").trim()}`),
     "",
-    claims.signedHeaders.join(";"),
+    claims.signedHeaders,
     claims.payloadHash,
   ].join("\n");
-  const stringToSign = [
-    "AWS4-HMAC-SHA256",
-    claims.time,
-    claims.scope.join("/"),
-    sha256(canonicalRequest),
-  ].join("\n");
-  const key = claims.scope.reduce<string | Buffer>(
-    (secret, part) => hmac(secret, part),
-    `AWS4${secretAccessKey}`,
-  );
-  const expected = hmac(key, stringToSign);
+  const hash = createHash("sha256").update(canonicalRequest).digest("hex");
+  const key = scope.reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`);
+  const expected = hmac(key, ["AWS4-HMAC-SHA256", claims.time, scope.join("/"), hash].join("\n"));
   const given = Buffer.from(claims.signature, "hex");
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return "SignatureDoesNotMatch";
-  if (!claims.signedHeaders.includes("host")) return "AccessDenied";
+  if (!signedHeaders.includes("host")) return "AccessDenied";
 
-  const signedAt = Date.parse(
-    claims.time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"),
-  );
+  const signedAt = Date.parse(claims.time.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   // AWS takes a clock that is 15 minutes off.
-  return now >= signedAt - 900_000 && now < signedAt + claims.life ? null : "AccessDenied";
+  return now >= signedAt - 900_000 && now < signedAt + claims.seconds * 1000 ? null : "AccessDenied";
 }
 
-function readQuery(parameters: [string, string][]): Claims | null {
-  const { get, size } = {
-    get: (name: string) => parameters.find(([key]) => key === name)?.[1] ?? "",
-    size: parameters.filter(([name]) => name === "X-Amz-Signature").length,
-  };
-  if (size !== 1 || get("X-Amz-Algorithm") !== "AWS4-HMAC-SHA256") return null;
-  const [accessKeyId = "", ...scope] = get("X-Amz-Credential").split("/");
-  return {
-    accessKeyId,
-    scope,
-    signedHeaders: get("X-Amz-SignedHeaders").split(";"),
-    signature: get("X-Amz-Signature"),
-    time: get("X-Amz-Date"),
-    payloadHash: "UNSIGNED-PAYLOAD",
-    life: Number(get("X-Amz-Expires")) * 1000,
-  };
-}
-
-function readHeader(headers: IncomingHttpHeaders): Claims | null {
-  const [, accessKeyId, scope, signedHeaders, signature] =
-    /^AWS4-HMAC-SHA256 Credential=([^/,]+)\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
-      headers.authorization ?? "",
-    ) ?? [];
-  if (!accessKeyId || !scope || !signedHeaders || !signature) return null;
-  return {
-    accessKeyId,
-    scope: scope.split("/"),
-    signedHeaders: signedHeaders.split(";"),
-    signature,
-    time: String(headers["x-amz-date"]),
-    payloadHash: String(headers["x-amz-content-sha256"]),
-    life: 900_000,
-  };
+function readClaims(parameters: [string, string][], headers: IncomingHttpHeaders) {
+  const signatures = parameters.filter(([name]) => name === "X-Amz-Signature");
+  const get = (name: string) => parameters.find(([key]) => key === name)?.[1] ?? "";
+  if (signatures.length === 1 && get("X-Amz-Algorithm") === "AWS4-HMAC-SHA256")
+    return {
+      credential: get("X-Amz-Credential"),
+      signedHeaders: get("X-Amz-SignedHeaders"),
+      signature: get("X-Amz-Signature"),
+      time: get("X-Amz-Date"),
+      payloadHash: "UNSIGNED-PAYLOAD",
+      seconds: Number(get("X-Amz-Expires")),
+    };
+  const form = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
+  const [, credential, signedHeaders, signature] = form.exec(headers.authorization ?? "") ?? [];
+  if (!credential || !signedHeaders || !signature) return null;
+  const [time, payloadHash] = [String(headers["x-amz-date"]), String(headers["x-amz-content-sha256"])];
+  return { credential, signedHeaders, signature, time, payloadHash, seconds: 900 };
 }
 
 function readParameter(text: string): [string, string] {
@@ -117,17 +81,6 @@ function readParameter(text: string): [string, string] {
   return [decodeURIComponent(name), decodeURIComponent(value)];
 }
 
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-function hmac(key: string | Buffer, text: string): Buffer {
-  return createHmac("sha256", key).update(text).digest();
-}
+const encode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();

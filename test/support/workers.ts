@@ -15,6 +15,3 @@ export const findWorkerNumber = (): string | undefined => process.env.VITEST_POO
 
 /** Names the directory with a file for each stack: empty until it serves or has failed. */
 export const stacksVariable = "STACKS_DIRECTORY";
-
-/** Names the directory of a stack that was stopped, for others to copy: there once it is whole. */
-export const templateVariable = "STACK_TEMPLATE";

@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { listChildren } from "../../support/list-children.ts";
+import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
+import { createScratchDatabase } from "../../support/scratch-database.ts";
+import { makeSmallSample } from "../../support/small-sample.ts";
+import { send } from "../../support/target.ts";
+import { listProcesses } from "./processes.ts";
+
+// npm start under unusual circumstances.
+
+let directory: string;
+let sample: Awaited<ReturnType<typeof makeSmallSample>>;
+let stack: RunningStack;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), "closed to others "));
+  sample = await makeSmallSample();
+});
+afterAll(async () => {
+  await sample.remove();
+  await stack?.dispose();
+  await rm(directory, { recursive: true, force: true });
+});
+
+it("stops what it has started when it is interrupted before it is ready", { timeout: 400_000 }, async () => {
+  const own = path.join(directory, "stack");
+  const isMakingData = () => existsSync(path.join(own, "postgres.part"));
+  const hasPrinted = (line: string) => (output: string) => output.includes(line);
+  for (const isThere of [isMakingData, ...["PostgreSQL is ready", "Loading the data"].map(hasPrinted)]) {
+    const env = { ...freePorts, STACK_DIRECTORY: own };
+    const start = runScript("start.ts", ["--fresh", "--data", sample.directory], env);
+    await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 120_000 }).toBe(true);
+    start.child.kill("SIGINT");
+    expect(await start.exited).toBe(0);
+    await expect.poll(() => listProcesses(own), { timeout: 5000 }).toEqual([]);
+  }
+});
+
+it("runs from its source, below a directory that is closed to others, with a space in its name", async () => {
+  stack = await runStack({
+    directory: path.join(directory, "stack"),
+    program: ["--import", "tsx", "scripts/start.ts"],
+    args: ["--fresh", "--data", sample.directory],
+    // Kong cannot run in such a path.
+    env: { GATEWAY: "embedded" },
+  });
+  expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
+});
+
+it("uses the database of DATABASE_URL if it is set", async () => {
+  const { url, drop } = await createScratchDatabase();
+  const other = await runStack({ args: ["--data", sample.directory], env: { DATABASE_URL: url } });
+  try {
+    expect(other.facts.database_url).toBe(url);
+    expect(listProcesses(other.directory).filter((command) => command.includes("postgres"))).toEqual([]);
+    const key = { value: other.facts.keys.individual };
+    expect((await send(other.facts.base_url, "/general?limit=1", { key })).json).toHaveLength(1);
+  } finally {
+    await other.dispose();
+    await drop();
+  }
+});
+
+it("ends with the last lines of a part that cannot be restarted, and leaves no process", async () => {
+  let isUp = true;
+  void stack.exited.then(() => {
+    isUp = false;
+  });
+  for (; isUp; await sleep(20)) {
+    const child = listChildren(stack.pid).find(({ command }) => command.endsWith("/postgrest"));
+    if (child !== undefined) process.kill(child.pid, "SIGKILL");
+  }
+  expect(await stack.exited).toBe(1);
+  expect(stack.output()).toContain("PostgREST cannot be restarted. PostgREST ended with SIGKILL.");
+  expect(listProcesses(stack.directory)).toEqual([]);
+});
