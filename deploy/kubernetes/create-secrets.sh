@@ -1,0 +1,29 @@
+#!/bin/sh
+# Makes the Secrets of deploy/kubernetes in the cluster that kubectl points at, from files in secrets/. Keep those files: running
+# this again changes nothing, and a file that you remove or write yourself (such as a bucket's keys) is replaced.
+set -eu
+cd "$(dirname "$0")/../.."
+directory=${1:-secrets/kubernetes}
+npm run --silent compose:secrets -- --directory "$directory"
+read_secret() { cat "$directory/$1"; }
+write_secret() {
+  printf %s "$2" > "$directory/$1.new"
+  mv -f "$directory/$1.new" "$directory/$1"
+}
+# The bundled storage keeps backups under the refresher's keys. A bucket of your own has keys for them.
+for name in access_key secret_key; do
+  [ -e "$directory/backup_$name" ] || write_secret "backup_$name" "$(read_secret "storage_$name")"
+done
+address() { echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full&sslrootcert=/etc/postgres-ca/ca.crt"; }
+# Prefers replicas, and takes the primary while there is none.
+write_secret postgrest_reader_uri "$(address postgres-ro,postgres-rw)&target_session_attrs=prefer-standby"
+write_secret postgrest_writer_uri "$(address postgres-rw)"
+
+namespace=single-audit
+kubectl create namespace "$namespace" --dry-run=client --output=yaml | kubectl apply --filename=-
+# --server-side keeps no copy of the secrets in an annotation.
+kubectl create secret generic single-audit --namespace="$namespace" --from-file="$directory" --dry-run=client --output=yaml \
+  | kubectl apply --server-side --force-conflicts --filename=-
+kubectl create secret generic postgres-owner --namespace="$namespace" --type=kubernetes.io/basic-auth --dry-run=client --output=yaml \
+  --from-literal=username=single_audit_owner --from-file=password="$directory/postgres_password" \
+  | kubectl apply --server-side --force-conflicts --filename=-
