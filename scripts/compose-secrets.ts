@@ -20,6 +20,8 @@ holds authenticator_password, counters_config holds counters_password, and gatew
 remove those together.`,
   )
   .parse();
+/** If the server does not answer at all, PostgREST gives up within 3 s, so clients get 503. The default is many minutes. */
+const unreachable = "connect_timeout=2&tcp_user_timeout=3000";
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
 
 try {
@@ -30,7 +32,6 @@ try {
     "postgres_password",
     "report_service_password",
     "publisher_password",
-    "replicator_password",
     "jwt_secret",
     "storage_secret_key",
     "storage_reader_secret_key",
@@ -45,7 +46,7 @@ try {
   const password = makeSecret();
   await writeTogether({
     authenticator_password: password,
-    postgrest_db_uri: `postgres://authenticator:${password}@postgres:5432/single_audit`,
+    postgrest_db_uri: `postgres://authenticator:${password}@postgres:5432/single_audit?${unreachable}`,
   });
   const counters = makeSecret();
   await writeTogether({ counters_password: counters, counters_config: `requirepass ${counters}` });

@@ -14,7 +14,11 @@ write_secret() {
 for name in access_key secret_key; do
   [ -e "$directory/backup_$name" ] || write_secret "backup_$name" "$(read_secret "storage_$name")"
 done
-address() { echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full&sslrootcert=/etc/postgres-ca/ca.crt"; }
+address() {
+  # If a server does not answer at all, PostgREST gives up within 3 s and asks for another one.
+  echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full\
+&sslrootcert=/etc/postgres-ca/ca.crt&connect_timeout=2&tcp_user_timeout=3000"
+}
 # Prefers replicas, and takes the primary while there is none.
 write_secret postgrest_reader_uri "$(address postgres-ro,postgres-rw)&target_session_attrs=prefer-standby"
 write_secret postgrest_writer_uri "$(address postgres-rw)"
