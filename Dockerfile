@@ -8,12 +8,14 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund \
   && npm cache clean --force \
   && node --import tsx --eval "0"
+# .dockerignore lists what comes along. A checkout that was made with umask 077 would be readable to root alone.
+COPY . .
+RUN chmod -R a+rX .
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
-# .dockerignore lists what comes along. It all belongs to root, so that no process may change it.
-COPY . .
+# It all belongs to root, so that no process may change it.
+COPY --from=dependencies /app .
 USER node
 CMD ["node", "--import", "tsx", "scripts/report-service.ts", "--help"]

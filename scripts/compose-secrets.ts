@@ -33,6 +33,7 @@ try {
     "report_service_password",
     "publisher_password",
     "jwt_secret",
+    "grafana_password",
     "storage_secret_key",
     "storage_reader_secret_key",
   ]) {
