@@ -17,7 +17,6 @@ declare
   profile constant text := headers ->> case when is_read then 'accept-profile' else 'content-profile' end;
   request_id constant text := headers ->> 'x-request-id';
   sent_hash constant text := headers ->> 'x-api-key-sha256';
-  hash bytea;
   key record;
   counted text;
   place integer := 1;
@@ -37,10 +36,8 @@ begin
     done := set_config('application_name', request_id, true) || set_config('request.id', request_id, true);
   end if;
 
-  if length(sent_hash) = 64 and sent_hash !~ '[^0-9a-f]' then
-    hash := decode(sent_hash, 'hex');
-  end if;
-  select * into key from request.keys where keys.key_sha256 = hash;
+  select * into key from request.keys
+  where keys.key_sha256 = case when length(sent_hash) = 64 and sent_hash !~ '[^0-9a-f]' then decode(sent_hash, 'hex') end;
   if not found then
     perform request.refuse(
       401, 'API_KEY_INVALID',
