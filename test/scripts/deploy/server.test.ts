@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
-import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";
 import { hideProcess, type RewritingProxy, startRewritingProxy } from "../../support/rewriting-proxy.ts";
@@ -71,23 +69,6 @@ describe("a server that is too old", () => {
     const url = await pretend("170000");
     const { code } = await run(runDeploy, ["--plan"], { DATABASE_URL: url, SCRATCH_URL: other.url });
     expect(code).toBe(3);
-  });
-
-  it("is refused as JSON for pipelines", async () => {
-    const { stdout } = await runHere(runDeploy, ["--plan", "--json"], {
-      env: { DATABASE_URL: await pretend("150000"), SCRATCH_URL: other.url },
-    });
-    expect(JSON.parse(stdout).error).toEqual({
-      kind: "refused",
-      message: expect.stringContaining("PostgreSQL 17 is the oldest that is served."),
-    });
-  });
-
-  it("is named in --help and at the top of the README", async () => {
-    const { output } = await run("db-deploy", ["--help"]);
-    expect(output).toContain("PostgreSQL 17 or newer");
-    const readme = await readFile(path.join(repositoryDirectory, "../README.md"), "utf8");
-    expect(readme.split("## Quick start")[0]).toContain("PostgreSQL 17 or newer");
   });
 });
 
