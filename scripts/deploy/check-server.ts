@@ -1,17 +1,17 @@
 import type { Client } from "pg";
 import { DeploymentRefused } from "./deployment-refused.ts";
 
-/** The oldest PostgreSQL that is served: the first whose COPY leaves out broken rows (scripts/refresh/copy-file.ts). */
+/** The oldest supported PostgreSQL: the first whose COPY can skip broken rows (scripts/refresh/copy-file.ts). */
 export const oldestVersion = 17;
 
-/** The roles that a deployment makes, or finds on the server (db/migrations, create_roles). */
+/** The roles that a deployment creates, or finds on the server (db/migrations, create_roles). */
 const roles = [
   ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "publisher"],
   ...["api_owner", "key_operator", "deployment_planner"],
 ];
 
 /**
- * Whether the server is one that is served. Asked before anything else.
+ * Refuses a server that is too old, before anything else is asked.
  *
  * @throws DeploymentRefused
  */
@@ -22,30 +22,30 @@ export async function refuseOldServer(client: Client): Promise<void> {
   const { number = "0", version = "" } = rows[0] ?? {};
   if (Number(number) >= oldestVersion * 10_000) return;
   throw new DeploymentRefused(
-    `This server is PostgreSQL ${version}. PostgreSQL ${oldestVersion} is the oldest that is served. Nothing was changed.`,
+    `This server is PostgreSQL ${version}. The oldest supported version is PostgreSQL ${oldestVersion}. Nothing was changed: upgrade the server.`,
   );
 }
 
 /**
- * Whether the role that is connected may deploy: a superuser, or who owns the database, may make roles and administers
- * those of this project that the server has already.
+ * Refuses a role that may not deploy. A superuser may; another role must own the database, have createrole, and administer
+ * the roles of this project that the server already has.
  *
- * @throws DeploymentRefused that names what is missing, as SQL for an administrator
+ * @throws DeploymentRefused with the missing rights as SQL for an administrator
  */
 export async function refuseMissingRights(client: Client): Promise<void> {
-  const { rows } = await client.query<{ who: string; statement: string }>(missingRights, [roles]);
+  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
   if (rows.length === 0) return;
   throw new DeploymentRefused(
     [
-      `${rows[0]?.who} may not deploy here. Nothing was changed. What it lacks, for an administrator to run:`,
+      `${rows[0]?.role} may not deploy here. Nothing was changed. Ask an administrator to run:`,
       ...rows.map(({ statement }) => `  ${statement};`),
-      "Who only plans, or only keeps keys, needs less: docs/operations.md, Rights.",
+      "To plan or to manage keys, a role needs less: docs/operations.md.",
     ].join("\n"),
   );
 }
 
 const missingRights = `
-select current_user::text as who, statement
+select current_user::text as role, statement
 from (
   select 1 as place, format('alter role %I createrole', current_user) as statement
   from pg_catalog.pg_roles
@@ -60,7 +60,7 @@ from (
   where pg_roles.rolname = any ($1) and not pg_has_role(pg_roles.oid, 'member with admin option')
   having count(*) > 0
   union all
-  -- What was deployed belongs to whoever did it.
+  -- Deployed objects belong to the role that deployed first.
   select 4, format('grant %I to %I', pg_get_userbyid(pg_namespace.nspowner), current_user)
   from pg_catalog.pg_namespace
   where pg_namespace.nspname = 'deployment' and not pg_has_role(pg_namespace.nspowner, 'usage')

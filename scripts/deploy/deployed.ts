@@ -14,16 +14,12 @@ export interface Deployed {
 
 /** Reads the last deployment, if there was one. */
 export async function readDeployed(client: Client): Promise<Deployed | undefined> {
-  if (!(await hasTable(client))) return undefined;
+  const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
+  if (tables[0].found === null) return undefined;
   const { rows } = await client.query<Deployed>(
     "select id, sha256, is_promise, definitions, fingerprint from deployment.api_schemas order by id desc limit 1",
   );
   return rows[0];
-}
-
-async function hasTable(client: Client): Promise<boolean> {
-  const { rows } = await client.query("select to_regclass('deployment.api_schemas') is not null as is_made");
-  return rows[0].is_made;
 }
 
 /** Whether the API, or durable objects, were changed by hand since the last deployment. */
@@ -43,7 +39,7 @@ export async function findDrift(
 
 /** Forgets the catalog, so that what a deployment changes before it is killed is no drift to the next. */
 export async function clearFingerprint(client: Client): Promise<void> {
-  if (await hasTable(client))
+  if (await readDeployed(client))
     await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
 }
 

@@ -44,8 +44,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   };
 }
 
-/** The migrations, in order. */
-export async function readMigrations(directory: string): Promise<Migration[]> {
+async function readMigrations(directory: string): Promise<Migration[]> {
   return (await readFolder(directory, "migrations")).map((file) => {
     const noTransaction = /^-- No transaction: (\S.*)/.exec(file.sql)?.[1];
     return {

@@ -49,11 +49,11 @@ describe("who deploys", () => {
     expect([code, stderr.split("\n")]).toEqual([
       1,
       [
-        "db:deploy: single_audit_owner may not deploy here. Nothing was changed. What it lacks, for an administrator to run:",
+        "db:deploy: single_audit_owner may not deploy here. Nothing was changed. Ask an administrator to run:",
         "  alter role single_audit_owner createrole;",
         `  alter database ${database()} owner to single_audit_owner;`,
         "  grant publisher to single_audit_owner with admin option;",
-        "Who only plans, or only keeps keys, needs less: docs/operations.md, Rights.",
+        "To plan or to manage keys, a role needs less: docs/operations.md.",
         "",
       ],
     ]);

@@ -60,7 +60,7 @@ describe("a server that is too old", () => {
     const { code, output } = await run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });
     expect([code, output]).toEqual([
       1,
-      expect.stringContaining("PostgreSQL 17 is the oldest that is served."),
+      expect.stringContaining("The oldest supported version is PostgreSQL 17."),
     ]);
     expect(await countSchemas()).toBe(0);
   });
