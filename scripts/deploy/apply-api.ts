@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { type Client, escapeIdentifier } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
@@ -125,3 +127,21 @@ const clearSchemas = `
     end loop;
   end
   $$`;
+
+const rulesFile = path.resolve(import.meta.dirname, "../../db/deployment/rules.sql");
+
+/**
+ * Refuses API schemas that break a rule of this database.
+ *
+ * @throws DeploymentRefused with a line for each broken rule
+ */
+export async function refuseBrokenRules(client: Client): Promise<void> {
+  const { rows } = await client.query<{ object: string; rule: string }>(await readFile(rulesFile, "utf8"));
+  if (rows.length === 0) return;
+  throw new DeploymentRefused(
+    [
+      "Objects of the API break the rules of this database (docs/editing-views.md):",
+      ...rows.map(({ object, rule }) => `  ${object}: ${rule}`),
+    ].join("\n"),
+  );
+}

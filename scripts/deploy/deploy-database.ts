@@ -3,8 +3,7 @@ import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { keepSession, lockDeployment } from "../sql/session.ts";
-import { applyApi } from "./apply-api.ts";
-import { refuseBrokenRules } from "./check-rules.ts";
+import { applyApi, refuseBrokenRules } from "./apply-api.ts";
 import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
 import {
@@ -19,7 +18,7 @@ import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { publishEmptyDataSet } from "./publish-empty-data-set.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
-import { type LoginRole, setRolePasswords } from "./set-role-passwords.ts";
+import { describePasswords, type LoginRole } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
 
@@ -114,7 +113,7 @@ export async function deployDatabase(
       // Changes by hand, or by a migration without a transaction, may leak as well.
       await runTransaction(client, () => refuseLeaks(client, files.question, true), report);
     }
-    await setRolePasswords(client, passwords);
+    for (const statement of describePasswords(passwords)) await client.query(statement);
     await recordFingerprint(client);
     return { migrations, apiSchemasChanged: isRebuilt, changes, definitions: isRebuilt ? definitions : [] };
   } catch (error) {

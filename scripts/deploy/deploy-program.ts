@@ -18,7 +18,7 @@ import { describeDeployment, describeDrift, describePlan, hasWork } from "./desc
 import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
 import { hashPlan, planDeployment } from "./plan-deployment.ts";
 import { readFiles } from "./read-files.ts";
-import { type LoginRole, loginRoles } from "./set-role-passwords.ts";
+import { type LoginRole, loginRoles } from "./role-passwords.ts";
 
 const passwordVariable = (role: LoginRole) => `${role.toUpperCase()}_PASSWORD`;
 

@@ -2,7 +2,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeError } from "../../service/describe-error.ts";
 import { waitForDatabase } from "../deploy/find-database.ts";
-import type { LoginRole } from "../deploy/set-role-passwords.ts";
+import type { LoginRole } from "../deploy/role-passwords.ts";
 import { startChildProcess, waitUntilAnswering } from "../servers/child-process.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import type { StackConfig } from "./config.ts";

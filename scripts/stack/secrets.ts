@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseJson } from "../../service/parse-json.ts";
-import type { LoginRole } from "../deploy/set-role-passwords.ts";
-import { loginRoles } from "../deploy/set-role-passwords.ts";
+import type { LoginRole } from "../deploy/role-passwords.ts";
+import { loginRoles } from "../deploy/role-passwords.ts";
 
 /** What the stack's parts share and nobody else may know. */
 export interface Secrets {

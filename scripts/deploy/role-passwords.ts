@@ -1,19 +1,16 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
-import { type Client, escapeIdentifier, escapeLiteral } from "pg";
+import { escapeIdentifier, escapeLiteral } from "pg";
 
 /** The roles that services connect as. */
 export const loginRoles = ["authenticator", "report_service", "publisher"] as const;
 export type LoginRole = (typeof loginRoles)[number];
 
-/** Sets the password of login roles. Only SCRAM verifiers are sent, so that no log can hold a password. */
-export async function setRolePasswords(
-  client: Client,
-  passwords: Partial<Record<LoginRole, string>>,
-): Promise<void> {
-  for (const [role, password] of Object.entries(passwords)) {
-    const verifier = escapeLiteral(computeScramVerifier(password));
-    await client.query(`alter role ${escapeIdentifier(role)} with password ${verifier}`);
-  }
+/** The statements that set passwords of login roles. They contain only SCRAM verifiers, so that no log can hold a password. */
+export function describePasswords(passwords: Partial<Record<LoginRole, string>>): string[] {
+  return Object.entries(passwords).map(
+    ([role, password]) =>
+      `alter role ${escapeIdentifier(role)} with password ${escapeLiteral(computeScramVerifier(password))}`,
+  );
 }
 
 /** The form in which PostgreSQL keeps a password (PostgreSQL: pg_authid.rolpassword; RFC 5803). */
