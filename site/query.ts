@@ -51,10 +51,8 @@ export const emptyQuery: Query = {
   offset: 0,
 };
 
-export type ColumnKind = "text" | "number" | "date" | "boolean";
-
 /** The kind of values that a PostgreSQL type holds. */
-export function kindOf(type: string): ColumnKind {
+export function kindOf(type: string): "text" | "number" | "date" | "boolean" {
   if (/^(bigint|integer|smallint|numeric|real|double precision)/.test(type)) return "number";
   if (/^(date|timestamp)/.test(type)) return "date";
   return type === "boolean" ? "boolean" : "text";
@@ -62,11 +60,9 @@ export function kindOf(type: string): ColumnKind {
 
 /** The operators that fit a column of a PostgreSQL type. */
 export function listOperators(type: string): Operator[] {
-  const kind = kindOf(type);
+  const isText = kindOf(type) === "text";
   const all = Object.keys(operators) as Operator[];
-  if (kind === "text") return all;
-  const compared = all.filter((operator) => operator !== "contains" && operator !== "eq.");
-  return kind === "boolean" ? compared.filter((operator) => !/^[gl]te?$/.test(operator)) : compared;
+  return all.filter((operator) => isText || (operator !== "contains" && operator !== "eq."));
 }
 
 /** Whether the operator is complete without a value. */

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { agencies } from "../agencies.ts";
 import type { Column } from "../api-description.ts";
@@ -20,15 +20,13 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
         submit();
       }}
     >
-      <div class="row">
-        <Choice
-          id="table"
-          label="Table"
-          options={tables.map(({ name, title }) => [name, `${title} (${name})`])}
-          value={query.table}
-          choose={(name) => change({ ...emptyQuery, table: name })}
-        />
-      </div>
+      <Choice
+        id="table"
+        label="Table"
+        options={tables.map(({ name, title }) => [name, `${title} (${name})`])}
+        value={query.table}
+        choose={(name) => change({ ...emptyQuery, table: name })}
+      />
       <Filters
         columns={table?.columns ?? []}
         filters={query.filters}
@@ -42,33 +40,21 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       />
       <details open={query.extra !== ""}>
         <summary>More: other parameters, your own key</summary>
-        <Field
+        <Text
           id="extra"
           label="Other parameters"
           hint="Anything else that PostgREST takes, such as or=(audit_year.eq.2023,audit_year.eq.2022)"
-        >
-          <input
-            id="extra"
-            autocomplete="off"
-            aria-describedby="extra-hint"
-            value={query.extra}
-            onInput={(event) => change({ extra: event.currentTarget.value })}
-          />
-        </Field>
-        <Field
+          value={query.extra}
+          change={(extra) => change({ extra })}
+        />
+        <Text
           id="key"
           label="Your own API key"
           hint="Without one, requests use DEMO_KEY. Your key stays in this tab’s memory until you leave or reload the page. Copied commands never contain it."
-        >
-          <input
-            id="key"
-            type="password"
-            autocomplete="off"
-            aria-describedby="key-hint"
-            value={ownKey}
-            onInput={(event) => setOwnKey(event.currentTarget.value.trim())}
-          />
-        </Field>
+          type="password"
+          value={ownKey}
+          change={(typed) => setOwnKey(typed.trim())}
+        />
       </details>
       <button type="submit">Show the rows</button>
     </form>
@@ -78,14 +64,38 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
 interface Labeled {
   id: string;
   label: string;
-  hint?: string;
+  value: string;
 }
 
-function Field({ id, label, hint, children }: Labeled & { children: ComponentChildren }): VNode {
+interface Typed extends Labeled {
+  hint?: string;
+  type?: "text" | "password" | "lines";
+  /** Values to choose from, and their labels. */
+  known?: string[][];
+  change: (value: string) => void;
+}
+
+function Text({ id, label, value, hint, type = "text", known = [], change }: Typed): VNode {
+  const shared = { id, value, autocomplete: "off", "aria-describedby": hint && `${id}-hint` };
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children}
+      {type === "lines" ? (
+        <textarea {...shared} onInput={(event) => change(event.currentTarget.value)} />
+      ) : (
+        <input
+          {...shared}
+          // Preact's types forbid a list beside a password; there is none then.
+          type={type as "text"}
+          list={known.length > 0 ? `${id}-known` : undefined}
+          onInput={(event) => change(event.currentTarget.value)}
+        />
+      )}
+      <datalist id={`${id}-known`}>
+        {known.map(([each, text]) => (
+          <option key={each} value={each} label={text} />
+        ))}
+      </datalist>
       {hint && (
         <span class="hint" id={`${id}-hint`}>
           {hint}
@@ -97,7 +107,6 @@ function Field({ id, label, hint, children }: Labeled & { children: ComponentChi
 
 interface Choices extends Labeled {
   options: [value: string, text: string][];
-  value: string;
   choose: (value: string) => void;
 }
 
@@ -108,7 +117,8 @@ function Choice({ id, label, options, value, choose }: Choices): VNode {
     ...options,
   ]);
   return (
-    <Field id={id} label={label}>
+    <div class="field">
+      <label for={id}>{label}</label>
       <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
         {[...all].map(([each, text]) => (
           <option key={each} value={each}>
@@ -116,7 +126,7 @@ function Choice({ id, label, options, value, choose }: Choices): VNode {
           </option>
         ))}
       </select>
-    </Field>
+    </div>
   );
 }
 
@@ -142,6 +152,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
     <fieldset>
       <legend>Filters</legend>
       {shown.map((filter, index) => {
+        const column = find(filter.column);
         const replace = (changed: Partial<Filter>) => change(shown.with(index, { ...filter, ...changed }));
         return (
           <div class="row filter" key={index}>
@@ -155,18 +166,21 @@ function Filters({ columns, filters, change }: Conditions): VNode {
             <Choice
               id={`operator-${index}`}
               label={`Comparison ${index + 1}`}
-              options={listOperators(find(filter.column)?.type ?? "text").map((each) => [
-                each,
-                operators[each],
-              ])}
+              options={listOperators(column?.type ?? "text").map((each) => [each, operators[each]])}
               value={filter.operator}
               choose={(operator) => replace({ operator: operator as Operator })}
             />
             {!needsNoValue(filter.operator) && (
-              <Value
-                index={index}
-                values={find(filter.column)?.values ?? []}
-                filter={filter}
+              <Text
+                id={`value-${index}`}
+                label={`Value ${index + 1}${filter.operator === "in" ? ", one per line" : ""}`}
+                value={filter.value}
+                type={filter.operator === "in" ? "lines" : "text"}
+                known={
+                  isAgency(filter.column)
+                    ? Object.entries(agencies)
+                    : (column?.values ?? []).map((each) => [each])
+                }
                 change={(value) => replace({ value })}
               />
             )}
@@ -175,7 +189,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
               class="small plain"
               aria-label={`Remove filter ${index + 1}`}
               onClick={() => {
-                change(shown.filter((each) => each !== filter));
+                change(shown.toSpliced(index, 1));
                 add.current?.focus();
               }}
             >
@@ -196,40 +210,6 @@ function Filters({ columns, filters, change }: Conditions): VNode {
         Add a filter
       </button>
     </fieldset>
-  );
-}
-
-interface ValueOf {
-  index: number;
-  /** Values that the column is known to have. */
-  values: string[];
-  filter: Filter;
-  change: (value: string) => void;
-}
-
-function Value({ index, values, filter: { column, operator, value }, change }: ValueOf): VNode {
-  const id = `value-${index}`;
-  const known = isAgency(column) ? Object.entries(agencies) : values.map((each) => [each]);
-  const isList = operator === "in";
-  return (
-    <Field id={id} label={`Value ${index + 1}${isList ? ", one per line" : ""}`}>
-      {isList ? (
-        <textarea id={id} value={value} onInput={(event) => change(event.currentTarget.value)} />
-      ) : (
-        <input
-          id={id}
-          autocomplete="off"
-          list={known.length > 0 ? `${id}-known` : undefined}
-          value={value}
-          onInput={(event) => change(event.currentTarget.value)}
-        />
-      )}
-      <datalist id={`${id}-known`}>
-        {known.map(([each, label]) => (
-          <option key={each} value={each} label={label} />
-        ))}
-      </datalist>
-    </Field>
   );
 }
 

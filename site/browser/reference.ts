@@ -33,12 +33,4 @@ if (field !== null) {
   field.addEventListener("input", () => search(field.value));
   // A browser that comes back to the page fills the field in again.
   if (field.value !== "") search(field.value);
-  // A link to a column that the search hides shows all columns again.
-  addEventListener("hashchange", () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target?.closest("[hidden]")) return;
-    field.value = "";
-    search("");
-    target.scrollIntoView();
-  });
 }
