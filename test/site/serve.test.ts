@@ -40,7 +40,7 @@ describe.each(pages)("the page %s", (page) => {
     expect(body).not.toMatch(/<script(?![^>]*src="\/assets\/)|<style|\sstyle=|\son\w+=/);
   });
 
-  it("is 304 for who has it, shorter for who takes Brotli or gzip, and answers HEAD", async () => {
+  it("answers 304 if the client has it, compresses it if the client accepts that, and answers HEAD", async () => {
     const { headers, body } = await get(page);
     const etag = String(headers.etag);
     expect(await get(page, { "if-none-match": etag })).toMatchObject({ status: 304, body: "" });
@@ -127,12 +127,12 @@ describe("an asset", () => {
       );
       expect({ name, rows: counted?.rows }).toEqual({ name, rows: counted?.keys });
     }
-    // A page of a moment ago names another: it is served what there is now, and told not to keep it.
+    // An older page names another file. It gets the current one and must not keep it.
     const other = await get("/assets/api-00000000.json");
     expect([other.status, other.headers["cache-control"], other.body]).toEqual([200, "no-cache", body]);
   });
 
-  it("that is not there is answered like any other path", async () => {
+  it("that does not exist is answered like any other path", async () => {
     const unknown = await get("/nothing");
     expect(unknown.status).toBe(404);
     for (const path of ["/assets/site.css", "/assets/..%2fsite.css", "/assets/", "/reference/x"]) {
@@ -140,7 +140,7 @@ describe("an asset", () => {
     }
   });
 
-  it("is a page for who asks for HTML, and JSON for who does not", async () => {
+  it("is a page for browsers and JSON for programs", async () => {
     const browser = await get("/nothing", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
     expect(browser).toMatchObject({
       status: 404,
@@ -170,15 +170,15 @@ describe("an asset", () => {
 
 describe("the search box", () => {
   it.each([
-    ["2023-06-gsafac-0000000001", "report_id=eq.2023-06-GSAFAC-0000000001"],
-    ["12-3456789", "auditee_ein=eq.123456789"],
-    [" abcdefghjk12 ", "auditee_uei=eq.ABCDEFGHJK12"],
-    ["Philadelphia", "auditee_name=ilike.*Philadelphia*"],
-    ["town & county, 50%", "auditee_name=ilike.*town%20%26%20county,%2050"],
-  ])("leads from %s to the rows of %s", async (text, filter) => {
+    ["2023-06-gsafac-0000000001", "row/general?report_id=eq.2023-06-GSAFAC-0000000001"],
+    ["12-3456789", "general?auditee_ein=eq.123456789"],
+    [" abcdefghjk12 ", "general?auditee_uei=eq.ABCDEFGHJK12"],
+    ["Philadelphia", "general?auditee_name=ilike.*Philadelphia*"],
+    ["town & county, 50%", "general?auditee_name=ilike.*town%20%26%20county,%2050"],
+  ])("leads from %s to %s", async (text, filter) => {
     const { status, headers } = await get(`/find?q=${encodeURIComponent(text)}`);
     expect(status).toBe(303);
-    expect(headers.location).toContain(`/explorer#api_v1_1_0/general?${filter}`);
+    expect(headers.location).toContain(`/explorer#api_v1_1_0/${filter}`);
   });
 });
 
@@ -222,7 +222,7 @@ it.each([
   ["no due time", undefined, /^(?!.*Next refresh due)/s],
   ["a time", "staging", /Next refresh due<\/dt><dd><time/],
   ["what a refresh follows", "development", /Next refresh due<\/dt><dd>after each change to the code/],
-])("the landing page tells %s where ENVIRONMENT is %s", async (_what, environment, expected) => {
+])("the first page shows %s if ENVIRONMENT is %s", async (_what, environment, expected) => {
   const service = await startApp(
     target.databaseUrl,
     environment === undefined ? {} : { ENVIRONMENT: environment },
@@ -233,7 +233,7 @@ it.each([
   expect(body).toMatch(expected);
 });
 
-it("the landing page says that nothing has been published, where that is so", async () => {
+it("the first page says so if no data has been published", async () => {
   const database = await createScratchDatabase();
   try {
     await deployDatabase(database.url);
@@ -275,7 +275,7 @@ describe("without a database", () => {
     expect(body).not.toContain("Ask the operator");
   });
 
-  it("says of a security contact what RFC 2142 does", async () => {
+  it("uses the security mailbox of RFC 2142 if no contact is set", async () => {
     const { body } = await send(service.url, "/.well-known/security.txt");
     expect(body).toContain("Contact: mailto:security@api.example.gov\n");
   });
