@@ -55,13 +55,11 @@ export const methodNotAllowed = makeAnswer(
   { allow: "GET" },
 );
 
-export const makeUnavailable = (
-  details: string | null = null,
-  hint = "Try the same link again in a few seconds.",
-): Answer => {
+const tryAgain = "Try the same link again in a few seconds.";
+export function makeUnavailable(details: string | null = null, hint = tryAgain): Answer {
   const message = "The file cannot be fetched right now.";
   return makeAnswer(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
-};
+}
 
 export const failed = makeAnswer(500, "internal_error", {
   message: "This service failed.",

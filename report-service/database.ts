@@ -46,8 +46,6 @@ export async function checkDatabase(pool: Pool): Promise<void> {
     [],
   );
   if (!mayRedeem) {
-    throw new DatabaseUnavailable(
-      "This role may not execute access.redeem_access_token(uuid). Connect as report_service.",
-    );
+    throw new DatabaseUnavailable("This role may not redeem tokens. Connect as report_service.");
   }
 }

@@ -40,9 +40,7 @@ export async function listen(
     await release();
     const { code } = cause as NodeJS.ErrnoException;
     const reason = code === "EADDRINUSE" ? "is taken" : `cannot be used at ${host} (${code})`;
-    throw new Error(
-      `Port ${port} ${reason}. Set ${portVariable} to another port, or to 0 for any free one.`,
-      { cause },
-    );
+    const advice = `Set ${portVariable} to another port, or to 0 for any free one.`;
+    throw new Error(`Port ${port} ${reason}. ${advice}`, { cause });
   }
 }

@@ -25,21 +25,14 @@ export function createLocalStore({ url, secret }: LocalStoreOptions): Storage {
   };
   return {
     signDownload,
-    check: async () => {
-      await signDownload(noReport, 10);
-    },
+    check: async () => void (await signDownload(noReport, 10)),
     close: () => {},
   };
 }
 
 /** Signs the download of a report's PDF from the local storage server. Returns its path and query. */
-export function signTarget(
-  secret: string,
-  reportId: string,
-  expiresInSeconds: number,
-  now = Date.now(),
-): string {
-  const unsigned = `/reports/${reportId}.pdf?expires=${Math.floor(now / 1000) + expiresInSeconds}`;
+export function signTarget(secret: string, reportId: string, expiresInSeconds: number): string {
+  const unsigned = `/reports/${reportId}.pdf?expires=${Math.floor(Date.now() / 1000) + expiresInSeconds}`;
   return `${unsigned}&signature=${computeSignature(secret, unsigned).toString("hex")}`;
 }
 
@@ -47,11 +40,11 @@ export function signTarget(
  * Returns the report ID of a path and query, or null if it is not signed, has expired, or was signed for too long. It must
  * arrive exactly as it was signed: another percent-encoding or upper case makes it invalid.
  */
-export function verifyTarget(secret: string, sent: string, now = Date.now()): string | null {
+export function verifyTarget(secret: string, sent: string): string | null {
   const [, unsigned = "", reportId = "", expires, signature = ""] = target.exec(sent) ?? [];
   if (!isReportId(reportId)) return null;
   if (!timingSafeEqual(Buffer.from(signature, "hex"), computeSignature(secret, unsigned))) return null;
-  const secondsLeft = Number(expires) - now / 1000;
+  const secondsLeft = Number(expires) - Date.now() / 1000;
   return secondsLeft > 0 && secondsLeft <= longestLifeSeconds ? reportId : null;
 }
 

@@ -78,12 +78,10 @@ function openBucket(location: string, options: S3Options): Backend {
   };
   return {
     readText: async (key) => {
-      try {
-        return await (await get(key))?.transformToString();
-      } catch (error) {
-        if ((error as Error).name === "NoSuchKey") return undefined;
-        throw error;
-      }
+      const body = await get(key).catch((error: Error) => {
+        if (error.name !== "NoSuchKey") throw error;
+      });
+      return await body?.transformToString();
     },
     open: async (key, { start, end }) => (await get(key, `bytes=${start}-${end}`)) as Readable,
   };

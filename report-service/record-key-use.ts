@@ -33,9 +33,9 @@ export function recordKeyUse(database: ClientConfig, logger: FastifyBaseLogger) 
   };
   const running = keepListening();
   return {
-    close: async (): Promise<void> => {
+    close: () => {
       closing.abort();
-      await running;
+      return running;
     },
   };
 }

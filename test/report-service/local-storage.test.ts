@@ -33,8 +33,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-function sign(report = reportId, expiresInSeconds = 30, now = Date.now()): string {
-  return signTarget(signingSecret, report, expiresInSeconds, now);
+function sign(report = reportId, expiresInSeconds = 30): string {
+  return signTarget(signingSecret, report, expiresInSeconds);
 }
 
 function get(target: string, method = "GET") {
