@@ -71,11 +71,6 @@ describe.each(["report-service.ts", "local-storage.ts"])("%s", (script) => {
     expect(stdout).toContain("Exit status");
   });
 
-  test("refuses what it does not know", async () => {
-    const { code, stderr } = await run(script, {}, ["--loud"]).ended;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("--loud") });
-  });
-
   test("names what is missing", async () => {
     const { code, stdout, stderr } = await run(script, {}).ended;
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

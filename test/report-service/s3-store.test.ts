@@ -122,20 +122,6 @@ describe("a signed S3 address", () => {
     expect((await download(address)).status).toBe(403);
   });
 
-  test("is refused once a character of it is changed", async () => {
-    const address = String(await sign());
-    for (const [from, to] of [
-      ["filename", "filenane"],
-      ["reports", "report5"],
-      ["X-Amz-Expires=50", "X-Amz-Expires=59"],
-      [/.$/, (last: string) => (last === "0" ? "1" : "0")],
-    ] as const) {
-      const changed = typeof to === "string" ? address.replace(from, to) : address.replace(from, to);
-      expect(changed).not.toBe(address);
-      expect((await download(changed)).status).toBe(403);
-    }
-  });
-
   test("names the public endpoint, while the service asks its own", async () => {
     const publicWire = await startRelay(server.port);
     try {
@@ -237,13 +223,6 @@ describe("S3 that is out", () => {
     const redirect = await send(service.url, `${downloads}/${token}`);
     expect(redirect.status).toBe(302);
     expect((await download(String(redirect.headers.location))).body).toBe(pdf);
-  });
-
-  test("costs no token where the object is missing: 404", async () => {
-    const service = await parts.startAnother({ kind: "s3", ...options() });
-    const token = await tokens.issue("2023-06-GSAFAC-0000000404");
-    expect((await send(service.url, `${downloads}/${token}`)).status).toBe(404);
-    expect(await tokens.isSpent(token)).toBe(false);
   });
 
   test("leaves no key and no signature in the log", () => {
