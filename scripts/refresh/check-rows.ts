@@ -4,7 +4,7 @@ import { runDefinition } from "./read-definition.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
 import { splitRow } from "./row-format.ts";
-import { openContent } from "./stored-file.ts";
+import { openContent } from "./storage.ts";
 
 /** A row of a staging table. Rows are numbered by table, in the order of its files. */
 interface Place {

@@ -1,15 +1,16 @@
 import type { Client } from "pg";
+import { readDefinition } from "./read-definition.ts";
 
-/** The API serves what a data set does not have. Its message names each column. */
+/** The API serves columns that a data set does not have. The message names each. */
 export class DoesNotFit extends Error {
   override name = "DoesNotFit";
 }
 
 /**
- * Compares a generation with what the API, as it is deployed, serves of the live one: each column must be there, and
- * of the same type. Columns may be added, and stand in another order.
+ * Checks that a generation has every column that the deployed API serves, with the same type. More columns and another order
+ * are allowed.
  *
- * @param advice what to do about a column that does not fit
+ * @param advice what to do about a missing column
  * @throws DoesNotFit with a line for each column at fault
  */
 export async function checkServed(
@@ -17,50 +18,9 @@ export async function checkServed(
   schema: "disclosed" | "disclosed_next",
   advice: string,
 ): Promise<void> {
-  const { rows } = await client.query<{ line: string }>(servedSql, [schema]);
+  const { rows } = await client.query<{ line: string }>(await readDefinition("check_served.sql"), [schema]);
   if (rows.length === 0) return;
-  throw new DoesNotFit(
-    ["This data set does not fit the API as it is deployed. Nothing has changed."]
-      .concat(
-        rows.map(({ line }) => `  ${line}`),
-        advice,
-      )
-      .join("\n"),
-  );
+  const lines = rows.map(({ line }) => `  ${line}`);
+  const summary = "This data set does not fit the API as it is deployed. Nothing has changed.";
+  throw new DoesNotFit([summary, ...lines, advice].join("\n"));
 }
-
-// What views read, column by column; attnum 0 where they read no column at all.
-const servedSql = `
-with served as (
-  select distinct pg_depend.objid, view.oid, view.relname, pg_depend.refobjsubid,
-    format('%s.%s', pg_namespace.nspname, reader.relname) as reader
-  from pg_catalog.pg_class as view
-  join pg_catalog.pg_depend
-    on pg_depend.refclassid = 'pg_class'::regclass and pg_depend.refobjid = view.oid
-    and pg_depend.classid = 'pg_rewrite'::regclass
-  join pg_catalog.pg_rewrite on pg_rewrite.oid = pg_depend.objid
-  join pg_catalog.pg_class as reader on reader.oid = pg_rewrite.ev_class and reader.oid <> view.oid
-  join pg_catalog.pg_namespace on pg_namespace.oid = reader.relnamespace
-  where view.relnamespace = 'dissemination'::regnamespace
-    and pg_namespace.nspname ~ '^(admin_)?api_v[0-9]'
-), compared as (
-  select served.reader, served.relname, served.refobjsubid, old.attname, new.attname is null as is_gone,
-    to_regclass(format('%I.%I', $1::text, served.relname)) is null as is_table_gone,
-    format_type(old.atttypid, old.atttypmod) as old_type, format_type(new.atttypid, new.atttypmod) as new_type,
-    old.attcollation is distinct from new.attcollation as is_collated_otherwise
-  from served
-  left join pg_catalog.pg_attribute as old on old.attrelid = served.oid and old.attnum = served.refobjsubid
-  left join pg_catalog.pg_attribute as new
-    on new.attrelid = to_regclass(format('%I.%I', $1::text, served.relname)) and new.attname = old.attname
-    and new.attnum > 0 and not new.attisdropped
-)
-select distinct case
-    when is_table_gone then format('%s serves the table %s, which this data set does not have.', reader, relname)
-    when is_gone then format('%s serves %s.%s, which this data set does not have.', reader, relname, attname)
-    when old_type <> new_type then
-      format('%s serves %s.%s as %s, and in this data set it is %s.', reader, relname, attname, old_type, new_type)
-    else format('%s serves %s.%s, and this data set has it in another collation.', reader, relname, attname)
-  end as line
-from compared
-where is_table_gone or refobjsubid > 0 and (is_gone or old_type <> new_type or is_collated_otherwise)
-order by line`;

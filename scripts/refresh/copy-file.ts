@@ -4,7 +4,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import type { FaultList } from "./faults.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
-import { openContent } from "./stored-file.ts";
+import { openContent } from "./storage.ts";
 
 /**
  * Streams a CSV file into its staging table. Rows with a fault are left out and added to the faults.

@@ -1,9 +1,9 @@
-/** SQLSTATEs of a server that an administrator, or the crash of another process, stops. */
+/** SQLSTATEs of a server that is shut down, or that restarts after a crash. */
 const stopped = ["57P01", "57P02"];
-/** What the driver says when the server is gone without a word. */
+/** The driver's messages if the connection breaks. */
 const brokenOff = /^Connection terminated|is not queryable|^read ECONNRESET/;
 
-/** What a refresh says when it fails: where PostgreSQL is short of disk space or has been stopped, that, and what to do. */
+/** The message of a refresh that fails. If PostgreSQL has no disk space or was stopped, it says what to do. */
 export function explainFailure(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code = "", message } = cause as Error & { code?: string };

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { readDefinition } from "./read-definition.ts";
 
 /** Reports whose public rows differ between two generations of the data set. */
 export interface Changes {
@@ -8,50 +9,30 @@ export interface Changes {
   removed: string[];
 }
 
-type Generation = "disclosed" | "disclosed_next" | "disclosed_previous";
-
 const keptChanges = 100;
 
 /**
  * Compares a generation with the live one, by the fingerprints of their reports. Nothing may be published meanwhile.
  *
- * @returns undefined where the live one is empty, or one of them was made without fingerprints
+ * @returns undefined if the live one is empty, or one of them has no fingerprints
  */
-export async function findChanges(client: Client, to: Generation): Promise<Changes | undefined> {
+export async function findChanges(
+  client: Client,
+  to: "disclosed_next" | "disclosed_previous",
+): Promise<Changes | undefined> {
   const { rows: live } = await client.query<{ id: string }>(
     `select id from publication.data_sets
      where state = 'live' and source <> 'empty'
        and to_regclass('disclosed.fingerprints') is not null and to_regclass($1) is not null`,
     [`${to}.fingerprints`],
   );
-  const [from] = live;
-  if (from === undefined) return undefined;
-  const { rows } = await client.query<Omit<Changes, "from">>(compareSql(to));
-  return { from: from.id, ...(rows[0] ?? { added: [], changed: [], removed: [] }) };
+  if (live[0] === undefined) return undefined;
+  const sql = (await readDefinition("find_changes.sql")).replace("disclosed_next", to);
+  const { rows } = await client.query<Omit<Changes, "from">>(sql);
+  return { from: live[0].id, ...(rows[0] ?? { added: [], changed: [], removed: [] }) };
 }
 
-const compareSql = (to: Generation) => `
-with compared as (
-  select
-    report_id,
-    case
-      when coalesce(old.is_in_general, false) = coalesce(new.is_in_general, false) then 'changed'
-      when new.is_in_general then 'added'
-      else 'removed'
-    end as change
-  from disclosed.fingerprints as old
-  full join ${to}.fingerprints as new using (report_id)
-  where old.fingerprint is distinct from new.fingerprint
-)
-select ${["added", "changed", "removed"]
-  .map(
-    (change) =>
-      `coalesce(array_agg(report_id order by report_id) filter (where change = '${change}'), '{}') as ${change}`,
-  )
-  .join(", ")}
-from compared`;
-
-/** Writes down what differs, in the transaction that makes the other generation live, and forgets what is long past. */
+/** Records what differs, in the transaction that makes the other generation live, and deletes old records. */
 export async function recordChanges(client: Client, changes: Changes | undefined, to: string): Promise<void> {
   if (changes === undefined) return;
   await client.query(
@@ -60,7 +41,7 @@ export async function recordChanges(client: Client, changes: Changes | undefined
     [changes.from, to, changes.added, changes.changed, changes.removed],
   );
   await client.query(
-    `delete from publication.changes
-     where number <= (select max(number) from publication.changes) - ${keptChanges}`,
+    "delete from publication.changes where number <= (select max(number) - $1 from publication.changes)",
+    [keptChanges],
   );
 }

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { runStatements } from "../sql/run-sql-file.ts";
 import { keepSession } from "../sql/session.ts";
 import { splitStatements } from "../sql/split-statements.ts";
-import { type Accepted, checkGates } from "./check-gates.ts";
+import { checkGates, type GateOptions } from "./check-gates.ts";
 import { checkRows } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { countNextGeneration, listSourceTables, type RowCounts } from "./count-rows.ts";
@@ -15,16 +15,14 @@ import { computeChecksum, readDefinition, runDefinition, runDefinitions } from "
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 import { rememberSuppressed, type Suppression } from "./suppression.ts";
 
-/** What to publish: the files, and what the history shall call them. */
+/** The files to publish, and the name of their source in the history. */
 export interface Source {
   source: string;
   files: SourceFile[];
 }
 
-export interface LoadOptions extends FillOptions {
-  /** Refuse a data set that differs too much from the live one, except for what is accepted. */
-  accepted?: Accepted;
-  /** Of the source, where the caller knows it already. */
+export interface LoadOptions extends FillOptions, GateOptions {
+  /** The checksum of the source, if the caller knows it already. */
   checksum?: string;
   /** Writes the bulk files of the next generation, before it is live. */
   writePublicFiles?: (client: Client) => Promise<unknown>;
@@ -39,12 +37,10 @@ export interface LoadedDataSet {
 }
 
 /**
- * Loads a data set beside the live one and publishes it. The live one stays as it is until the end, and if
- * anything fails. The client must be the publisher, or have switched to that role.
+ * Builds a data set beside the live one and publishes it. If anything fails, the live one stays as it is. The client must have
+ * the role publisher.
  *
- * @returns what was published
- * @throws SourceFaults with the rows at fault, LeaksFound, Error that names a file that cannot be read, or what the database
- * found wrong
+ * @throws SourceFaults, LeaksFound, DoesNotFit, RefreshIsRunning, and Error that names a file that cannot be read
  */
 export async function loadDataSet(
   client: Client,
@@ -87,12 +83,7 @@ export async function loadDataSet(
   });
 }
 
-/**
- * Loads a data set and checks it as `loadDataSet` does before it publishes, and leaves nothing behind.
- *
- * @returns what would be published
- * @throws as `loadDataSet`
- */
+/** Builds and checks a data set as `loadDataSet` does, and leaves nothing behind. Returns what would be published. */
 export async function checkDataSet(
   client: Client,
   files: SourceFile[],
@@ -103,7 +94,7 @@ export async function checkDataSet(
   );
 }
 
-/** Runs work with the lock and the settings of a load, for one load at a time. */
+/** Runs work with the lock and the settings of a load. Only one load runs at a time. */
 async function asLoader<Result>(
   client: Client,
   { definitions }: LoadOptions,
@@ -114,14 +105,14 @@ async function asLoader<Result>(
     await setSession(client, definitions);
     return await work();
   } finally {
-    // Leaves the role; where the connection is gone, so are its settings.
+    // Keeps the role. A broken connection has no settings to reset.
     await client.query("reset all").catch(() => {});
     await unlock();
     await keepSession(client).catch(() => {});
   }
 }
 
-/** Settings that are to stay for the whole load. */
+/** Settings for the whole load. */
 async function setSession(client: Client, definitions: string | undefined): Promise<void> {
   const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql", definitions) };
   await client.query("begin");
@@ -134,7 +125,7 @@ async function setSession(client: Client, definitions: string | undefined): Prom
   }
 }
 
-/** What makes the next generation, in order, and what its time is called in publication.data_sets. */
+/** The files that build the next generation, in order, with the names of their durations in publication.data_sets. */
 const builders: Record<string, string> = {
   "build.sql": "build",
   "indexes.sql": "index",
@@ -149,8 +140,8 @@ async function buildNextGeneration(
   stopwatch: Stopwatch,
   end: "commit" | "rollback" = "commit",
 ): Promise<{ counts: RowCounts; rejected: number; suppression: Suppression }> {
-  const { report = () => {}, accepted, definitions } = options;
-  // What a run that was killed has left.
+  const { report = () => {}, definitions } = options;
+  // Left behind by a run that was killed.
   await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
   await client.query("begin");
   try {
@@ -163,7 +154,7 @@ async function buildNextGeneration(
     );
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next", advice);
-    if (accepted !== undefined) await checkGates(client, counts, accepted);
+    await checkGates(client, counts, options);
     // Before the bulk files are made of them.
     await stopwatch.time("leak gate", checkRows(client, "_next"));
     await client.query(end);
@@ -175,7 +166,7 @@ async function buildNextGeneration(
 }
 
 const advice =
-  "Put it back in db/data_set, or take it out of the API first: of a published version only with the version itself.";
+  "Put it back in db/data_set, or remove it from the API first. From a published version, columns are removed only with the version itself.";
 
 async function recordDataSet(client: Client, values: unknown[], { seconds }: Stopwatch): Promise<string> {
   await client.query(

@@ -1,7 +1,5 @@
-import type { TableDescription } from "./describe-tables.ts";
-
 /** A bulk file: public rows of a table, or of one audit year of it. */
-export interface PublicFile {
+interface PublicFile {
   name: string;
   table: string;
   audit_year: string | null;
@@ -11,7 +9,7 @@ export interface PublicFile {
   sha256: string;
 }
 
-/** A file of the reports that differ between two data sets that were live one after the other. */
+/** A file with the reports that differ between two data sets, of which one replaced the other. */
 export interface ChangeFile {
   name: string;
   from: string;
@@ -24,13 +22,14 @@ export interface ChangeFile {
   sha256: string;
 }
 
-/** What `manifest.json` holds. */
+/** The content of `manifest.json`. */
 export interface Manifest {
   data_set: string;
-  /** When it became live; null until then. */
+  /** When it became live. Null until then. */
   published_at: string | null;
   files: PublicFile[];
-  tables: TableDescription[];
+  /** For each table its name, texts and JSON Table Schema. */
+  tables: object[];
   /** The last publications and rollbacks, the newest last. */
   changes: ChangeFile[];
 }

@@ -7,26 +7,25 @@ import { runDefinition } from "./read-definition.ts";
 
 const lockNotAvailable = "55P03";
 const dependentObjects = "2BP01";
-/** How long readers wait for the first turn, and by how much longer for each that follows, up to the longest. */
-const turnMilliseconds = 25;
-const longestTurnMilliseconds = 75;
-/** Longer than the longest query that a tier allows. */
-const patienceMilliseconds = 180_000;
+/** The lock timeout of the first attempt, which grows by as much with each further one, up to the longest. */
+const lockMilliseconds = 25;
+const longestLockMilliseconds = 75;
+/** How long to try. Longer than the longest query that a tier allows. */
+const deadlineMilliseconds = 180_000;
 
-/** Queries that began earlier do not let go of a data set. */
-class HeldByReaders extends Error {
-  override name = "HeldByReaders";
+/** Earlier queries keep the data set locked. */
+class LockedByReaders extends Error {
+  override name = "LockedByReaders";
 }
 
 /**
- * Makes the next generation the live one, in one transaction, and then drops the generation before the last. It
- * waits for readers in short turns, so that no new reader waits behind it for long.
+ * Makes the next generation live in one transaction, and then drops the generation before the previous one.
  *
- * @param record writes down in publication.data_sets what becomes live, in the same transaction
+ * @param record records in publication.data_sets what becomes live, in the same transaction
  * @param options.prepare SQL that comes first in that transaction
- * @param options.advice what to do when the API serves what this generation does not have
+ * @param options.advice what to do if the API serves what this generation does not have
  * @param options.definitions another directory than `db/data_set`
- * @throws LeaksFound when suppressed submissions would be shown: then nothing has changed
+ * @throws LeaksFound if suppressed submissions would be shown. Nothing has changed then.
  */
 export async function publishNextGeneration(
   client: Client,
@@ -38,31 +37,31 @@ export async function publishNextGeneration(
   }: { prepare?: string; advice: string; definitions?: string | undefined },
 ): Promise<void> {
   await dropLeftovers(client, ["disclosed_dropped", "suppressed_dropped"]);
-  await inTurns(client, async () => {
-    // Not beside a deployment, whose version schemas would lack the description.
+  await retryLocked(client, async () => {
+    // Waits for a deployment, whose version schemas would lack the description of the data set.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
     await runDefinition(client, "publish.sql", definitions);
-    // Rows take long to ask, and readers do not wait yet.
+    // Checking rows takes long, so it comes before readers have to wait.
     await checkRows(client, "");
     await checkServed(client, "disclosed", advice);
     await record();
     await client.query("select publication.describe_data_set()");
-    // Readers wait from here to the end. The gate asks what they will read.
+    // Readers wait from here to the end.
     await runDefinition(client, "views.sql", definitions);
     await checkLeaks(client);
   });
-  // Who reads it yet is let be: the next run drops it.
-  await inTurns(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
+  // If a query still reads it, the next run drops it.
+  await retryLocked(client, () => dropSchemas(client, ["disclosed_dropped", "suppressed_dropped"]), 0).catch(
     (error: unknown) => {
-      if (!(error instanceof HeldByReaders)) throw error;
+      if (!(error instanceof LockedByReaders)) throw error;
     },
   );
 }
 
-/** Drops schemas that a run has left behind, if they are there. Waits for whoever still reads them. */
+/** Drops schemas that an earlier run has left behind. Waits for queries that still read them. */
 export async function dropLeftovers(client: Client, schemas: string[]): Promise<void> {
-  await inTurns(client, () => dropSchemas(client, schemas));
+  await retryLocked(client, () => dropSchemas(client, schemas));
 }
 
 async function dropSchemas(client: Client, schemas: string[]): Promise<void> {
@@ -74,17 +73,20 @@ async function dropSchemas(client: Client, schemas: string[]): Promise<void> {
   await client.query(`drop schema ${rows.map(({ name }) => name).join(", ")} cascade`);
 }
 
-/** Runs a transaction whose locks are waited for 75 ms at a time at most, so that nobody waits behind it for longer. */
-async function inTurns(
+/**
+ * Runs a transaction that waits at most 75 ms for a lock, since readers wait behind it. If it does not get the lock, it is
+ * rolled back and tried again.
+ */
+async function retryLocked(
   client: Client,
   work: () => Promise<unknown>,
-  patience = patienceMilliseconds,
+  deadline = deadlineMilliseconds,
 ): Promise<void> {
-  const until = performance.now() + patience;
-  for (let turn = 1; ; turn += 1) {
+  const until = performance.now() + deadline;
+  for (let attempt = 1; ; attempt += 1) {
     await client.query("begin");
     try {
-      const milliseconds = Math.min(turn * turnMilliseconds, longestTurnMilliseconds);
+      const milliseconds = Math.min(attempt * lockMilliseconds, longestLockMilliseconds);
       await client.query(
         `set local lock_timeout = '${milliseconds}ms'; set local client_min_messages = warning`,
       );
@@ -96,15 +98,15 @@ async function inTurns(
       const cause = error instanceof SqlFileError ? error.cause : error;
       if (cause instanceof DatabaseError && cause.code === dependentObjects) {
         throw new Error(
-          `What is no view of the API reads columns that change. Nothing has changed. Drop it first: ${cause.detail ?? cause.message}.`,
+          `An object outside the API reads columns that would change. Nothing has changed. Drop it first: ${cause.detail ?? cause.message}.`,
           { cause: error },
         );
       }
       if (!(cause instanceof DatabaseError && cause.code === lockNotAvailable)) throw error;
       if (performance.now() > until) {
-        const what =
-          "Long queries have kept the data set locked for 3 minutes. Try again when they are done.";
-        throw new HeldByReaders(what, { cause: error });
+        const message =
+          "Gave up after 3 minutes: long-running queries kept the data set locked. Nothing has changed. End them or try again later.";
+        throw new LockedByReaders(message, { cause: error });
       }
       await sleep(100 + Math.random() * 400);
     }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
-import type { StoredFile } from "./stored-file.ts";
+import type { StoredFile } from "./storage.ts";
 
 /** The `db/data_set` of this repository. */
 export const definitionsDirectory = path.resolve(import.meta.dirname, "../../db/data_set");
@@ -16,40 +16,22 @@ export async function readDefinition(name: string, directory = definitionsDirect
   });
 }
 
-/** A column of a source table, with its type as it is written down. */
-export interface SourceColumn {
-  name: string;
-  type: string;
-}
-
 /**
- * The source tables and their columns, in order, as `staging.sql` makes them: what stands there before
- * `staging.source_tables`. For whoever has no database to ask.
+ * The names of the source tables, in the order in which `staging.sql` creates them.
  *
- * @throws Error when the file makes no table, or a line of one is no column
+ * @throws Error if it creates none
  */
-export async function readSourceTables(
-  directory = definitionsDirectory,
-): Promise<Map<string, SourceColumn[]>> {
-  const file = path.join(directory, "staging.sql");
-  const [sql = ""] = (await readDefinition("staging.sql", directory))
-    .replaceAll(/--.*$/gm, "")
-    .split(/create\s+(?:unlogged\s+)?table\s+staging\.source_tables\b/i);
-  const found = [...sql.matchAll(/create\s+(?:unlogged\s+)?table\s+staging\.(\w+)\s*\(([^;]*)\)\s*;/gi)];
-  if (found.length === 0)
-    throw new Error(`${file} makes no table staging.<name> before staging.source_tables.`);
-  return new Map(found.map(([, table = "", body = ""]) => [table, readColumns(`${file}: ${table}`, body)]));
-}
-
-function readColumns(place: string, body: string): SourceColumn[] {
-  // Not at the comma of numeric(12, 2).
-  return body.split(/,(?![^()]*\))/).map((line) => {
-    const [, name, type] = /^\s*(\w+)\s+(\w[\w ]*(?:\([\d, ]+\))?(?:\[\])?)\s*$/.exec(line) ?? [];
-    if (name === undefined || type === undefined) {
-      throw new Error(`${place}: a column is its name and its type, and nothing else: ${line.trim()}`);
-    }
-    return { name, type: type.trim() };
-  });
+export async function readSourceTables(directory = definitionsDirectory): Promise<string[]> {
+  const sql = await readDefinition("staging.sql", directory);
+  const [tables = ""] = sql.split(/^create unlogged table staging\.source_tables\b/m);
+  const names = [...tables.matchAll(/^create unlogged table staging\.(\w+) \(/gm)].map(
+    ([, name = ""]) => name,
+  );
+  if (names.length === 0)
+    throw new Error(
+      `${directory}/staging.sql creates no table before staging.source_tables. Write each as: create unlogged table staging.<name> (`,
+    );
+  return names;
 }
 
 /** Runs a file of `db/data_set`, as `runDefinitions()` does. */

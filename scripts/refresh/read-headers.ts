@@ -4,7 +4,7 @@ import { describeError } from "../../service/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
 import { readRows } from "./read-rows.ts";
 import type { Column } from "./row-format.ts";
-import { openContent } from "./stored-file.ts";
+import { openContent } from "./storage.ts";
 
 /** A source file with the columns that its first line names. */
 export interface SourceFileWithHeader extends SourceFile {

@@ -1,48 +1,43 @@
 import path from "node:path";
 import type { Client } from "pg";
-import type { Accepted } from "./check-gates.ts";
-import type { FileProgress } from "./fill-staging.ts";
 import { findFiles } from "./find-files.ts";
-import { checkDataSet, type LoadedDataSet, loadDataSet, type Source } from "./load-data-set.ts";
-import { openPublicStore } from "./open-public-store.ts";
+import {
+  checkDataSet,
+  type LoadedDataSet,
+  type LoadOptions,
+  loadDataSet,
+  type Source,
+} from "./load-data-set.ts";
+import { openStorage } from "./open-storage.ts";
 import { computeChecksum } from "./read-definition.ts";
 import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles, writePublicFiles } from "./write-public-files.ts";
 
-export interface RefreshOptions {
+export interface RefreshOptions extends LoadOptions {
   /** Directory, or s3:// address, of the source files. */
   from: string;
-  /** Directory or s3:// address of the bulk files; without it none are written. */
+  /** Directory or s3:// address of the bulk files. Without it none are written. */
   publicData?: string | undefined;
-  tolerate?: number;
-  rejects?: string;
-  /** Publish even what has lost many rows. */
-  acceptShrink?: boolean;
-  /** Publish even what has more than doubled. */
-  acceptGrowth?: boolean;
   /** Publish even what is live already, or was rolled back. */
   force?: boolean;
-  report?: (line: string) => void;
-  onProgress?: FileProgress;
 }
 
-/** What came of a refresh. */
 export type Refreshed =
   | { outcome: "published"; dataSet: LoadedDataSet }
   | { outcome: "skipped"; reason: string };
 
 /**
- * Publishes the files of a directory or bucket, with their bulk files, unless they are what is live. The client is
- * the publisher's.
+ * Publishes the files of a directory or bucket, with their bulk files, unless they are live already. The client must have the
+ * role publisher.
  *
- * @throws RefreshIsRunning, SourceFaults, and Error that says what to do: then nothing has changed
+ * @throws as `loadDataSet`: then nothing has changed
  */
 export async function refreshDataSet(client: Client, options: RefreshOptions): Promise<Refreshed> {
-  const { report = () => {} } = options;
+  const { report = () => {}, publicData, force } = options;
   const { source, files } = await findSource(options);
   const checksum = await computeChecksum(files);
-  const store = options.publicData === undefined ? undefined : openPublicStore(options.publicData);
-  const reason = options.force ? undefined : await findReasonToSkip(client, checksum);
+  const store = publicData === undefined ? undefined : await openStorage(publicData);
+  const reason = force ? undefined : await findReasonToSkip(client, checksum);
   if (reason !== undefined) {
     if (store !== undefined) await settlePublicFiles(client, store);
     return { outcome: "skipped", reason };
@@ -52,12 +47,9 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     client,
     { source, files },
     {
-      ...options,
+      ...withGates(options),
       checksum,
-      accepted: readAccepted(options),
-      ...(store === undefined
-        ? {}
-        : { writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") }),
+      writePublicFiles: async (next) => store && (await writePublicFiles(next, store, "disclosed_next")),
     },
   );
   if (store !== undefined) await settlePublicFiles(client, store);
@@ -65,23 +57,16 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   return { outcome: "published", dataSet };
 }
 
-/**
- * Reads and checks the files as a refresh does, up to its publication, and changes nothing.
- *
- * @returns what would be published
- * @throws as `refreshDataSet`
- */
+/** Reads and checks the files as a refresh does, and changes nothing. Returns what would be published. */
 export async function rehearseRefresh(
   client: Client,
   options: RefreshOptions,
 ): Promise<Pick<LoadedDataSet, "counts" | "rejected">> {
   const { files } = await findSource(options);
-  return await checkDataSet(client, files, { ...options, accepted: readAccepted(options) });
+  return await checkDataSet(client, files, withGates(options));
 }
 
-function readAccepted({ acceptShrink = false, acceptGrowth = false }: RefreshOptions): Accepted {
-  return { shrink: acceptShrink, growth: acceptGrowth };
-}
+const withGates = (options: RefreshOptions) => ({ acceptShrink: false, acceptGrowth: false, ...options });
 
 async function findSource({ from, report = () => {} }: RefreshOptions): Promise<Source> {
   const source = from.startsWith("s3://") ? from : path.resolve(from);
@@ -107,6 +92,6 @@ async function findReasonToSkip(client: Client, checksum: string): Promise<strin
   const [same] = rows;
   if (same === undefined) return undefined;
   return same.state === "live"
-    ? `This is what is live since ${same.published} UTC: nothing to do. --force publishes it again.`
-    : `This was rolled back at ${same.rolled_back} UTC, so it is not published again. --force does it.`;
+    ? `These files have been live since ${same.published} UTC: nothing to do. To publish them again, add --force.`
+    : `These files were rolled back at ${same.rolled_back} UTC, so they are not published again. To do so, add --force.`;
 }

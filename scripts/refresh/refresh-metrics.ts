@@ -1,111 +1,86 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
-/** What the schedule knows of the world when it is asked. */
+/** What the schedule's service knows. Undefined values are not known yet, or do not exist without a timer. */
 export interface ScheduleState {
-  /** When the live data set became live; undefined while that is not known. */
-  publishedAt: Date | undefined;
+  publishedAt?: Date | undefined;
+  isDatabaseConnected: boolean;
   isRunning: boolean;
-  isDatabaseThere: boolean;
-  /** Seconds; undefined where there is no timer. */
-  longestAge: number | undefined;
-  nextRun: Date | undefined;
+  nextRun?: Date | undefined;
+  longestAgeSeconds?: number | undefined;
+  lastSuccess?: Date;
+  lastDurationSeconds: number;
+  leaks: number;
+  leaksChecked?: Date;
 }
 
-export type RefreshMetrics = ReturnType<typeof createRefreshMetrics>;
+const toSeconds = (time: Date | undefined) => time && time.getTime() / 1000;
 
-/** What Prometheus is told of the schedule. The age of the live data set is the one to alert on. */
+/** By name: the help text, and the value. Undefined values are absent. */
+const gauges: Record<string, [string, (state: ScheduleState) => number | undefined]> = {
+  refresh_data_set_age_seconds: [
+    "Time since the live data set became live. Alert if it exceeds the limit.",
+    ({ publishedAt }) => publishedAt && (Date.now() - publishedAt.getTime()) / 1000,
+  ],
+  refresh_data_set_age_limit_seconds: [
+    "How old the live data set may become: a day longer than the timetable's longest pause. Absent without a timer.",
+    ({ longestAgeSeconds }) => longestAgeSeconds,
+  ],
+  refresh_database_connected: [
+    "1 if the database answered the last query. There is one every 15 seconds.",
+    ({ isDatabaseConnected }) => Number(isDatabaseConnected),
+  ],
+  refresh_running: ["1 while this service refreshes.", ({ isRunning }) => Number(isRunning)],
+  refresh_next_run_timestamp_seconds: [
+    "When the next refresh begins. Absent without a timer.",
+    ({ nextRun }) => toSeconds(nextRun),
+  ],
+  refresh_last_success_timestamp_seconds: [
+    "When a refresh of this service last published, or found that the source has not changed. Absent until then.",
+    ({ lastSuccess }) => toSeconds(lastSuccess),
+  ],
+  refresh_last_duration_seconds: [
+    "Duration of the last refresh that published.",
+    ({ lastDurationSeconds }) => lastDurationSeconds,
+  ],
+  refresh_leaks: [
+    "Ways in which suppressed data can be seen without Tribal access, by publication.find_leaks(). Checked at the start and once an hour. Alert if it is not 0.",
+    ({ leaks }) => leaks,
+  ],
+  refresh_leaks_checked_timestamp_seconds: [
+    "When publication.find_leaks() last answered. 0 until then.",
+    ({ leaksChecked }) => toSeconds(leaksChecked) ?? 0,
+  ],
+};
+
+/** The schedule's metrics for Prometheus. */
 export function createRefreshMetrics(readState: () => ScheduleState) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  addStateGauges(registers, readState);
-  const lastSuccess = new Gauge({
-    name: "refresh_last_success_timestamp_seconds",
-    help: "When a refresh of this service last published, or found that the source has not changed; absent until then.",
-    registers,
-  });
-  lastSuccess.remove();
+  for (const [name, [help, read]] of Object.entries(gauges)) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const value = read(readState());
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  }
   const runs = new Counter({
     name: "refresh_runs_total",
-    help: "Attempts by what came of them: published, skipped, busy (another refresh was running), failed.",
+    help: "Attempts by outcome: published, skipped, busy (another refresh was running), failed.",
     labelNames: ["outcome"],
     registers,
   });
-  // From 0 on, so that the first of a kind shows as an increase.
+  // Starting at 0, the first of a kind shows as an increase.
   for (const outcome of ["published", "skipped", "busy", "failed"]) runs.inc({ outcome }, 0);
-  return {
-    registry,
-    lastSuccess,
-    runs,
-    lastDuration: new Gauge({
-      name: "refresh_last_duration_seconds",
-      help: "How long the last refresh that published took.",
-      registers,
-    }),
-    leaks: new Gauge({
-      name: "refresh_leaks",
-      help: "Ways in which suppressed data could be seen without Tribal access, as publication.find_leaks() told last. Asked when the service starts and once an hour. Alert when it is not 0.",
-      registers,
-    }),
-    leaksChecked: new Gauge({
-      name: "refresh_leaks_checked_timestamp_seconds",
-      help: "When publication.find_leaks() answered last; 0 until then.",
-      registers,
-    }),
-    prunedTokens: new Counter({
-      name: "refresh_pruned_access_tokens_total",
-      help: "Spent and expired one-time tokens that were removed.",
-      registers,
-    }),
-  };
-}
-
-/** Gauges that look at the state whenever Prometheus asks. */
-function addStateGauges(registers: Registry[], readState: () => ScheduleState): void {
-  new Gauge({
-    name: "refresh_data_set_age_seconds",
-    help: "Since when the live data set is live. Alert when it is older than the timetable allows.",
+  const prunedTokens = new Counter({
+    name: "refresh_pruned_access_tokens_total",
+    help: "Spent and expired one-time tokens that were removed.",
     registers,
-    collect() {
-      const { publishedAt } = readState();
-      if (publishedAt === undefined) this.remove();
-      else this.set((Date.now() - publishedAt.getTime()) / 1000);
-    },
   });
-  new Gauge({
-    name: "refresh_data_set_age_limit_seconds",
-    help: "How old the live data set may become before someone should look: a day longer than the timetable's longest pause. Absent where there is no timer.",
-    registers,
-    collect() {
-      const { longestAge } = readState();
-      if (longestAge === undefined) this.remove();
-      else this.set(longestAge);
-    },
-  });
-  new Gauge({
-    name: "refresh_database_connected",
-    help: "1 if the database answered when it was last asked, every 15 seconds.",
-    registers,
-    collect() {
-      this.set(readState().isDatabaseThere ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "refresh_running",
-    help: "1 while a refresh of this service runs.",
-    registers,
-    collect() {
-      this.set(readState().isRunning ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: "refresh_next_run_timestamp_seconds",
-    help: "When the next refresh begins; absent where there is no timer.",
-    registers,
-    collect() {
-      const { nextRun } = readState();
-      if (nextRun === undefined) this.remove();
-      else this.set(nextRun.getTime() / 1000);
-    },
-  });
+  return { registry, runs, prunedTokens };
 }

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
+import type { Client } from "pg";
 import { dotenv } from "zx";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
@@ -6,10 +7,10 @@ import { withPublisher } from "./connect-publisher.ts";
 import type { RowCounts } from "./count-rows.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
-import { openPublicStore } from "./open-public-store.ts";
+import { openStorage } from "./open-storage.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
-import { refreshDataSet, rehearseRefresh } from "./refresh-data-set.ts";
+import { type RefreshOptions, refreshDataSet, rehearseRefresh } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
 import { showLoadProgress } from "./show-progress.ts";
 import { releaseReport } from "./suppression.ts";
@@ -17,20 +18,15 @@ import { switchRequests } from "./switch-requests.ts";
 import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles } from "./write-public-files.ts";
 
-type Options = {
+type Options = Pick<RefreshOptions, "tolerate" | "rejects" | "acceptShrink" | "acceptGrowth" | "force"> & {
   from?: string;
+  dryRun?: true;
   status?: true;
+  json?: true;
   rollback?: true;
   release?: string;
-  schedule?: true;
   requests?: "on" | "off";
-  tolerate: number;
-  rejects: string;
-  acceptShrink?: true;
-  acceptGrowth?: true;
-  force?: true;
-  dryRun?: true;
-  json?: true;
+  schedule?: true;
 };
 
 const exitCodes = { failed: 1, running: 3 } as const;
@@ -99,79 +95,65 @@ Exit status: 0 done or nothing to do, 1 failed: the live data set is untouched, 
 async function run(around: Surroundings, config: RefreshConfig, command: Command): Promise<void> {
   const options = command.opts<Options>();
   const from = options.from ?? config.source;
-  if (options.status) return await showStatus(around, config, options);
-  if (options.rollback) return await runRollback(around, config);
-  if (options.release !== undefined) return await runRelease(around, config, options.release);
-  if (options.requests !== undefined) return await runSwitch(around, config, options.requests === "on");
-  if (options.schedule) {
+  const print = (line: string) => void around.stdout.write(`${line}\n`);
+  const asPublisher = <Result>(work: (client: Client) => Promise<Result>) =>
+    withPublisher(config.database, work);
+  const { release, requests } = options;
+  if (options.status) {
+    const entries = await asPublisher((client) => readHistory(client, 20));
+    print(options.json ? JSON.stringify(entries, null, 2) : formatHistory(entries));
+  } else if (options.rollback) {
+    await asPublisher((client) => runRollback(client, config, print));
+  } else if (release !== undefined) {
+    await asPublisher((client) => releaseReport(client, release));
+    print(`Released ${release}. The next refresh makes it public if its files call it public.`);
+  } else if (requests !== undefined) {
+    await asPublisher((client) => switchRequests(client, requests === "on"));
+    print(requests === "on" ? "Requests are answered now." : "Requests are refused now, with 503.");
+  } else if (options.schedule) {
     const { runSchedule } = await import("./run-schedule.ts");
-    return await runSchedule({ ...config, source: from });
+    await runSchedule({ ...config, source: from });
+  } else if (from === undefined) {
+    command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");
+  } else {
+    const { report, onProgress } = showLoadProgress(around.stderr);
+    const wanted = { ...options, from, publicData: config.publicData, report, onProgress };
+    await asPublisher((client) => runRefresh(client, wanted, print));
   }
-  if (from === undefined) command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");
-  else await runRefresh(around, config, from, options);
 }
 
 async function runRefresh(
-  around: Surroundings,
-  config: RefreshConfig,
-  from: string,
-  options: Options,
+  client: Client,
+  { dryRun, ...options }: RefreshOptions & Pick<Options, "dryRun">,
+  print: (line: string) => void,
 ): Promise<void> {
-  const { tolerate, rejects, acceptShrink = false, acceptGrowth = false, force = false } = options;
   const start = performance.now();
-  const progress = showLoadProgress(around.stderr);
-  const { publicData } = config;
-  const wanted = { from, publicData, tolerate, rejects, acceptShrink, acceptGrowth, force, ...progress };
   const countSeconds = () => ((performance.now() - start) / 1000).toFixed(1);
-  if (options.dryRun) {
-    const { counts } = await withPublisher(config.database, (client) => rehearseRefresh(client, wanted));
-    around.stdout.write(`Nothing has changed: a dry run of ${countSeconds()} s. It would publish\n`);
-    printCounts(around, counts);
-    return;
+  let counts: RowCounts;
+  if (dryRun) {
+    ({ counts } = await rehearseRefresh(client, options));
+    print(`Nothing has changed: a dry run of ${countSeconds()} s. It would publish`);
+  } else {
+    const done = await refreshDataSet(client, options);
+    if (done.outcome === "skipped") return print(done.reason);
+    ({ counts } = done.dataSet);
+    print(`Published data set ${done.dataSet.id} in ${countSeconds()} s.`);
   }
-  const done = await withPublisher(config.database, (client) => refreshDataSet(client, wanted));
-  if (done.outcome === "skipped") {
-    around.stdout.write(`${done.reason}\n`);
-    return;
-  }
-  around.stdout.write(`Published data set ${done.dataSet.id} in ${countSeconds()} s.\n`);
-  printCounts(around, done.dataSet.counts);
+  for (const [table, { disclosed, suppressed }] of Object.entries(counts))
+    print(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed`);
 }
 
-function printCounts(around: Surroundings, counts: RowCounts): void {
-  for (const [table, { disclosed, suppressed }] of Object.entries(counts)) {
-    around.stdout.write(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed\n`);
-  }
-}
-
-async function runRollback(around: Surroundings, { database, publicData }: RefreshConfig): Promise<void> {
-  const start = performance.now();
-  await withPublisher(database, async (client) => {
-    const id = await rollBack(client);
-    const seconds = ((performance.now() - start) / 1000).toFixed(2);
-    around.stdout.write(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.\n`);
-    await warmTables(client, (line) => around.stdout.write(`${line}\n`));
-    if (publicData !== undefined) await settlePublicFiles(client, openPublicStore(publicData));
-  });
-}
-
-async function runRelease(around: Surroundings, { database }: RefreshConfig, report: string): Promise<void> {
-  await withPublisher(database, (client) => releaseReport(client, report));
-  around.stdout.write(`Released ${report}. The next refresh makes it public if its files call it public.\n`);
-}
-
-async function runSwitch(around: Surroundings, { database }: RefreshConfig, isOpen: boolean): Promise<void> {
-  await withPublisher(database, (client) => switchRequests(client, isOpen));
-  around.stdout.write(isOpen ? "Requests are answered now.\n" : "Requests are refused now, with 503.\n");
-}
-
-async function showStatus(
-  around: Surroundings,
-  { database }: RefreshConfig,
-  { json }: Options,
+async function runRollback(
+  client: Client,
+  { publicData }: RefreshConfig,
+  print: (line: string) => void,
 ): Promise<void> {
-  const entries = await withPublisher(database, (client) => readHistory(client, 20));
-  around.stdout.write(`${json ? JSON.stringify(entries, null, 2) : formatHistory(entries)}\n`);
+  const start = performance.now();
+  const id = await rollBack(client);
+  const seconds = ((performance.now() - start) / 1000).toFixed(2);
+  print(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.`);
+  await warmTables(client, print);
+  if (publicData !== undefined) await settlePublicFiles(client, await openStorage(publicData));
 }
 
 function parseWhole(text: string): number {

@@ -5,12 +5,10 @@ import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
 import { findSuppressedSince, listReports } from "./suppression.ts";
 
 /**
- * Makes the previous data set the live one again, and keeps the one that was live as the previous: a second rollback
- * undoes the first.
+ * Makes the previous data set live again, and the live one the previous: a second rollback undoes the first.
  *
  * @returns the ID of the data set that is live now
- * @throws Error when there is none to go back to, the API serves what it does not have, or a report is public in it that
- * was suppressed since
+ * @throws Error if there is none, if it lacks what the API serves, or if it shows a report that was suppressed since
  */
 export async function rollBack(client: Client, definitions?: string): Promise<string> {
   const unlock = await lockPublication(client);
@@ -21,7 +19,7 @@ export async function rollBack(client: Client, definitions?: string): Promise<st
     );
     const [previous] = rows;
     if (previous === undefined || !previous.is_there)
-      throw new Error("There is no previous data set to go back to.");
+      throw new Error("There is no previous data set to roll back to.");
     await refuseSuppressedSince(client, previous.source);
     await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
     const changes = await findChanges(client, "disclosed_previous");
@@ -58,7 +56,7 @@ const beforeRollback = `
   alter schema suppressed_previous rename to suppressed_next;`;
 
 async function recordRollback(client: Client, id: string): Promise<void> {
-  // IDs are in the order of time: what an undone rollback takes back was not at fault.
+  // IDs sort by time. A rollback that undoes another one replaces an older data set, which has no fault.
   await client.query(
     `update publication.data_sets set state = 'previous', rolled_back_at = case when id > $1 then now() end
      where state = 'live'`,

@@ -1,76 +1,176 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "pg";
 import type { Logger } from "pino";
+import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
 import { findLastRun, findLongestAge, startTimer } from "../../service/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { RefreshIsRunning } from "./lock-publication.ts";
+import { openStorage } from "./open-storage.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
-import { createRefreshMetrics, type RefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
-import { runWithRetries } from "./run-with-retries.ts";
-import { serveSchedule } from "./serve-schedule.ts";
+import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
 import { closeUnlessDecided } from "./switch-requests.ts";
 
 export interface Schedule {
   url: string;
-  /** Does now what the timer does. */
+  /** Does what the timer does, now. */
   refreshNow: () => Promise<void>;
   close: () => Promise<void>;
 }
 
+/** Minutes to wait before each further attempt of a refresh that failed. */
+const retryMinutes = [1, 5, 15, 60];
 const hourMilliseconds = 3_600_000;
-const lookMilliseconds = 15_000;
+const pollMilliseconds = 15_000;
+const storageTimeoutMilliseconds = 3_000;
 
 /**
- * Starts the service that refreshes by the environment's timetable: one refresh at a time, `/healthz`, `/readyz`,
- * `/metrics`, and once an hour the search for leaks and the removal of tokens that are spent or expired. It outlives the
- * database. A refresh that
- * was due while nobody ran is made up for at once.
+ * Starts the service that refreshes by the environment's timetable, one refresh at a time. It serves `/healthz`, `/readyz` and
+ * `/metrics`. Once an hour it looks for leaks, and removes one-time tokens that are spent or expired. It keeps running while
+ * the database is unreachable. If a refresh was due while the service did not run, it refreshes at once.
  *
- * @throws Error if the port is taken, or a timetable has no source to refresh from
+ * @param options.minute milliseconds of a minute between attempts. Tests have short ones.
+ * @throws Error if the port is taken, or the timetable has no source
  */
 export async function startSchedule(
   config: RefreshConfig,
   logger: Logger,
   { minute = 60_000 }: { minute?: number } = {},
 ): Promise<Schedule> {
-  const { environment, source, database } = config;
+  const { environment, source, publicData, database } = config;
   const stop = new AbortController();
   const state: ScheduleState = {
-    publishedAt: undefined,
     isRunning: false,
-    isDatabaseThere: false,
-    nextRun: undefined,
-    longestAge: findLongestAge(environment),
+    isDatabaseConnected: false,
+    longestAgeSeconds: findLongestAge(environment),
+    lastDurationSeconds: 0,
+    leaks: 0,
   };
   const readState = () => ({ ...state, nextRun: timer?.nextRun() ?? undefined });
   const metrics = createRefreshMetrics(readState);
 
-  const look = () => lookAtDatabase(config, state, logger);
-  const refreshNow = makeRefresh(config, { state, metrics, logger, signal: stop.signal, minute, look });
-  const timer = startTimer(environment, () => void refreshNow());
-  if (timer !== undefined && source === undefined) {
-    timer.stop();
-    throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
-  }
-  if (environment === "preview") await withPublisher(database, closeUnlessDecided);
-  const eachHour = () =>
-    Promise.all([findLeaks(config, metrics, logger), pruneTokens(config, metrics, logger)]);
-  await Promise.all([look(), eachHour()]);
-  const server = await serveSchedule(config, { state: readState, metrics, logger }).catch((error: Error) => {
-    timer?.stop();
-    throw error;
+  /** @returns whether the database answered */
+  const query = async (what: string, work: (client: Client) => Promise<void>): Promise<boolean> => {
+    try {
+      await withPublisher(database, work);
+      return true;
+    } catch (err) {
+      logger.warn({ err }, `The database cannot be queried for ${what}.`);
+      return false;
+    }
+  };
+  const poll = async () => {
+    state.isDatabaseConnected = await query("the live data set", async (client) => {
+      const { rows } = await client.query<{ published_at: Date }>(
+        "select published_at from publication.data_sets where state = 'live'",
+      );
+      state.publishedAt = rows[0]?.published_at;
+    });
+  };
+  const everyHour = async () => {
+    // Rights and rows may change between publications.
+    await query("leaks", async (client) => {
+      const { rows } = await client.query("select find_leaks as leak from publication.find_leaks(true)");
+      for (const { leak } of rows)
+        logger.error({ leak }, "Suppressed data can be seen without Tribal access.");
+      Object.assign(state, { leaks: rows.length, leaksChecked: new Date() });
+    });
+    await query("expired tokens", async (client) => {
+      const { rows } = await client.query("select access.prune_access_tokens() as pruned");
+      metrics.prunedTokens.inc(Number(rows[0].pruned));
+    });
+  };
+
+  /** @returns whether to try again */
+  const attempt = async (from: string, run: Logger): Promise<boolean> => {
+    const start = performance.now();
+    try {
+      const report = (line: string) => run.info(line);
+      const { outcome } = await withPublisher(database, (client) =>
+        refreshDataSet(client, { from, publicData, report }),
+      );
+      if (outcome === "published") state.lastDurationSeconds = (performance.now() - start) / 1000;
+      state.lastSuccess = new Date();
+      metrics.runs.inc({ outcome });
+      run.info(`refresh: ${outcome}`);
+      return false;
+    } catch (err) {
+      const isBusy = err instanceof RefreshIsRunning;
+      metrics.runs.inc({ outcome: isBusy ? "busy" : "failed" });
+      if (isBusy) run.info({ err }, "refresh: skipped, because another one is running");
+      else run.error({ err }, `refresh: failed. ${explainFailure(err)}`);
+      return !isBusy;
+    }
+  };
+  const refreshNow = async () => {
+    if (source === undefined) return;
+    if (state.isRunning) {
+      metrics.runs.inc({ outcome: "busy" });
+      logger.warn("refresh: skipped, because the last one is still running");
+      return;
+    }
+    state.isRunning = true;
+    // Connects the log lines of all attempts.
+    const run = logger.child({ run_id: randomUUID() });
+    for (const minutes of [...retryMinutes, 0]) {
+      if (stop.signal.aborted || !(await attempt(source, run))) break;
+      await sleep(minutes * minute, undefined, { signal: stop.signal }).catch(() => {});
+    }
+    state.isRunning = false;
+    await poll();
+  };
+
+  const describeState = () => ({
+    database: state.isDatabaseConnected ? "ok" : "unavailable",
+    environment,
+    refreshing: state.isRunning,
+    next_run: readState().nextRun?.toISOString() ?? null,
+    published_at: state.publishedAt?.toISOString() ?? null,
   });
+  const checkStorage = async (): Promise<"ok" | "unavailable"> => {
+    try {
+      // The first refresh makes the directory of the bulk files.
+      for (const place of [source, publicData?.startsWith("s3://") ? publicData : undefined])
+        if (place !== undefined)
+          await (await openStorage(place)).check(AbortSignal.timeout(storageTimeoutMilliseconds));
+      return "ok";
+    } catch (err) {
+      logger.warn({ err }, "The storage cannot be reached.");
+      return "unavailable";
+    }
+  };
+
+  if (state.longestAgeSeconds !== undefined && source === undefined)
+    throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
+  if (environment === "preview") await withPublisher(database, closeUnlessDecided);
+  await Promise.all([poll(), everyHour()]);
+  const server = await serveState({
+    host: config.host,
+    port: config.port,
+    portVariable: "REFRESH_PORT",
+    answers: {
+      "/healthz": async () => asJson(true, describeState()),
+      "/readyz": async () => {
+        const storage = await checkStorage();
+        return asJson(state.isDatabaseConnected && storage === "ok", { ...describeState(), storage });
+      },
+      "/metrics": () => asMetrics(metrics.registry),
+    },
+  });
+  const timer = startTimer(environment, () => void refreshNow());
   const lastRun = findLastRun(environment);
   if (lastRun !== undefined && (state.publishedAt === undefined || state.publishedAt < lastRun)) {
     logger.info(
       { due: lastRun, published_at: state.publishedAt },
-      "nothing was published since a refresh was due",
+      "A refresh was due while the service did not run.",
     );
     void refreshNow();
   }
-  const clocks = [
-    setInterval(() => void look(), lookMilliseconds),
-    setInterval(() => void eachHour(), hourMilliseconds),
+  const intervals = [
+    setInterval(() => void poll(), pollMilliseconds),
+    setInterval(() => void everyHour(), hourMilliseconds),
   ];
   return {
     url: server.url,
@@ -78,111 +178,8 @@ export async function startSchedule(
     close: async () => {
       stop.abort();
       timer?.stop();
-      for (const clock of clocks) clearInterval(clock);
+      for (const interval of intervals) clearInterval(interval);
       await server.close();
     },
   };
-}
-
-/** Makes what the timer does: one refresh with its further attempts, unless one is under way. */
-function makeRefresh(
-  { source, database, publicData }: RefreshConfig,
-  parts: {
-    state: ScheduleState;
-    metrics: RefreshMetrics;
-    logger: Logger;
-    signal: AbortSignal;
-    minute: number;
-    look: () => Promise<void>;
-  },
-): () => Promise<void> {
-  const { state, metrics, logger, signal, minute } = parts;
-  return async () => {
-    if (source === undefined) return;
-    if (state.isRunning) {
-      metrics.runs.inc({ outcome: "busy" });
-      logger.warn("the last refresh is still running: this one is left out");
-      return;
-    }
-    state.isRunning = true;
-    // What ties the lines of one run and its further attempts together.
-    const run = logger.child({ run_id: randomUUID() });
-    try {
-      await runWithRetries({
-        signal,
-        minute,
-        refresh: async () => {
-          const start = performance.now();
-          const report = (line: string) => run.info(line);
-          const done = await withPublisher(database, (client) =>
-            refreshDataSet(client, { from: source, publicData, report }),
-          );
-          if (done.outcome === "published") metrics.lastDuration.set((performance.now() - start) / 1000);
-          return done;
-        },
-        note: (outcome, err) => {
-          metrics.runs.inc({ outcome });
-          if (outcome === "published" || outcome === "skipped") metrics.lastSuccess.set(Date.now() / 1000);
-          if (outcome === "failed") run.error({ err }, `refresh: failed. ${explainFailure(err)}`);
-          else run.info({ err }, `refresh: ${outcome}`);
-        },
-      });
-    } finally {
-      state.isRunning = false;
-      await parts.look();
-    }
-  };
-}
-
-/** Notes whether the database is there, and since when its data set is live. */
-async function lookAtDatabase(
-  { database }: RefreshConfig,
-  state: ScheduleState,
-  logger: Logger,
-): Promise<void> {
-  try {
-    state.publishedAt = await withPublisher(database, async (client) => {
-      const { rows } = await client.query<{ published_at: Date }>(
-        "select published_at from publication.data_sets where state = 'live'",
-      );
-      return rows[0]?.published_at;
-    });
-    state.isDatabaseThere = true;
-  } catch (err) {
-    state.isDatabaseThere = false;
-    logger.warn({ err }, "the database cannot be asked");
-  }
-}
-
-/** Asks whether suppressed data can be seen now, since rights and rows may change between publications. */
-async function findLeaks(
-  { database }: RefreshConfig,
-  metrics: RefreshMetrics,
-  logger: Logger,
-): Promise<void> {
-  try {
-    const { rows } = await withPublisher(database, (client) =>
-      client.query<{ leak: string }>("select find_leaks as leak from publication.find_leaks(true)"),
-    );
-    for (const { leak } of rows) logger.error({ leak }, "suppressed data can be seen without Tribal access");
-    metrics.leaks.set(rows.length);
-    metrics.leaksChecked.setToCurrentTime();
-  } catch (err) {
-    logger.warn({ err }, "the database cannot be asked for leaks");
-  }
-}
-
-async function pruneTokens(
-  { database }: RefreshConfig,
-  metrics: RefreshMetrics,
-  logger: Logger,
-): Promise<void> {
-  try {
-    await withPublisher(database, async (client) => {
-      const { rows } = await client.query("select access.prune_access_tokens() as pruned");
-      metrics.prunedTokens.inc(Number(rows[0].pruned));
-    });
-  } catch (err) {
-    logger.warn({ err }, "tokens could not be pruned");
-  }
 }

@@ -29,11 +29,7 @@ export async function rememberSuppressed(client: Client, reports: string[]): Pro
   );
 }
 
-/**
- * Forgets that a report was suppressed, and records who did it.
- *
- * @throws Error when it is not remembered
- */
+/** Lets a report be public again, and records who did it. Fails if it was not suppressed. */
 export async function releaseReport(client: Client, report: string): Promise<void> {
   await client.query("select publication.release_report($1)", [report]);
 }
@@ -52,13 +48,12 @@ export async function findSuppressedSince(client: Client): Promise<string[]> {
 }
 
 export function describeKept(reports: string[]): string {
+  const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
   return (
-    `${countReports(reports)} suppressed, as in an earlier data set: ${listReports(reports)}. ` +
+    `${count} suppressed, as in an earlier data set: ${listReports(reports)}. ` +
     "These files call the reports public. To make one public, run npm run refresh -- --release REPORT_ID and refresh again."
   );
 }
-
-const countReports = ({ length }: string[]) => (length === 1 ? "1 report stays" : `${length} reports stay`);
 
 /** Names the first reports, and counts the others. */
 export function listReports(reports: string[]): string {

@@ -1,108 +1,70 @@
-import { open } from "node:fs/promises";
-import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import { type Client, type FieldDef, types } from "pg";
+import path from "node:path";
+import type { CsvFile } from "./write-csv.ts";
 
-/** A row group ends after as many values, or characters of text: so much is held in memory at a time. */
-const mostValues = 1_000_000;
-const mostCharacters = 16 << 20;
-const rowsAFetch = 5000;
-const dayMilliseconds = 86_400_000;
+/** How DuckDB reads a column of a CSV file. Other types are text. */
+const types: Record<string, string | undefined> = {
+  bigint: "BIGINT",
+  boolean: "BOOLEAN",
+  date: "DATE",
+  integer: "INTEGER",
+};
 
-/** How a type of PostgreSQL is written; each that is not here is text. */
-const columnTypes = {
-  [types.builtins.BOOL]: { type: { type: "BOOLEAN" }, parse: (text: string) => text === "t" },
-  [types.builtins.INT4]: { type: { type: "INT32" }, parse: Number },
-  [types.builtins.INT8]: { type: { type: "INT64" }, parse: BigInt },
-  [types.builtins.DATE]: {
-    type: { type: "INT32", converted_type: "DATE" },
-    // Days since 1970.
-    parse: (text: string) => Date.parse(text) / dayMilliseconds,
-  },
-} as const;
-const text = {
-  type: { type: "BYTE_ARRAY", converted_type: "UTF8" },
-  parse: (value: string) => value,
-} as const;
-const findType = (oid: number) => columnTypes[oid as keyof typeof columnTypes] ?? text;
+const rowGroupBytes = 16 << 20;
+// DuckDB's vector, and its own default.
+const [fewestRowsInGroup, mostRowsInGroup] = [2048, 122_880];
+// The longest row that a source file may have, with all its quotes doubled.
+const longestRowBytes = 17 << 20;
 
-/**
- * Writes the rows of a query as Parquet, compressed by Snappy, which every reader knows, a row group at a time. Dates,
- * integers and booleans are what they are in the database. The caller is in a transaction.
- *
- * @returns how many rows there are
- */
-export async function writeParquet(client: Client, sql: string, target: string): Promise<number> {
-  await client.query(`declare parquet_rows no scroll cursor for ${sql}`);
-  const file = await open(target, "w");
-  const writer = new ByteWriter();
-  const flush = async () => {
-    await file.write(writer.getBytes());
-    writer.index = 0;
-  };
-  try {
-    let parquet: ParquetWriter | undefined;
-    let group = startGroup([]);
-    let count = 0;
-    for (let isEnd = false; !isEnd; ) {
-      const { rows, fields } = await fetchRows(client);
-      parquet ??= new ParquetWriter({
-        writer,
-        createdBy: "single-audit-api",
-        schema: describeSchema(fields),
-      });
-      if (group.columns.length === 0) group = startGroup(fields);
-      for (const row of rows) addRow(group, row);
-      count += rows.length;
-      isEnd = rows.length < rowsAFetch;
-      const isFull = group.rows * fields.length >= mostValues || group.characters >= mostCharacters;
-      if (group.rows === 0 || !(isFull || isEnd)) continue;
-      parquet.write({ columnData: group.columns, rowGroupSize: group.rows });
-      await flush();
-      group = startGroup(fields);
-    }
-    parquet?.finish();
-    await flush();
-    return count;
-  } finally {
-    await file.close();
-    await client.query("close parquet_rows").catch(() => {});
-  }
+export interface ParquetWriter {
+  /**
+   * Converts a gzipped CSV file of `COPY` to Parquet: the same rows in the same order, with the types of the database.
+   *
+   * @param columns names and types of PostgreSQL, in order
+   * @throws Error if the number of rows differs
+   */
+  convert: (csv: CsvFile, columns: { name: string; type: string }[], target: string) => Promise<void>;
+  close: () => void;
 }
 
-async function fetchRows(client: Client) {
-  return await client.query<unknown[]>({
-    text: `fetch ${rowsAFetch} from parquet_rows`,
-    rowMode: "array",
-    types: { getTypeParser: (oid: number) => findType(oid).parse as never },
+/** Starts DuckDB. */
+export async function openParquetWriter(workDirectory: string): Promise<ParquetWriter> {
+  // The library is large, so it is loaded only if it is needed.
+  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const database = await DuckDBInstance.create(":memory:", {
+    threads: "1",
+    memory_limit: "256MB",
+    temp_directory: workDirectory,
+    autoinstall_known_extensions: "false",
   });
+  const connection = await database.connect();
+  return {
+    convert: async (csv, columns, target) => {
+      const list = columns.map(({ name, type }) => `${quote(name)}: ${quote(types[type] ?? "VARCHAR")}`);
+      const sql = `copy (
+        from read_csv(
+          ${quote(csv.path)}, auto_detect = false, header = true, columns = {${list.join(", ")}}, delim = ',', quote = '"',
+          escape = '"', new_line = '\\n', nullstr = '', allow_quoted_nulls = false, max_line_size = ${longestRowBytes},
+          buffer_size = ${2 * longestRowBytes}
+        )
+      ) to ${quote(target)} (format parquet, compression zstd, row_group_size ${sizeRowGroup(csv)})`;
+      const name = path.basename(target);
+      const { rowsChanged } = await connection.run(sql).catch((cause: Error) => {
+        throw new Error(`${name} cannot be written: ${cause.message}`, { cause });
+      });
+      if (rowsChanged !== csv.rows)
+        throw new Error(`${name} has ${rowsChanged} rows, and the CSV file that it was made of ${csv.rows}.`);
+    },
+    close: () => {
+      connection.closeSync();
+      database.closeSync();
+    },
+  };
 }
 
-function describeSchema(fields: FieldDef[]) {
-  return [
-    { name: "root", num_children: fields.length },
-    ...fields.map(({ name, dataTypeID }) => ({
-      name,
-      repetition_type: "OPTIONAL" as const,
-      ...findType(dataTypeID).type,
-    })),
-  ];
+/** DuckDB holds a row group in memory, uncompressed. */
+function sizeRowGroup({ rows, textBytes }: CsvFile): number {
+  const fitting = Math.floor((rowGroupBytes * rows) / textBytes);
+  return Math.min(mostRowsInGroup, Math.max(fewestRowsInGroup, fitting));
 }
 
-interface RowGroup {
-  columns: { name: string; data: unknown[] }[];
-  rows: number;
-  characters: number;
-}
-
-function startGroup(fields: FieldDef[]): RowGroup {
-  return { columns: fields.map(({ name }) => ({ name, data: [] })), rows: 0, characters: 0 };
-}
-
-function addRow(group: RowGroup, row: unknown[]): void {
-  for (const [index, { data }] of group.columns.entries()) {
-    const value = row[index];
-    data.push(value);
-    if (typeof value === "string") group.characters += value.length;
-  }
-  group.rows += 1;
-}
+const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;

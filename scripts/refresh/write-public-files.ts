@@ -1,78 +1,85 @@
-import { createWriteStream } from "node:fs";
-import { rm, stat } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import path from "node:path";
-import { pipeline } from "node:stream/promises";
-import { createGzip } from "node:zlib";
 import { type Client, escapeLiteral } from "pg";
-import { to as copyTo } from "pg-copy-streams";
 import { parseJson } from "../../service/parse-json.ts";
 import { listSourceTables } from "./count-rows.ts";
-import { describeTables } from "./describe-tables.ts";
-import { hashFile } from "./hash-file.ts";
 import { lockPublication } from "./lock-publication.ts";
-import { type ChangeFile, formatManifest, type Manifest, type PublicFile } from "./public-manifest.ts";
-import type { PublicStore } from "./public-store.ts";
+import { formatManifest, type Manifest } from "./public-manifest.ts";
+import { readDefinition } from "./read-definition.ts";
+import type { Storage } from "./storage.ts";
 import { writeChanges } from "./write-changes.ts";
-import { writeParquet } from "./write-parquet.ts";
+import { describeFile, writeCsv } from "./write-csv.ts";
+import { openParquetWriter } from "./write-parquet.ts";
 
-// Half of level 6's time, for a twelfth more bytes.
-const gzipLevel = 4;
-const yearlyTables = ["general", "federal_awards"];
+type Schema = "disclosed" | "disclosed_next";
+
+/** The tables that are also written as Parquet for each audit year. */
+const yearlyParquetTables = ["general", "federal_awards"];
+const contentTypes = { "csv.gz": "application/gzip", parquet: "application/vnd.apache.parquet" };
 
 /**
- * Writes what the public may see of a data set to files, as CSV and as Parquet: one a table, and one a year for the
- * largest. They hold what a public key gets of the API, in the same order; of suppressed submissions `report_id` and
- * `is_public`, in general.
+ * Writes what the public may see of a data set to files: for each table one as CSV and one as Parquet, and one for each of its
+ * audit years. They have the rows that a public key gets from the API, in the same order. Of suppressed submissions they have
+ * `report_id` and `is_public`, in general.
  *
  * @param schema `disclosed`, or `disclosed_next` before it is live
  */
-export async function writePublicFiles(
-  client: Client,
-  store: PublicStore,
-  schema: "disclosed" | "disclosed_next",
-): Promise<Manifest> {
+export async function writePublicFiles(client: Client, store: Storage, schema: Schema): Promise<Manifest> {
   const directory = await store.makeWorkDirectory();
+  const parquet = await openParquetWriter(directory);
   await client.query("begin");
   try {
     // In the order of the source files.
-    await client.query("set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0");
+    await client.query(
+      "set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
+    );
     const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
-    const id = rows[0]?.id ?? "";
-    const tables = await listSourceTables(client, schema === "disclosed" ? "suppressed" : "suppressed_next");
-    const files: PublicFile[] = [];
-    for (const { sql, ...wanted } of await listFiles(client, schema, tables)) {
-      for (const { format, ending, contentType, write } of formats) {
-        const name = `${wanted.name}.${ending}`;
-        const target = path.join(directory, name);
-        const rows = await write(client, sql, target);
-        const [{ size: bytes }, sha256] = [await stat(target), await hashFile(target)];
-        files.push({ ...wanted, name, format, rows, bytes, sha256 });
-        await store.put(`${id}/${name}`, target, contentType);
-      }
-    }
     const manifest: Manifest = {
-      data_set: id,
+      data_set: rows[0]?.id ?? "",
       published_at: null,
-      files,
-      tables: await describeTables(client, schema, tables),
+      files: [],
+      tables: await describeTables(client, schema),
       changes: [],
     };
-    await store.putText(`${id}/manifest.json`, formatManifest(manifest));
+    const finish = async (file: WantedFile, ending: keyof typeof contentTypes, rows: number) => {
+      const { table, audit_year } = file;
+      const name = `${file.name}.${ending}`;
+      const target = path.join(directory, name);
+      const format = ending === "parquet" ? "parquet" : "csv";
+      manifest.files.push({ name, table, audit_year, format, rows, ...(await describeFile(target)) });
+      await store.put(`${manifest.data_set}/${name}`, target, contentTypes[ending]);
+    };
+    // While PostgreSQL writes a CSV file, DuckDB converts the one before.
+    let converted = Promise.resolve();
+    for (const file of await listFiles(client, schema)) {
+      const csv = await writeCsv(client, file.sql, path.join(directory, `${file.name}.csv.gz`));
+      converted = converted.then(async () => {
+        if (file.hasParquet)
+          await parquet.convert(csv, file.columns, path.join(directory, `${file.name}.parquet`));
+        await finish(file, "csv.gz", csv.rows);
+        if (file.hasParquet) await finish(file, "parquet", csv.rows);
+      });
+      // The last one is waited for below.
+      converted.catch(() => {});
+    }
+    await converted;
+    await store.putText(`${manifest.data_set}/manifest.json`, formatManifest(manifest));
     await client.query("commit");
     return manifest;
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw error;
   } finally {
+    parquet.close();
     await rm(directory, { recursive: true, force: true });
   }
 }
 
 /**
- * Makes the manifest name the data set that is live, and removes the files of those that no rollback can bring back.
- * Puts right what a run that was killed has left.
+ * Makes the manifest name the live data set, and removes the files of data sets that no rollback can bring back. Repairs what
+ * a run that was killed has left.
  */
-export async function settlePublicFiles(client: Client, store: PublicStore): Promise<void> {
+export async function settlePublicFiles(client: Client, store: Storage): Promise<void> {
   const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
     "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
   );
@@ -84,20 +91,20 @@ export async function settlePublicFiles(client: Client, store: PublicStore): Pro
       text === undefined ? await writeLiveFiles(client, store) : parseJson(`${name} of the bulk files`, text);
     const published_at = live.published_at.toISOString();
     const current = await store.readText("manifest.json");
-    const written: ChangeFile[] = current === undefined ? [] : (JSON.parse(current).changes ?? []);
+    const written = current === undefined ? [] : (JSON.parse(current).changes ?? []);
     const changes = await writeChanges(client, store, written);
     await store.putText("manifest.json", formatManifest({ ...manifest, published_at, changes }));
   }
   const kept = rows.map(({ id }) => id);
   const newest = [...kept].sort().at(-1) ?? "";
   for (const id of await store.listFolders()) {
-    // A newer one is being written now: the IDs are in the order of time.
+    // IDs sort by time. A newer one is being written now.
     if (/^[0-9a-f-]{36}$/.test(id) && !kept.includes(id) && id < newest) await store.removeFolder(id);
   }
 }
 
 /** For a data set that was published without bulk files. Nothing may be published meanwhile. */
-async function writeLiveFiles(client: Client, store: PublicStore): Promise<Manifest> {
+async function writeLiveFiles(client: Client, store: Storage): Promise<Manifest> {
   const unlock = await lockPublication(client);
   try {
     return await writePublicFiles(client, store, "disclosed");
@@ -111,42 +118,45 @@ interface WantedFile {
   table: string;
   audit_year: string | null;
   sql: string;
+  hasParquet: boolean;
+  columns: { name: string; type: string }[];
 }
 
-async function listFiles(
-  client: Client,
-  schema: "disclosed" | "disclosed_next",
-  tables: string[],
-): Promise<WantedFile[]> {
-  const { rows } = await client.query<{ audit_year: string }>(
+async function listFiles(client: Client, schema: Schema): Promise<WantedFile[]> {
+  const { rows: years } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
-  return tables.flatMap((table) => {
+  const { rows: tables } = await client.query<{ table: string; columns: WantedFile["columns"] }>(
+    `select relname as table, json_agg(json_build_object(
+       'name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum) as columns
+     from pg_catalog.pg_class join pg_catalog.pg_attribute on attrelid = pg_class.oid
+     where relnamespace = $1::regnamespace and relname = any ($2) and attnum > 0 and not attisdropped
+     group by relname order by array_position($2, relname::text)`,
+    [schema, await listTables(client, schema)],
+  );
+  return tables.flatMap(({ table, columns }) => {
     const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
-    const whole = { name: table, table, audit_year: null, sql: `table ${schema}.${table}${stubs}` };
-    const years = yearlyTables.includes(table) ? rows : [];
+    const sql = `table ${schema}.${table}${stubs}`;
+    const whole = { name: table, table, columns, audit_year: null, sql, hasParquet: true };
+    if (!columns.some(({ name }) => name === "audit_year")) return [whole];
     const yearly = years.map(({ audit_year }) => ({
+      ...whole,
       name: `${table}-${audit_year}`,
-      table,
       audit_year,
       sql: `select * from ${schema}.${table} where audit_year = ${escapeLiteral(audit_year)}`,
+      hasParquet: yearlyParquetTables.includes(table),
     }));
     return [whole, ...yearly];
   });
 }
 
-const formats = [
-  { format: "csv", ending: "csv.gz", contentType: "application/gzip", write: writeCsv },
-  {
-    format: "parquet",
-    ending: "parquet",
-    contentType: "application/vnd.apache.parquet",
-    write: writeParquet,
-  },
-] as const;
+const listTables = (client: Client, schema: Schema) =>
+  listSourceTables(client, schema === "disclosed" ? "suppressed" : "suppressed_next");
 
-async function writeCsv(client: Client, sql: string, target: string): Promise<number> {
-  const copy = client.query(copyTo(`copy (${sql}) to stdout (format csv, header)`));
-  await pipeline(copy, createGzip({ level: gzipLevel, chunkSize: 1 << 16 }), createWriteStream(target));
-  return copy.rowCount;
+async function describeTables(client: Client, schema: Schema): Promise<object[]> {
+  const { rows } = await client.query<{ description: object }>(await readDefinition("describe_tables.sql"), [
+    schema,
+    await listTables(client, schema),
+  ]);
+  return rows.map(({ description }) => description);
 }

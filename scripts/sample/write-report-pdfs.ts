@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse";
 import { findFiles } from "../refresh/find-files.ts";
-import { openContent } from "../refresh/stored-file.ts";
+import { openContent } from "../refresh/storage.ts";
 
 /** A row of general as a CSV file has it. Every column except the report's ID may be missing. */
 type Row = { report_id: string } & Readonly<Record<string, string | undefined>>;

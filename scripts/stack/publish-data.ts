@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Client } from "pg";
 import { findFiles } from "../refresh/find-files.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
-import { openPublicStore } from "../refresh/open-public-store.ts";
+import { openStorage } from "../refresh/open-storage.ts";
 import { warmTables } from "../refresh/warm-tables.ts";
 import { settlePublicFiles, writePublicFiles } from "../refresh/write-public-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
@@ -41,7 +41,7 @@ export async function publishData(client: Client, options: DataToPublish): Promi
 }
 
 async function load(client: Client, source: string, { publicData, report }: DataToPublish): Promise<void> {
-  const store = openPublicStore(publicData);
+  const store = await openStorage(publicData);
   await client.query("set role publisher");
   await loadDataSet(
     client,

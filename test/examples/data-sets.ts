@@ -6,7 +6,7 @@ import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { findFiles } from "../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
-import { openPublicStore } from "../../scripts/refresh/open-public-store.ts";
+import { openStorage } from "../../scripts/refresh/open-storage.ts";
 import { rollBack } from "../../scripts/refresh/roll-back.ts";
 import { releaseReport } from "../../scripts/refresh/suppression.ts";
 import { settlePublicFiles, writePublicFiles } from "../../scripts/refresh/write-public-files.ts";
@@ -30,7 +30,7 @@ export async function startTwoDataSets() {
   const stack = await runStack({ args: ["--data", older.directory] });
   const publisher = await connect(stack.facts.database_url, "test");
   await publisher.query("set role publisher");
-  const store = openPublicStore(path.join(stack.directory, "public-data"));
+  const store = await openStorage(path.join(stack.directory, "public-data"));
   await loadDataSet(
     publisher,
     { source: newer, files: await findFiles(newer) },

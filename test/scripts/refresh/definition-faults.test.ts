@@ -1,80 +1,110 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Program, runHere } from "../../support/run-here.ts";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
+import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
-import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
+import { id, makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
-// What is wrong with the SQL of db/data_set is said as exactly as what is wrong with the files. In a copy of the project.
+// Faults in the SQL of db/data_set are reported as exactly as faults in the files, and suppressed rows stay suppressed.
 
-const project = path.resolve(import.meta.dirname, "../../..");
 const database = useDeployedDatabase();
-let copy: string;
-let directory: string;
-let removeDirectory: () => Promise<void>;
+let source: Awaited<ReturnType<typeof makeDirectory>>;
 
 beforeAll(async () => {
-  copy = await mkdtemp(path.join(tmpdir(), "single-audit-project-"));
-  for (const part of ["db", "scripts", "service", "package.json", "tsconfig.json"])
-    await cp(path.join(project, part), path.join(copy, part), { recursive: true });
-  await symlink(path.join(project, "node_modules"), path.join(copy, "node_modules"));
-  ({ directory, remove: removeDirectory } = await makeDirectory());
-  await writeCsv(directory, "general", [submission(1), submission(2, { is_public: "f" })]);
+  source = await makeDirectory();
+  await writeCsv(source.directory, "general", [submission(1), submission(2, { is_public: "f" })]);
+  await writeCsv(source.directory, "findings", [{ report_id: id(2) }]);
 });
-afterAll(async () => {
-  await rm(copy, { recursive: true });
-  await removeDirectory();
-});
+afterAll(() => source.remove());
 
-async function refreshWith(
-  name: string,
-  added: string,
-): Promise<{ code: number | null; output: string; line: number }> {
-  const file = path.join(copy, "db/data_set", name);
-  const old = await readFile(file, "utf8");
-  await writeFile(file, `${old}\n${added}\n`);
-  try {
-    const { runRefreshProgram }: { runRefreshProgram: Program } = await import(
-      path.join(copy, "scripts/refresh/refresh-program.ts")
-    );
-    const env = { DATABASE_URL: database.url };
-    const { code, stdout, stderr } = await runHere(runRefreshProgram, ["--from", directory], { env });
-    return { code, output: stdout + stderr, line: old.split("\n").length + 1 };
-  } finally {
-    await writeFile(file, old);
-  }
-}
+const asPublisher = async <Result>(work: () => Promise<Result>) => {
+  await database.client.query("set role publisher");
+  return await work().finally(() => database.client.query("reset role"));
+};
+const load = (definitions?: string) =>
+  asPublisher(async () =>
+    loadDataSet(
+      database.client,
+      { source: "test", files: await findFiles(source.directory) },
+      definitions === undefined ? {} : { definitions },
+    ),
+  );
 const readLive = async () =>
   (await database.client.query("select id, to_regnamespace('staging') as left from dissemination.data_set"))
     .rows;
 
-it.each(["session", "staging", "check", "build", "publish", "views"])(
-  "an error in %s.sql has its file, line and caret, and nothing is published",
-  async (name) => {
+/** Loads with a changed file of db/data_set, which must fail and leave the live data set. */
+async function failWith(
+  name: string,
+  edit: (sql: string) => string,
+): Promise<{ message: string; lines: number }> {
+  const copy = await makeDirectory();
+  try {
+    await cp(definitionsDirectory, copy.directory, { recursive: true });
+    const file = path.join(copy.directory, name);
+    const old = await readFile(file, "utf8");
+    expect(edit(old)).not.toBe(old);
+    await writeFile(file, edit(old));
     const live = await readLive();
-    const { code, output, line } = await refreshWith(`${name}.sql`, "select 1, nosuch;");
-    expect(code).toBe(1);
-    expect(output).toContain(
-      `db/data_set/${name}.sql:${line}:11: column "nosuch" does not exist\n${String(line).padStart(5)} | select 1, nosuch;\n      | ${" ".repeat(10)}^`,
+    const message = await load(copy.directory).then(
+      () => "It was published.",
+      (error: Error) => error.message,
     );
     expect(await readLive()).toEqual(live);
+    return { message, lines: old.split("\n").length };
+  } finally {
+    await copy.remove();
+  }
+}
+
+it.each(["session", "staging", "check", "build", "publish", "views"])(
+  "an error in %s.sql has its file, line and caret",
+  async (name) => {
+    const { message, lines } = await failWith(`${name}.sql`, (sql) => `${sql}select 1, nosuch;\n`);
+    expect(message).toContain(
+      `db/data_set/${name}.sql:${lines}:11: column "nosuch" does not exist\n${String(lines).padStart(5)} | select 1, nosuch;\n      | ${" ".repeat(10)}^`,
+    );
   },
 );
 
 it.each([
-  [
-    "do $$\nbegin\n  execute format('select %s', 'nosuch');\nend\n$$;",
-    2,
-    3,
-    'column "nosuch" does not exist',
-  ],
-  ["commit;", 0, 1, "EXECUTE of transaction commands"],
-  ["create view api_v1_1_0.extra as select 1;", 0, 1, "permission denied for schema api_v1_1_0"],
-])("build.sql cannot: %s", async (added, lines, column, message) => {
+  ["do $$\nbegin\n  execute format('select %s', 'nosuch');\nend\n$$;", 'column "nosuch" does not exist'],
+  ["commit;", "EXECUTE of transaction commands"],
+  ["create view api_v1_1_0.extra as select 1;", "permission denied for schema api_v1_1_0"],
+])("build.sql cannot: %s", async (added, expected) => {
+  const { message, lines } = await failWith("build.sql", (sql) => `${sql}${added}\n`);
+  expect(message).toContain(`db/data_set/build.sql:${lines}:1: ${expected}`);
+});
+
+it("views that would show suppressed rows are not published", async () => {
+  const { message } = await failWith("views.sql", (sql) =>
+    sql.replace("with (security_invoker = true) ", ""),
+  );
+  expect(message).toContain(
+    "api_public and api_owner may read dissemination.findings, which does not read with its caller's rights (security_invoker).",
+  );
+});
+
+it("nor are tables that would show them rolled back to; a refresh repairs the live ones", async () => {
+  const seeFindings = async () => {
+    await database.client.query("begin; set local role api_public");
+    const { rows } = await database.client.query("select report_id from api_v1_1_0.findings");
+    await database.client.query("rollback");
+    return rows;
+  };
+  await load();
+  await load();
   const live = await readLive();
-  const { code, output, line } = await refreshWith("build.sql", added);
-  expect(code).toBe(1);
-  expect(output).toContain(`db/data_set/build.sql:${line + lines}:${column}: ${message}`);
+  await database.client.query("alter table suppressed_previous.findings disable row level security");
+  await expect(asPublisher(() => rollBack(database.client))).rejects.toThrow(
+    "suppressed.findings has no row-level security",
+  );
   expect(await readLive()).toEqual(live);
+  await database.client.query("alter table suppressed.findings disable row level security");
+  expect(await seeFindings()).toEqual([{ report_id: id(2) }]);
+  await load();
+  expect(await seeFindings()).toEqual([]);
 });

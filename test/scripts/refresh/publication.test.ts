@@ -89,39 +89,3 @@ it("is told by the description at / of each version, as is a rollback, also afte
   expect(await deployDatabase(database.url)).toMatchObject({ apiSchemasChanged: true });
   expect(await describe()).toBe(first);
 });
-
-it("never fails a request, nor gives one the rows of another data set than its ETag names", async () => {
-  const page = "/general?select=report_id";
-  const seen = new Map<string, Set<string>>();
-  let stopped = false;
-  let isPublishing = false;
-  // The machine itself makes readers wait: what publishing adds is what counts.
-  const slowest = { publishing: 0, otherwise: 0 };
-  const read = async () => {
-    while (!stopped) {
-      const start = performance.now();
-      const wasPublishing = isPublishing;
-      const answer = await service.request(page, key);
-      const moment = wasPublishing || isPublishing ? "publishing" : "otherwise";
-      slowest[moment] = Math.max(slowest[moment], performance.now() - start);
-      expect(answer.status, answer.text).toBe(200);
-      const etag = String(answer.headers.etag);
-      seen.set(etag, (seen.get(etag) ?? new Set()).add(answer.text));
-    }
-  };
-  const readers = Promise.all(Array.from({ length: 3 }, read));
-  for (let turn = 1; turn <= 8; turn += 1) {
-    const numbers = Array.from({ length: turn * 10 }, (_, index) => index);
-    await publish(numbers, (line) => {
-      isPublishing = line.startsWith("Publishing");
-    });
-    isPublishing = false;
-  }
-  stopped = true;
-  await readers;
-  expect(seen.size).toBeGreaterThan(4);
-  for (const bodies of seen.values()) expect(bodies.size).toBe(1);
-  expect(slowest.publishing).toBeGreaterThan(0);
-  // Other files are tested at the same time.
-  expect(slowest.publishing).toBeLessThan(3 * slowest.otherwise + 1000);
-});

@@ -1,0 +1,74 @@
+-- Describes the tables of the bulk files as JSON Table Schemas (https://specs.frictionlessdata.io/table-schema/): columns and
+-- keys as the database has them, texts as the newest version of the API has them. Parameters: the schema, and its tables.
+with newest as (
+  select distinct on (view.relname) view.oid, view.relname
+  from publication.served_schemas
+  join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid
+  where served_schemas.name like 'api%'
+  order by view.relname, served_schemas.place desc
+), keys as (
+  select
+    pg_constraint.conrelid,
+    pg_constraint.confrelid,
+    pg_constraint.contype,
+    pg_constraint.conname,
+    (
+      select json_agg(pg_attribute.attname order by part.place)
+      from unnest(pg_constraint.conkey) with ordinality as part (attnum, place)
+      join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_constraint.conrelid and pg_attribute.attnum = part.attnum
+    ) as fields,
+    (
+      select json_agg(pg_attribute.attname order by part.place)
+      from unnest(pg_constraint.confkey) with ordinality as part (attnum, place)
+      join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_constraint.confrelid and pg_attribute.attnum = part.attnum
+    ) as other_fields
+  from pg_catalog.pg_constraint
+)
+select json_strip_nulls(json_build_object(
+  'name', pg_class.relname,
+  'title', coalesce(split_part(obj_description(newest.oid, 'pg_class'), E'\n', 1), ''),
+  'description', coalesce(
+    trim(E'\n ' from regexp_replace(obj_description(newest.oid, 'pg_class'), '^[^\n]*', '')), ''
+  ),
+  'schema', json_build_object(
+    'fields', (
+      select json_agg(json_build_object(
+        'name', pg_attribute.attname,
+        'type', case format_type(pg_attribute.atttypid, null)
+          when 'bigint' then 'integer' when 'integer' then 'integer' when 'boolean' then 'boolean' when 'date' then 'date'
+          else 'string'
+        end,
+        'description', coalesce(col_description(newest.oid, served.attnum), ''),
+        -- As COPY writes them.
+        'trueValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('t') end,
+        'falseValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('f') end,
+        -- Rows of suppressed submissions, which only general has, have no value but report_id and is_public.
+        'constraints', case
+          when pg_attribute.attnotnull and (pg_class.relname <> 'general' or pg_attribute.attname = 'report_id')
+            then json_build_object('required', true)
+        end
+      ) order by pg_attribute.attnum)
+      from pg_catalog.pg_attribute
+      left join pg_catalog.pg_attribute as served
+        on served.attrelid = newest.oid and served.attname = pg_attribute.attname
+      where pg_attribute.attrelid = pg_class.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
+    ),
+    -- In CSV null is empty. The empty string is, too, but in quotes.
+    'missingValues', json_build_array(''),
+    'primaryKey', (
+      select keys.fields from keys
+      where keys.conrelid = pg_class.oid and keys.contype in ('p', 'u') order by keys.contype, keys.conname limit 1
+    ),
+    'foreignKeys', (
+      select json_agg(json_build_object(
+        'fields', keys.fields,
+        'reference', json_build_object('resource', (select target.relname from pg_catalog.pg_class as target where target.oid = keys.confrelid), 'fields', keys.other_fields)
+      ) order by keys.conname)
+      from keys where keys.conrelid = pg_class.oid and keys.contype = 'f'
+    )
+  )
+)) as description
+from unnest($2::text[]) with ordinality as wanted (name, place)
+join pg_catalog.pg_class on pg_class.relnamespace = $1::regnamespace and pg_class.relname = wanted.name
+left join newest on newest.relname = pg_class.relname
+order by wanted.place

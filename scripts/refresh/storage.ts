@@ -1,0 +1,48 @@
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+
+/** A file of a directory or bucket. */
+export interface StoredFile {
+  /** A path, or s3://… */
+  path: string;
+  /** Bytes as stored. */
+  size: number;
+  /** Reads the bytes as stored. */
+  open: () => Promise<Readable>;
+  /** A text that changes when the content does. */
+  identify: () => Promise<string>;
+  /** @throws Error if the file is not as it was when it was listed */
+  checkUnchanged: () => Promise<void>;
+}
+
+/** A directory, or the prefix of a bucket. Keys are paths below it. */
+export interface Storage {
+  /** @throws Error if it cannot be reached */
+  check: (signal: AbortSignal) => Promise<void>;
+  /** The files directly in it, by name. */
+  listFiles: () => Promise<StoredFile[]>;
+  /** The names of the folders directly in it. */
+  listFolders: () => Promise<string[]>;
+  removeFolder: (name: string) => Promise<void>;
+  /** Makes a local directory for unfinished files. The caller removes it. */
+  makeWorkDirectory: () => Promise<string>;
+  /** Takes a finished file, which may be moved. */
+  put: (key: string, file: string, contentType: string) => Promise<void>;
+  /** Replaces a small text at once. */
+  putText: (key: string, text: string) => Promise<void>;
+  /** @returns undefined if there is none */
+  readText: (key: string) => Promise<string | undefined>;
+}
+
+/** Opens a source file as text. Decompresses it if its name ends in .gz. */
+export async function openContent(file: StoredFile): Promise<{
+  stream: Readable /** Converts bytes of text to stored bytes. */;
+  countStored: (textBytes: number) => number;
+}> {
+  const source = await file.open();
+  if (!file.path.endsWith(".gz")) return { stream: source, countStored: (textBytes) => textBytes };
+  const gunzip = createGunzip({ chunkSize: 1 << 18 });
+  source.on("error", (error) => gunzip.destroy(error));
+  gunzip.on("close", () => source.destroy());
+  return { stream: source.pipe(gunzip), countStored: () => gunzip.bytesWritten };
+}
