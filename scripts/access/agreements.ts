@@ -65,7 +65,7 @@ export async function runAgreements(around: Surroundings): Promise<void> {
     .action(async (options: CommonOptions & { status?: string }) => {
       const agreements = await inDatabase(options, (ask) =>
         ask<Row>(
-          `select to_jsonb(agreement) from access.agreement_overview as agreement
+          `select to_json(agreement) from access.agreement_overview as agreement
            where ($1::text is null or status = $1) order by requested_at desc, id`,
           [options.status],
         ),
@@ -84,7 +84,7 @@ export async function runAgreements(around: Surroundings): Promise<void> {
 /** Finds an agreement by its ID, or by the beginning of it. */
 async function findAgreement(ask: Ask, reference: string): Promise<Row> {
   const [agreement = {}] = await ask<Row>(
-    "select to_jsonb(agreement) from access.agreement_overview as agreement where id = access.resolve_agreement($1)",
+    "select to_json(agreement) from access.agreement_overview as agreement where id = access.resolve_agreement($1)",
     [reference],
   );
   return agreement;

@@ -58,7 +58,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
     .action(async (options: CommonOptions & Filters) => {
       const keys = await inDatabase(options, (ask) =>
         ask<Row>(
-          `select to_jsonb(key) from access.key_overview as key
+          `select to_json(key) from access.key_overview as key
            where ($1::text is null or tier = $1) and ($2::text is null or status = $2)
              and ($3::text is null or lower(owner_email) = lower($3))
            order by created_at desc, id`,
@@ -123,7 +123,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
       // Only the hash leaves this process.
       const hash = createHash("sha256").update(value).digest();
       const [key] = await inDatabase(options, (ask) =>
-        ask<Row>("select to_jsonb(key) from access.verify_key($1) as key", [hash]),
+        ask<Row>("select to_json(key) from access.verify_key($1) as key", [hash]),
       );
       const status = key?.status ?? "unknown";
       const valid = status === "active";
@@ -146,7 +146,7 @@ async function makeKey(ask: Ask, sql: string, values: unknown[]): Promise<Row> {
 
 /** Finds a key by its ID, or by the beginning of the key or of its ID. */
 async function findKey(ask: Ask, reference: string): Promise<Row> {
-  const sql = "select to_jsonb(key) from access.key_overview as key where id = access.resolve_key($1)";
+  const sql = "select to_json(key) from access.key_overview as key where id = access.resolve_key($1)";
   const [key = {}] = await ask<Row>(sql, [reference]);
   return key;
 }

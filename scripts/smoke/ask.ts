@@ -14,12 +14,12 @@ export interface Answer {
   json: any;
 }
 
-/** The deployment has nothing to try it with. */
+/** Why the deployment cannot be checked. */
 export interface NotTried {
   notTried: string;
 }
 
-/** A name, and the work: it passes when it returns nothing; text that it returns is what was found instead. */
+/** A name, and a function that returns undefined if the check passes, or what it found instead. */
 export type Check = [string, () => Promise<string | undefined | NotTried>];
 
 const timeoutMilliseconds = 5_000;
@@ -45,6 +45,6 @@ export async function ask(
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** What was found in place of a status, if anything. */
+/** Describes the status if it is not the wanted one. */
 export const expectStatus = ({ status, text }: Answer, wanted: number) =>
-  status === wanted ? undefined : `${status} in place of ${wanted}: ${text.slice(0, 120)}`;
+  status === wanted ? undefined : `${status} instead of ${wanted}: ${text.slice(0, 120)}`;

@@ -1,12 +1,12 @@
 import type { Contract } from "../deploy/contract.ts";
 import { ask, type Check, type Deployment, expectStatus } from "./ask.ts";
 
-/** How many suppressed submissions are asked for: as many as fit into an address. */
+/** As many suppressed submissions as fit into a URL. */
 const sampleSize = 150;
 
 /**
- * A key without Tribal access learns the IDs of suppressed submissions from general, and nothing about them anywhere:
- * every table that the API describes is asked, and no function may be offered that no contract has.
+ * A key without Tribal access sees the IDs of suppressed submissions in general, and nothing else about them. Asks each table that
+ * the API describes. A function that is in no contract fails the check.
  */
 export function checkSuppression(deployment: Deployment, contract: Contract): Check {
   return [
@@ -20,9 +20,9 @@ async function findShown(deployment: Deployment, contract: Contract): Promise<st
     ask(deployment, target, deployment.key, { headers: { "accept-profile": contract.schema } });
   const stubs = await get(`/general?is_public=eq.false&limit=${sampleSize}`);
   if (stubs.status !== 200) return expectStatus(stubs, 200);
-  const told = new Set<string>(stubs.json.flatMap(listValues));
-  if ([...told].some((name) => name !== "report_id" && name !== "is_public"))
-    return `general shows ${[...told].join(", ")}`;
+  const shown = new Set<string>(stubs.json.flatMap(listValues));
+  if ([...shown].some((name) => name !== "report_id" && name !== "is_public"))
+    return `general shows ${[...shown].join(", ")}`;
 
   const { paths, definitions } = (await get("/")).json ?? {};
   const offered = Object.keys(paths ?? {}).flatMap((path) => /^\/rpc\/(.+)$/.exec(path)?.[1] ?? []);
@@ -35,7 +35,7 @@ async function findShown(deployment: Deployment, contract: Contract): Promise<st
     const links = Object.keys(properties).filter((name) => /(^|_)report_id$/.test(name));
     if (links.length === 0) continue;
     const filters = links.map((name) => `${name}.in.(${reports.join()})`);
-    // In general the stubs stand under their own ID.
+    // general contains the stubs themselves.
     const isStub = table === "general" ? "&is_public=not.is.false" : "";
     const answer = await get(`/${table}?or=(${filters.join()})&select=report_id&limit=1${isStub}`);
     if (answer.status !== 200) return `${table}: ${expectStatus(answer, 200)}`;

@@ -2,75 +2,80 @@ import type { Contract } from "../deploy/contract.ts";
 import { ask, type Check, type Deployment, expectStatus, type NotTried } from "./ask.ts";
 import { checkSuppression } from "./check-suppression.ts";
 
-const adminSchema = "admin_api_v1_1_0";
+const accessPath = "/rpc/request_file_access";
+const requestFileAccess = (reportId: string): RequestInit => ({
+  method: "POST",
+  headers: { "content-profile": "admin_api_v1_1_0", "content-type": "application/json" },
+  body: JSON.stringify({ report_id: reportId }),
+});
 const unknownReport = "2023-06-GSAFAC-9999999999";
 
 const download = (appUrl: string, accessUuid: string) =>
   new URL(`/dissemination/report/pdf/ota/${accessUuid}`, appUrl).href;
 
-/** What every client relies on, and with a Tribal key the way to a suppressed report's PDF. */
+/** What every client relies on, and with a Tribal key the three steps to a suppressed report's PDF. */
 export function listChecks(deployment: Deployment, contracts: Contract[]): Check[] {
   const { appUrl, tribalKey } = deployment;
   const served = contracts.filter(({ schema }) => schema.startsWith("api_"));
-  const checks = [
-    ...checkRefusals(deployment),
+  return [
+    ...checkStatuses(deployment),
     ...served.flatMap((contract) => checkTables(deployment, contract)),
     ...served.map((contract) => checkSuppression(deployment, contract)),
     ...checkReads(deployment),
+    ...(appUrl === undefined ? [] : checkDownloads(deployment, appUrl)),
+    ...(appUrl === undefined || tribalKey === undefined
+      ? []
+      : [["the three steps to a suppressed PDF", () => walk(deployment, appUrl, tribalKey)] satisfies Check]),
   ];
-  if (appUrl !== undefined) {
-    const nowhere = download(appUrl, "00000000-0000-4000-8000-000000000000");
-    checks.push([
-      "an unknown download gets 404",
-      async () => expectStatus(await ask(deployment, nowhere, undefined), 404),
-    ]);
-    if (tribalKey !== undefined)
-      checks.push(["the three steps to a suppressed PDF", () => walk(deployment, appUrl, tribalKey)]);
-  }
-  return checks;
 }
 
-function checkRefusals(deployment: Deployment): Check[] {
-  const { key } = deployment;
+function checkStatuses(deployment: Deployment): Check[] {
+  const { key, tribalKey } = deployment;
+  const embedding = "/federal_awards?select=report_id,general(auditee_name)&limit=1";
+  const requests: [name: string, path: string, status: number, key?: string, init?: RequestInit][] = [
+    ["no key", "/general?limit=1", 401],
+    ["an unknown key", "/general?limit=1", 401, "no such key"],
+    ["a write", "/general", 405, key, { method: "POST", body: "{}" }],
+    ["an unknown version", "/general", 406, key, { headers: { "accept-profile": "api_v0" } }],
+    ["an unknown table", "/no_such_table", 404, key],
+    ["a report that does not exist", `/general?report_id=eq.${unknownReport}`, 404, key],
+    ["an embedded table", embedding, 200, key],
+  ];
+  if (key !== tribalKey)
+    requests.push([
+      "file access without a Tribal key",
+      accessPath,
+      401,
+      key,
+      requestFileAccess(unknownReport),
+    ]);
+  return requests.map(([name, place, status, its, init]) => [
+    `${name} gets ${status}`,
+    async () => expectStatus(await ask(deployment, place, its, init), status),
+  ]);
+}
+
+/** Without a key, the app offers neither the PDF of a suppressed report nor a download that nobody has requested. */
+function checkDownloads(deployment: Deployment, appUrl: string): Check[] {
+  const get = async (target: string) => expectStatus(await ask(deployment, target, undefined), 404);
   return [
-    ["no key gets 401", async () => expectStatus(await ask(deployment, "/general?limit=1", undefined), 401)],
+    ["an unknown download gets 404", () => get(download(appUrl, "00000000-0000-4000-8000-000000000000"))],
     [
-      "an unknown key gets 401",
-      async () => expectStatus(await ask(deployment, "/general?limit=1", "no such key"), 401),
-    ],
-    [
-      "a write gets 405",
-      async () => expectStatus(await ask(deployment, "/general", key, { method: "POST", body: "{}" }), 405),
-    ],
-    [
-      "an unknown version gets 406",
-      async () =>
-        expectStatus(
-          await ask(deployment, "/general", key, { headers: { "accept-profile": "api_v0" } }),
-          406,
-        ),
-    ],
-    [
-      "an unknown table gets 404",
-      async () => expectStatus(await ask(deployment, "/no_such_table", key), 404),
-    ],
-    [
-      "a report that does not exist gets 404",
-      async () => expectStatus(await ask(deployment, `/general?report_id=eq.${unknownReport}`, key), 404),
-    ],
-    [
-      "Tribal access is refused to this key with 401",
+      "the public PDF of a suppressed report gets 404",
       async () => {
-        if (key === deployment.tribalKey) return undefined;
-        const headers = { "content-profile": adminSchema, "content-type": "application/json" };
-        const body = JSON.stringify({ report_id: unknownReport });
-        return expectStatus(
-          await ask(deployment, "/rpc/request_file_access", key, { method: "POST", headers, body }),
-          401,
-        );
+        const reportId = await findSuppressedReport(deployment, deployment.key);
+        if (typeof reportId === "object") return reportId;
+        return await get(new URL(`/dissemination/report/pdf/${reportId}`, appUrl).href);
       },
     ],
   ];
+}
+
+/** Every key may see the ID of a suppressed report. */
+async function findSuppressedReport(deployment: Deployment, key: string): Promise<string | NotTried> {
+  const { json, text } = await ask(deployment, "/general?is_public=eq.false&select=report_id&limit=1", key);
+  if (!Array.isArray(json)) throw new Error(text.slice(0, 120));
+  return json[0]?.report_id ?? { notTried: "there is no suppressed report" };
 }
 
 /** Each table of each version serves the columns of its contract, in order. */
@@ -93,7 +98,7 @@ function checkReads(deployment: Deployment): Check[] {
   const { key } = deployment;
   return [
     [
-      "the ETag answers If-None-Match with 304, and a stale If-Match gets 412",
+      "the ETag gets 304 as If-None-Match, and a stale one 412 as If-Match",
       async () => {
         const page = "/general?select=report_id&limit=1";
         const etag = (await ask(deployment, page, key)).headers.get("etag") ?? "";
@@ -103,42 +108,19 @@ function checkReads(deployment: Deployment): Check[] {
       },
     ],
     [
-      "embedding works",
-      async () =>
-        expectStatus(
-          await ask(deployment, "/federal_awards?select=report_id,general(auditee_name)&limit=1", key),
-          200,
-        ),
-    ],
-    [
       "the description of the API lists the tables",
-      async () =>
-        (await ask(deployment, "/", key)).json?.paths?.["/general"] === undefined
-          ? "no /general in it"
-          : undefined,
+      async () => {
+        const { json } = await ask(deployment, "/", key);
+        return json?.paths?.["/general"] === undefined ? "no /general in it" : undefined;
+      },
     ],
   ];
 }
 
-async function walk(
-  deployment: Deployment,
-  appUrl: string,
-  key: string,
-): Promise<string | undefined | NotTried> {
-  const list = await ask(deployment, "/general?is_public=eq.false&select=report_id,auditee_uei&limit=1", key);
-  const reportId = list.json?.[0]?.report_id;
-  if (reportId === undefined) return expectStatus(list, 200) ?? { notTried: "there is no suppressed report" };
-  const open = await ask(
-    deployment,
-    new URL(`/dissemination/report/pdf/${reportId}`, appUrl).href,
-    undefined,
-  );
-  if (open.status < 400) return `the PDF of a suppressed report needs no key: ${open.status}`;
-  const granted = await ask(deployment, "/rpc/request_file_access", key, {
-    method: "POST",
-    headers: { "content-profile": adminSchema, "content-type": "application/json" },
-    body: JSON.stringify({ report_id: reportId }),
-  });
+async function walk(deployment: Deployment, appUrl: string, key: string) {
+  const reportId = await findSuppressedReport(deployment, key);
+  if (typeof reportId === "object") return reportId;
+  const granted = await ask(deployment, accessPath, key, requestFileAccess(reportId));
   if (granted.status !== 200) return expectStatus(granted, 200);
   const address = download(appUrl, granted.json.access_uuid);
   const redirect = await ask(deployment, address, undefined);

@@ -1,0 +1,344 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
+import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
+import { query, target } from "../../support/target.ts";
+import {
+  agreements,
+  approveAgreement,
+  ask,
+  expectOneLine,
+  issueKey,
+  keys,
+  makeOwner,
+  requestAgreement,
+  shell,
+} from "./support.ts";
+
+const keyForm = /^[a-z]+_[A-Za-z0-9]{32}[0-9a-f]{8}$/;
+const readPrefix = (key: string) => key.split("_")[1]?.slice(0, 6) ?? "";
+const unknown = "00000000-0000-4000-8000-000000000000";
+const official = "--official 'Ada Official' --agency 'Department of Examples' --email ada@example.gov";
+
+/** Runs a command that succeeds, and returns its JSON. */
+async function json(run: ReturnType<typeof keys>) {
+  const { code, stdout, stderr } = await run;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+describe("commands that are refused say why in one line, and change nothing", () => {
+  const ids = new Map<string, string>();
+  let key: string;
+  beforeAll(async () => {
+    const made = await issueKey();
+    key = made.key;
+    const revoked = await issueKey();
+    await query("select access.revoke_key($1)", [revoked.id]);
+    ids.set("KEY", made.id).set("WHOLE", key).set("REVOKED", revoked.id);
+    ids.set("APPROVED", await approveAgreement()).set("REQUESTED", await requestAgreement());
+  });
+  const issue = "issue --owner OWNER --tier";
+  it.each<[string, number, RegExp]>([
+    ["issue --tier individual --owner not-an-address", 1, /"not-an-address" is not an e-mail address/],
+    [`${issue} gold`, 1, /no tier "gold"\. Tiers: demo, individual, tribal/],
+    [`${issue} tribal`, 1, /needs an approved agreement/],
+    [`${issue} tribal --agreement ${unknown}`, 1, /no agreement/],
+    [`${issue} tribal --agreement REQUESTED`, 1, /not approved/],
+    [`${issue} individual --agreement APPROVED`, 1, /Only a Tribal key/],
+    [`${issue} individual --expires 2020-01-31`, 1, /expired before/],
+    [`${issue} individual --expires 2027-02-30`, 2, /must be a day such as/],
+    ["issue --owner OWNER", 2, /--tier/],
+    ["issue --tier individual", 2, /--owner/],
+    [`${issue} individual --fast`, 2, /unknown option '--fast'/],
+    [`${issue} individual more`, 2, /too many arguments/],
+    [`${issue} individual --quiet --json`, 2, /cannot be used with/],
+    [`${issue} individual --operator ' '`, 2, /must be a name/],
+    ...["show", "revoke", "rotate"].flatMap((command): [string, number, RegExp][] => [
+      [`${command} ${unknown}`, 1, /There is no key/],
+      [`${command} zzzzzz`, 1, /There is no key "zzzzzz"/],
+      [`${command} a`, 1, /There is no key "a"/],
+      [command, 2, /missing required argument/],
+      [`${command} WHOLE`, 2, /verify/],
+    ]),
+    ...["soon", "-1d", "1", "1.5h", ""].map((overlap): [string, number, RegExp] => [
+      `rotate KEY --overlap='${overlap}'`,
+      2,
+      /length of time such as/,
+    ]),
+    ["rotate REVOKED", 1, /not active \(revoked\)/],
+    ["verify abcdef", 2, /too many arguments/],
+    ["verify", 2, /no key on standard input/],
+  ])("keys %s", async (args, code, message) => {
+    const owner = makeOwner();
+    const filled = args.replace(/[A-Z]{3,}/g, (name) => (name === "OWNER" ? owner : (ids.get(name) ?? name)));
+    const run = await keys(filled);
+    expect(run.code).toBe(code);
+    expectOneLine(run, message);
+    expect(run.stderr).not.toContain(key);
+    expect(await ask("select count(*)::integer from access.api_keys where owner_email = $1", [owner])).toBe(
+      0,
+    );
+    expect(await ask("select status from access.key_overview where id = $1", [ids.get("KEY")])).toBe(
+      "active",
+    );
+  });
+
+  it.each<[string, number, RegExp]>([
+    ["request --organisation ' ' --contact office@example.gov", 1, /blank/],
+    ["request --organisation Nation --contact office", 1, /"office" is not an e-mail address/],
+    [`approve ${unknown} ${official}`, 1, /There is no agreement/],
+    [`approve REQUESTED ${official.replace("ada@example.gov", "ada")}`, 1, /"ada" is not an e-mail address/],
+    ["approve REQUESTED --official Ada", 2, /--agency/],
+    [`approve APPROVED ${official}`, 1, /is approved: this change is refused/],
+    [`deny APPROVED ${official} --reason no`, 1, /is approved: this change is refused/],
+    [`deny REQUESTED ${official}`, 2, /--reason/],
+    ["revoke REQUESTED", 1, /is requested: this change is refused/],
+    [`revoke ${unknown}`, 1, /There is no agreement/],
+    ["list --status lost", 2, /requested, approved, denied, revoked/],
+  ])("agreements %s", async (args, code, message) => {
+    const run = await agreements(args.replace(/REQUESTED|APPROVED/, (name) => ids.get(name) ?? name));
+    expect(run.code).toBe(code);
+    expectOneLine(run, message);
+    const status = "select status from access.agreement_overview where id = $1";
+    expect(await ask(status, [ids.get("REQUESTED")])).toBe("requested");
+    expect(await ask(status, [ids.get("APPROVED")])).toBe("approved");
+  });
+});
+
+describe("keys", () => {
+  it("issue prints the key once, with what it is", async () => {
+    const owner = makeOwner();
+    const { code, stdout, stderr } = await keys(`issue --tier individual --owner ${owner} --label 'a label'`);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const key = /^The key, shown this once:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
+    expect(key).toMatch(keyForm);
+    expect(stdout.split(key)).toHaveLength(2);
+    for (const text of [owner, "a label", "individual", "never", readPrefix(key)])
+      expect(stdout).toContain(text);
+    expect((await keys(`show ${readPrefix(key)} --json`)).stdout).not.toContain(key);
+  });
+
+  it("issue --quiet prints the key and nothing else, through npm as well", async () => {
+    const command = `npm run -s keys -- issue --tier individual --owner ${makeOwner()} --quiet | tee /dev/null`;
+    const { code, stdout } = await shell(command);
+    expect(code).toBe(0);
+    expect(await json(keys("verify --json", { stdin: stdout }))).toMatchObject({ valid: true });
+    expect(stdout.slice(0, -1)).toMatch(keyForm);
+  });
+
+  it("issue --json prints the row of access.key_overview with the key", async () => {
+    const agreement = await approveAgreement();
+    const args = `--tier tribal --owner ${makeOwner()} --agreement ${agreement.slice(0, 18)} --expires 2999-01-31`;
+    const { key, ...row } = await json(keys(`issue ${args} --json`));
+    expect(key).toMatch(keyForm);
+    expect(row).toMatchObject({ expires_at: "2999-01-31T00:00:00+00:00", agreement_id: agreement });
+    expect(await json(keys(`list --json --owner ${row.owner_email}`))).toEqual([row]);
+  });
+
+  it("list prints a table for people, and never a hash or a control character", async () => {
+    const owner = makeOwner();
+    const issued = "select api_key from access.issue_key('individual', $1, $2)";
+    const key = await ask<string>(issued, [owner, "\u001b[31mred\nline"]);
+    const hash = await ask<string>(
+      "select encode(key_sha256, 'hex') from access.api_keys where owner_email = $1",
+      [owner],
+    );
+    const { stdout } = await keys(`list --owner ${owner.toUpperCase()} --tier individual --status active`);
+    const [head, line, ...rest] = stdout.trimEnd().split("\n");
+    expect(head).toMatch(/^KEY PREFIX +TIER +OWNER EMAIL +LABEL +STATUS +EXPIRES AT +LAST USED ON$/);
+    expect(line).toMatch(
+      new RegExp(`^${readPrefix(key)} +individual +${owner} + \\[31mred line +active +never +never$`),
+    );
+    expect(rest).toEqual([]);
+    const { stdout: all } = await keys("list --json");
+    for (const secret of [key, hash]) expect(all).not.toContain(secret);
+    expect((await keys(`list --json --owner ${makeOwner()}`)).stdout).toBe("[]\n");
+    expect((await keys(`list --owner ${makeOwner()}`)).stdout).toBe("No keys.\n");
+  });
+
+  it("show prints what was done to a key, and by whom; revoking it again changes nothing", async () => {
+    const { id, key } = await issueKey();
+    const revoked = await json(keys(`revoke ${id} --json --operator 'Grace Operator'`));
+    expect(revoked).toMatchObject({ id, status: "revoked" });
+    expect(await json(keys(`revoke ${id} --json`))).toEqual(revoked);
+    const { stdout } = await keys(`show ${readPrefix(key)}`);
+    expect(stdout).toMatch(new RegExp(`^id +${id}\n`));
+    expect(stdout).toMatch(/Grace Operator +postgres +revoked_at: none → /);
+    const { history } = await json(keys(`show ${id} --json`));
+    expect(history).toMatchObject([
+      { action: "insert", operator: null },
+      { action: "update", operator: "Grace Operator" },
+    ]);
+  });
+
+  it("verify exits with 0 for a valid key, and 4 for one that is not", async () => {
+    const agreement = await approveAgreement();
+    const { id, key } = await issueKey("tribal", agreement);
+    const hash = await ask<string>("select encode(key_sha256, 'hex') from access.api_keys where id = $1", [
+      id,
+    ]);
+    const verify = async (stdin: string) => {
+      const { code, stdout } = await keys("verify", { stdin });
+      expect(stdout).not.toContain(key);
+      const { stdout: text } = await keys("verify --json", { stdin });
+      return [code, stdout.split("\n")[0], JSON.parse(text)];
+    };
+    expect(await verify(`${key}\n`)).toEqual([
+      0,
+      "valid",
+      expect.objectContaining({ valid: true, id, status: "active" }),
+    ]);
+    await agreements(`revoke ${agreement}`);
+    const refused = { valid: false, id, status: "agreement revoked" };
+    expect(await verify(key)).toEqual([4, "not valid: agreement revoked", expect.objectContaining(refused)]);
+    for (const other of ["unknown", hash])
+      expect(await verify(other)).toEqual([4, "not valid: unknown", { valid: false, status: "unknown" }]);
+  });
+
+  it.each([
+    ["", "7 days"],
+    ["--overlap 12h", "12 hours"],
+    ["--overlap 30m", "30 minutes"],
+    ["--overlap 0", "0"],
+  ])("rotate %s gives the old key %s", async (args, interval) => {
+    const { id } = await issueKey();
+    const made = await json(keys(`rotate ${id} ${args} --json`));
+    expect([made.replaces.id, made.key]).toEqual([id, expect.stringMatching(keyForm)]);
+    const sql = "select expires_at = $2::timestamptz + $3::interval from access.api_keys where id = $1";
+    expect(await ask(sql, [id, made.created_at, interval])).toBe(true);
+  });
+});
+
+it("agreements are requested, approved or denied, and revoked", async () => {
+  const request = "request --organisation 'Example Nation' --contact office@example.gov --json";
+  const agreement = await json(agreements(request));
+  expect(agreement).toMatchObject({ organisation: "Example Nation", status: "requested", decided_at: null });
+  expect(await json(agreements(`approve ${agreement.id} ${official} --json --operator Grace`))).toMatchObject(
+    {
+      ...{ status: "approved", decided_by_name: "Ada Official", decided_by_agency: "Department of Examples" },
+      ...{ decided_by_email: "ada@example.gov", reason: null },
+    },
+  );
+  const operator = "select operator from access.events where subject_id = $1 order by id desc limit 1";
+  expect(await ask(operator, [agreement.id])).toBe("Grace");
+  await issueKey("tribal", agreement.id);
+  expect((await agreements(`revoke ${agreement.id}`)).stdout).toMatch(/^Keys revoked: 1\n\n/);
+  expect(await json(agreements("list --json --status revoked"))).toContainEqual(
+    expect.objectContaining({ id: agreement.id, active_keys: 0 }),
+  );
+  expect((await agreements("list")).stdout).toMatch(
+    new RegExp(`^${agreement.id} +Example Nation +revoked`, "m"),
+  );
+  const { id } = await json(agreements(request));
+  const { stdout } = await agreements(`deny ${id} ${official} --reason 'Not a Tribe.'`);
+  expect(stdout).toMatch(/^status +denied$[\s\S]*^reason +Not a Tribe\.$/m);
+});
+
+it.each([
+  ["the name given", "--operator Grace", { SUDO_USER: "sudo-user", USER: "root" }, "Grace"],
+  ["the user of sudo", "", { SUDO_USER: "sudo-user", USER: "root" }, "sudo-user"],
+  ["the user", "", { USER: "user" }, "user"],
+])("the operator is %s", async (_what, args, variables, expected) => {
+  const env = { DATABASE_URL: target.databaseUrl, ...variables };
+  const { id } = await json(keys(`issue --tier individual --owner ${makeOwner()} --json ${args}`, { env }));
+  expect(await ask("select operator from access.events where subject_id = $1", [id])).toBe(expected);
+});
+
+describe("the help", () => {
+  it.each([
+    ["keys", keys, ["", "issue", "list", "show", "revoke", "rotate", "verify"]],
+    ["agreements", agreements, ["", "request", "approve", "deny", "revoke", "list"]],
+  ])("of %s and each of its commands says how it exits", async (_script, run, commands) => {
+    for (const command of commands) {
+      const { code, stdout } = await run(`${command} --help`, { env: {} });
+      expect([code, stdout], command).toEqual([
+        0,
+        expect.stringMatching(/^Usage: [\s\S]*Exit status: 0 done/),
+      ]);
+    }
+    const without = await run("", { env: {} });
+    expect(without).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: /) });
+  });
+
+  it("of keys shows the rate limits of gateway/kong.yml", async () => {
+    const { stdout } = await keys("--help", { env: {} });
+    const limits = readRateLimits();
+    for (const tier of ["demo", "individual"]) expect(stdout).toContain(describeRateLimit(limits, tier));
+  });
+});
+
+describe("the database", () => {
+  const change = (changes: Partial<URL>) => Object.assign(new URL(target.databaseUrl), changes).href;
+  it.each<[string, () => Record<string, string>, RegExp]>([
+    [
+      "is down",
+      () => ({ DATABASE_URL: "postgres://user:secret@127.0.0.1:1/x" }),
+      /:1 cannot be reached: .*ECONNREFUSED/,
+    ],
+    ["is not named", () => ({ STACK_DIRECTORY: "/nonexistent" }), /set DATABASE_URL, or PGHOST/],
+    [
+      "has a malformed address",
+      () => ({ DATABASE_URL: "localhost" }),
+      /DATABASE_URL should be an address such as/,
+    ],
+    [
+      "refuses the password",
+      () => ({ DATABASE_URL: change({ password: "secret" }) }),
+      /password authentication failed/,
+    ],
+    ["is another one", () => ({ DATABASE_URL: change({ pathname: "/postgres" }) }), /npm run db:deploy/],
+  ])("%s: one line, and exit status 1", async (_what, findEnvironment, message) => {
+    for (const run of [keys, agreements]) {
+      const result = await run("list", { env: findEnvironment() });
+      expect(result.code).toBe(1);
+      expectOneLine(result, message);
+      expect(result.stderr).not.toContain("secret");
+    }
+  });
+
+  it("is found by libpq's variables, with the password from a file", async () => {
+    const url = new URL(target.databaseUrl);
+    const directory = await mkdtemp(path.join(tmpdir(), "single-audit-keys-"));
+    const PGPASSWORD_FILE = path.join(directory, "password");
+    await writeFile(PGPASSWORD_FILE, decodeURIComponent(url.password));
+    const env = {
+      PGHOST: url.hostname,
+      PGPORT: url.port,
+      PGUSER: url.username,
+      PGDATABASE: url.pathname.slice(1),
+    };
+    const command = "node --import tsx scripts/keys.ts list";
+    const run = await shell(`${command} --json --tier demo`, { env: { ...env, PGPASSWORD_FILE } });
+    expect(run).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
+    // Without waiting for the minute that the server gives it.
+    const without = await shell(`timeout 20 ${command}`, { env });
+    expect(without.code).toBe(1);
+    expectOneLine(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
+    const full = await shell(`${command} > /dev/full`);
+    expect(full).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: the output could not be written: .*\n$/),
+    });
+    await rm(directory, { recursive: true });
+  });
+
+  it("is the running stack's if nothing else names one, and the command says so", async () => {
+    const STACK_DIRECTORY = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
+    const facts = JSON.stringify({ database_url: target.databaseUrl });
+    await writeFile(path.join(STACK_DIRECTORY, "stack.json"), facts);
+    const unlock = await lockDirectory(STACK_DIRECTORY);
+    const run = await keys("list --json --tier demo", { env: { STACK_DIRECTORY } });
+    expect(run.stderr).toBe(`Using the database of the stack that runs on ${STACK_DIRECTORY}.\n`);
+    expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
+    await unlock();
+    // A stack that was killed, whose process ID another process has now.
+    const left = JSON.stringify({ pid: process.pid, started: "1" });
+    await writeFile(path.join(STACK_DIRECTORY, "stack.lock"), left);
+    expectOneLine(await keys("list", { env: { STACK_DIRECTORY } }), /No database is named/);
+    await rm(STACK_DIRECTORY, { recursive: true });
+  });
+});

@@ -1,0 +1,425 @@
+import { createHash } from "node:crypto";
+import { Client, type DatabaseError } from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { target } from "../../support/target.ts";
+import { makeOwner } from "./support.ts";
+
+// What the database permits for agreements, keys, events and one-time tokens, whoever asks. Statements name the rows that are
+// made here with a colon. Each test runs as superuser in a savepoint that is rolled back.
+
+const owner = makeOwner();
+const setUp = `
+  create temporary table made (name text primary key, id uuid, api_key text);
+  insert into made select name, access.request_agreement('Nation', '${owner}')
+  from unnest(array['requested', 'approved', 'other', 'denied', 'revoked']) as name;
+  select access.decide_agreement(id, 'approved', 'Ada', 'Agency', 'ada@example.gov') from made
+  where name in ('approved', 'other', 'revoked');
+  select access.decide_agreement(id, 'denied', 'Ada', 'Agency', 'ada@example.gov', 'why') from made where name = 'denied';
+  select access.revoke_agreement(id) from made where name = 'revoked';
+  insert into made select name, issued.* from
+    unnest(array['key', 'revoked_key', 'expired_key']) as name,
+    lateral access.issue_key('individual', '${owner}', left('test', length(name) + 4)) as issued;
+  insert into made select 'tribal', issued.*
+  from made, lateral access.issue_key('tribal', '${owner}', 'test', null, made.id) as issued where made.name = 'approved';
+  select access.revoke_key(id) from made where name = 'revoked_key'`;
+
+const client = new Client({ connectionString: target.databaseUrl });
+const made = new Map<string, { id: string; api_key: string }>();
+beforeAll(async () => {
+  await client.connect();
+  await client.query(setUp);
+  await client.query(
+    "update access.api_keys set expires_at = now() from made where api_keys.id = made.id and name = 'expired_key'",
+  );
+  const { rows } = await client.query("select * from made");
+  for (const row of rows) made.set(row.name, row);
+  await client.query("begin");
+});
+afterAll(() => client.end());
+beforeEach(async () => void (await client.query("savepoint test")));
+afterEach(async () => void (await client.query("rollback to test")));
+
+/** Runs statements, and returns the rows of the last one. */
+async function run(sql: string) {
+  const results = await client.query(sql.replace(/(?<!:):(\w+)/g, (_, name) => `'${made.get(name)?.id}'`));
+  return [results].flat().at(-1)?.rows ?? [];
+}
+const refusal = (sql: string): Promise<string> =>
+  run(sql).then(
+    () => "nothing: it was allowed",
+    ({ message }: DatabaseError) => message,
+  );
+const value = async (sql: string): Promise<unknown> =>
+  Object.values((await run(`select ${sql}`))[0] ?? {})[0];
+
+const decide = (decision: string) =>
+  `decision = '${decision}', decided_at = clock_timestamp(), decided_by_name = 'Ada', decided_by_agency = 'Agency',
+   decided_by_email = 'ada@example.gov', reason = 'because'`;
+const approve = decide("approved");
+const revoke = "revoked_at = clock_timestamp()";
+const ofAgreement = (change: string, name: string) =>
+  `update access.tribal_access_agreements set ${change} where id = :${name}`;
+const ofKey = (change: string, name = "key") => `update access.api_keys set ${change} where id = :${name}`;
+
+describe("an agreement", () => {
+  const changes = [
+    ...[approve, decide("denied"), revoke, `${approve}, ${revoke}`, `${approve}, organisation = 'Other'`],
+    `decision = null, decided_at = null, decided_by_name = null, decided_by_agency = null, decided_by_email = null,
+     reason = null`,
+    ...[
+      "revoked_at = null",
+      "revoked_at = now() + interval '1 day'",
+      `${revoke}, contact_email = 'b@example.gov'`,
+    ],
+    ...[
+      "organisation = 'Other'",
+      "contact_email = 'b@example.gov'",
+      "requested_at = requested_at - interval '1 day'",
+    ],
+    ...["decided_by_name = 'Other'", "reason = 'other'"],
+  ];
+  const [, , , , , takeBack = "", notRevoked = "", revokedLater = ""] = changes;
+  // What sets null to null changes nothing.
+  it.each([
+    ["requested", [approve, decide("denied"), takeBack, notRevoked]],
+    ["approved", [revoke, revokedLater, notRevoked]],
+    ["denied", [notRevoked]],
+    ["revoked", [] as string[]],
+  ])("that is %s changes only as it should", async (state, allowed) => {
+    for (const change of changes) {
+      await client.query("rollback to test");
+      const message = await refusal(ofAgreement(change, state));
+      const refused = `The agreement ${made.get(state)?.id} is ${state}: this change is refused.`;
+      expect(message, change).toBe(allowed.includes(change) ? "nothing: it was allowed" : refused);
+    }
+  });
+  const insert = "insert into access.tribal_access_agreements (organisation, contact_email";
+  const decision = (values: string) => `select access.decide_agreement(:requested, ${values})`;
+  it.each([
+    [`${insert}, revoked_at) values ('a', 'a@example.gov', now())`, /requested before it is decided/],
+    [
+      `${insert}, decision, decided_at, decided_by_name, decided_by_agency, decided_by_email)
+       values ('a', 'a@example.gov', 'approved', now(), 'a', 'b', 'c@example.gov')`,
+      /requested before it is decided/,
+    ],
+    [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /approved or denied/],
+    [decision("'approved', ' ', 'Agency', 'ada@example.gov'"), /official is blank/],
+    [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
+    [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an e-mail address/],
+    [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /must have a reason/],
+    ["select access.request_agreement(' ', 'a@example.gov')", /blank/],
+    ["select access.request_agreement('a', 'a@example')", /not an e-mail/],
+    ["select access.revoke_agreement(:key)", /^There is no agreement /],
+    [
+      "select access.decide_agreement(:key, 'approved', 'a', 'b', 'a@example.gov')",
+      /^There is no agreement /,
+    ],
+  ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
+
+  it("takes its keys along when it is revoked", async () => {
+    const isActive = "exists (select from access.active_keys where id = :tribal)";
+    expect(await value(isActive)).toBe(true);
+    await run("select access.revoke_agreement(:approved)");
+    expect(await value(isActive)).toBe(false);
+    expect(await value("status from access.key_overview where id = :tribal")).toBe("agreement revoked");
+  });
+
+  it("is not revoked while a key is being issued under it", async () => {
+    const other = new Client({ connectionString: target.databaseUrl });
+    await other.connect();
+    await other.query("begin");
+    await other.query("select access.issue_key('tribal', $1, '', null, $2)", [owner, made.get("other")?.id]);
+    const message = await refusal("set local lock_timeout = '200ms'; select access.revoke_agreement(:other)");
+    await other.end();
+    expect(message).toMatch(/lock timeout/);
+  });
+});
+
+describe("rows that record what was done are never removed", () => {
+  it.each(["tribal_access_agreements", "api_keys", "downloads", "events"])("access.%s", async (table) => {
+    for (const sql of [`delete from access.${table}`, `truncate access.${table} cascade`]) {
+      await client.query("rollback to test");
+      expect(await refusal(sql)).toMatch(/keeps its rows/);
+    }
+  });
+  it("access.events, nor changed", async () =>
+    expect(await refusal("update access.events set operator = 'other'")).toMatch(/keeps its rows/));
+});
+
+describe("a key", () => {
+  const fixed = /^Only the label, the end and the last use of a key may change\.$/;
+  const twoDays = ofKey("expires_at = now() + interval '2 days'");
+  it.each<[string, string | RegExp]>([
+    [ofKey("id = gen_random_uuid()"), fixed],
+    [ofKey("tier = 'demo'"), fixed],
+    [ofKey("owner_email = 'other@example.gov'"), fixed],
+    [ofKey("key_sha256 = sha256('other')"), fixed],
+    [ofKey("key_prefix = 'others'"), fixed],
+    [ofKey("created_at = created_at - interval '1 day'"), fixed],
+    [ofKey("agreement_id = :approved"), fixed],
+    [ofKey("replaces_id = id"), fixed],
+    [ofKey("agreement_id = :other", "tribal"), fixed],
+    [`${twoDays}; ${ofKey("expires_at = now() + interval '3 days'")}`, /not put off/],
+    [`${twoDays}; ${ofKey("expires_at = null")}`, /not put off/],
+    [ofKey("revoked_at = null", "revoked_key"), /cannot be undone/],
+    [ofKey("revoked_at = now() + interval '1 day'", "revoked_key"), /cannot be undone/],
+    [ofKey("label = 'other'", "revoked_key"), /cannot be undone/],
+    [ofKey("expires_at = now()", "revoked_key"), /cannot be undone/],
+    ["select access.issue_key('gold', 'a@example.gov')", /^There is no tier "gold"\.$/],
+    ["select access.issue_key('individual', 'a@example.gov', '', now())", /expired before/],
+    ["select access.issue_key('individual', 'a@example.gov', '', null, :approved)", /Only a Tribal key/],
+    ...["null", ":requested", ":denied", ":revoked", ":key"].map(
+      (id) =>
+        [`select access.issue_key('tribal', 'a@example.gov', '', null, ${id})`, /agreement/] as [
+          string,
+          RegExp,
+        ],
+    ),
+    ["select access.rotate_key(:revoked_key)", /not active \(revoked\)/],
+    ["select access.rotate_key(:expired_key)", /not active \(expired\)/],
+    [
+      "select access.revoke_agreement(:approved); select access.rotate_key(:tribal)",
+      /not active \(agreement revoked\)/,
+    ],
+    ["select access.rotate_key(:key, '-1 second')", /negative/],
+    ["select access.rotate_key(:key, null)", /negative/],
+    ["select access.rotate_key(:key); select access.rotate_key(:key)", /rotated already/],
+    ...["", "a", "zzzzzz", "%%%%%%", "______"].map(
+      (name) => [`select access.resolve_key('${name}')`, `There is no key "${name}".`] as [string, string],
+    ),
+  ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
+
+  const insert = (changes: Record<string, string>) => {
+    const row = {
+      tier: "'individual'",
+      owner_email: "'a@example.gov'",
+      key_sha256: "sha256('x')",
+      key_prefix: "'xxxxxx'",
+      ...changes,
+    };
+    return `insert into access.api_keys (${Object.keys(row)}) values (${Object.values(row)})`;
+  };
+  const tribal = { tier: "'tribal'", expires_at: "now() + interval '1 day'", agreement_id: ":approved" };
+  it.each<[string, string, RegExp]>([
+    ["a long prefix", insert({ key_prefix: "'xxxxxxxxx'" }), /prefix_is_short/],
+    ["no end", insert({ ...tribal, expires_at: "null" }), /api_keys_tribal_expires/],
+    ["an agreement without the tier", insert({ agreement_id: ":approved" }), /tribal_has_an_agreement/],
+    ...["null", ":requested", ":denied", ":revoked", ":key"].map(
+      (id) =>
+        [`the agreement ${id}`, insert({ ...tribal, agreement_id: id }), /agreement/] as [
+          string,
+          string,
+          RegExp,
+        ],
+    ),
+    ["what it should", insert(tribal), /it was allowed/],
+  ])("inserted as a row with %s", async (_what, sql, message) => expect(await refusal(sql)).toMatch(message));
+
+  it.each([
+    ...[
+      "",
+      "ada",
+      "ada@",
+      "@example.gov",
+      "ada@example",
+      "a b@example.gov",
+      "a@b@c.gov",
+      "ada@example.gov\n",
+    ],
+    ...["ada@example..gov", "<ada@example.gov>", `${"a".repeat(250)}@example.gov`],
+  ])("is not issued to the address %j, by function or by row", async (address) => {
+    const message = await refusal(`select access.issue_key('individual', '${address}')`);
+    expect(message).toBe(`"${address}" is not an e-mail address.`);
+    await client.query("rollback to test");
+    expect(await refusal(insert({ owner_email: `'${address}'` }))).toMatch(/email_address_has_the_form/);
+  });
+  it.each(["ada.b+c@mail-1.example.gov", "jörg@example.gov"])("is issued to %s", async (address) =>
+    expect(await refusal(`select access.issue_key('individual', '${address}')`)).toMatch(/allowed/),
+  );
+
+  it("is its tier, 32 random letters and digits and a checksum, stored as a hash and its first characters", async () => {
+    const { api_key: key } = made.get("key") ?? { api_key: "" };
+    const hash = createHash("sha256").update(key).digest("hex");
+    expect(key).toMatch(/^individual_[A-Za-z0-9]{32}[0-9a-f]{8}$/);
+    expect(key.slice(-8)).toBe(createHash("sha256").update(key.slice(0, -8)).digest("hex").slice(0, 8));
+    expect(made.get("tribal")?.api_key).toMatch(/^tribal_/);
+    expect(new Set([...made.values()].map(({ api_key }) => api_key)).size).toBe(5);
+    const [row] = await run(
+      "select encode(key_sha256, 'hex') as hash, key_prefix, api_keys::text from access.api_keys where id = :key",
+    );
+    expect(row).toMatchObject({ hash, key_prefix: key.slice(11, 17) });
+    expect(row.api_keys).not.toContain(key);
+  });
+
+  it.each([
+    [
+      "a Tribal key lives 6 months",
+      "expires_at = created_at + interval '6 months' from access.api_keys where id = :tribal",
+      true,
+    ],
+    ["others live for ever", "expires_at from access.api_keys where id = :key", null],
+    [
+      "revoking again changes nothing",
+      "access.revoke_key(:revoked_key) = revoked_at from access.api_keys where id = :revoked_key",
+      true,
+    ],
+    [
+      "the overview calls those active that work",
+      "bool_and((status = 'active') = (active_keys.id is not null)) from access.key_overview left join access.active_keys using (id)",
+      true,
+    ],
+  ])("%s", async (_what, sql, expected) => expect(await value(sql)).toBe(expected));
+
+  it("that is rotated is replaced by one like it, and works for the overlap or until its own end", async () => {
+    const rotated = `select new.expires_at = now() + interval '6 months' as renewed, old.expires_at = now() + interval '7 days' as overlap,
+        (new.tier, new.owner_email, new.label, new.agreement_id) = (old.tier, old.owner_email, old.label, old.agreement_id) as alike
+      from access.api_keys as new join access.api_keys as old on old.id = new.replaces_id where old.id =`;
+    expect(await run(`select access.rotate_key(:tribal); ${rotated} :tribal`)).toEqual([
+      { renewed: true, overlap: true, alike: true },
+    ]);
+    const early = `${ofKey("expires_at = created_at + interval '2 days'")}; select access.rotate_key(:key)`;
+    const ends =
+      "old.expires_at = old.created_at + interval '2 days' as kept, new.expires_at - now() = interval '2 days' as as_long";
+    expect(
+      await run(
+        `${early}; select ${ends} from access.api_keys as new join access.api_keys as old on old.id = new.replaces_id where old.id = :key`,
+      ),
+    ).toEqual([{ kept: true, as_long: true }]);
+    expect(
+      await refusal(
+        "select access.revoke_key(id) from access.api_keys where replaces_id = :key; select access.rotate_key(:key)",
+      ),
+    ).toMatch(/allowed/);
+  });
+
+  it("is found by its ID, the beginning of it, or its prefix, if that names one key", async () => {
+    const { id = "", api_key = "" } = made.get("key") ?? {};
+    for (const name of [id, id.toUpperCase(), id.slice(0, 13), api_key.slice(11, 17), api_key.slice(0, 17)])
+      expect(await value(`access.resolve_key('${name}')`), name).toBe(id);
+    const twice = (hash: string) => insert({ key_prefix: "'twice!'", key_sha256: `sha256('${hash}')` });
+    expect(await refusal(`${twice("a")}; ${twice("b")}; select access.resolve_key('twice!')`)).toBe(
+      '"twice!" could be any of 2 keys.',
+    );
+  });
+});
+
+it.each<[string, RegExp]>([
+  ...["", "Gold", "gold_2", "2nd", "größe", "gold\n"].map(
+    (name) =>
+      [`insert into access.tiers values ('${name}', 'api_public', '1 s')`, /name_can_begin_a_key/] as [
+        string,
+        RegExp,
+      ],
+  ),
+  ["insert into access.tiers values ('second', 'api_tribal', '1 s')", /only_tribal_sees_suppressed/],
+  [
+    "update access.tiers set database_role = 'api_tribal' where name = 'individual'",
+    /only_tribal_sees_suppressed/,
+  ],
+])("a tier is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
+
+describe("an event", () => {
+  const read = (id: string) =>
+    `select subject, action, operator, database_role, before, after from access.events where subject_id = ${id} order by id`;
+  it.each([
+    ["a key", `${ofKey("label = 'other'")}; ${read(":key")}`, { label: "test" }, { label: "other" }],
+    [
+      "an agreement",
+      `${ofAgreement(revoke, "approved")}; ${read(":approved")}`,
+      { revoked_at: null },
+      { revoked_at: expect.any(String) },
+    ],
+    [
+      "a tier",
+      `update access.tiers set requests_at_a_time = 2 where name = 'individual'; ${read("'individual'")}`,
+      {},
+      { requests_at_a_time: 2 },
+    ],
+  ])("records each change of %s, with the operator", async (_what, sql, before, after) => {
+    const rows = await run(`set local access.operator = 'Grace'; ${sql}`);
+    expect(rows.at(-1)).toMatchObject({ action: "update", operator: "Grace", before, after });
+  });
+
+  it("names the role that has logged in, which needs no right to write events", async () => {
+    const rows = await run(`create role key_manager; grant usage on schema access to key_manager;
+      grant select, update (label) on access.api_keys to key_manager; set local session authorization key_manager;
+      ${ofKey("label = 'other'")}; reset session authorization; ${read(":key")}`);
+    expect(rows.at(-1)).toMatchObject({ database_role: "key_manager", after: { label: "other" } });
+  });
+
+  it("contains neither a key nor its hash nor its first characters", async () => {
+    await run("select access.revoke_key(:key)");
+    const [{ text }] = await run(
+      "select string_agg(events::text, ' ') as text from access.events where subject_id = :key",
+    );
+    const key = made.get("key")?.api_key ?? "";
+    const hash = createHash("sha256").update(key).digest();
+    for (const part of [key.slice(11, 17), hash.toString("hex"), hash.toString("base64")])
+      expect(text).not.toContain(part);
+    expect(await run("select from access.events where events::text like '%DEMO\\_KEY%'")).toEqual([]);
+  });
+});
+
+describe("a one-time token", () => {
+  const issue = `select set_config('request.api_key_id', :key, true);
+    create temporary table token as select * from access.issue_access_token('a report')`;
+  const redeem = "select access.redeem_access_token(access_uuid) from token";
+  const downloads = `select api_key_id = :key as mine, redeemed_at is not null as redeemed from access.downloads where report_id = 'a report'`;
+  it.each([
+    ["when it is issued", issue, false],
+    ["when it is redeemed", `${issue}; ${redeem}`, true],
+    [
+      "unless the redemption is rolled back",
+      `${issue}; savepoint storage; ${redeem}; rollback to storage`,
+      false,
+    ],
+  ])("is recorded as a download %s", async (_when, sql, redeemed) =>
+    expect(await run(`${sql}; ${downloads}`)).toEqual([{ mine: true, redeemed }]),
+  );
+
+  const update = (change: string, table = "downloads") =>
+    `update access.${table} set ${change} where report_id = 'a report'`;
+  it.each([
+    ...[
+      "report_id = 'other'",
+      "api_key_id = :tribal",
+      "requested_at = now() - interval '1 day'",
+      "redeemed_at = redeemed_at",
+    ].map((change) => `${issue}; ${update(change)}`),
+    `${issue}; ${update("redeemed_at = now(), report_id = 'other'")}`,
+    ...["downloads", "access_tokens"].flatMap((table) =>
+      ["redeemed_at = null", "redeemed_at = now() + interval '1 s'"].map(
+        (change) => `${issue}; ${redeem}; ${update(change, table)}`,
+      ),
+    ),
+  ])("changes by its redemption alone: %s", async (sql) =>
+    expect(await refusal(sql)).toMatch(/only redeemed_at may be set, once/),
+  );
+
+  it.each([
+    ["90 days", ["expired 89", "spent 89", "valid"]],
+    ["100 days", ["expired 89", "expired 91", "spent 89", "spent 91", "valid"]],
+    ["1 day", ["valid"]],
+  ])(
+    "is pruned by the publisher %s after it was spent or has expired, and its download stays",
+    async (retention, kept) => {
+      expect(await value("token_retention::text from access.settings")).toBe("90 days");
+      const rows =
+        await run(`delete from access.access_tokens; update access.settings set token_retention = '${retention}';
+      insert into access.access_tokens (token_sha256, api_key_id, report_id, expires_at, redeemed_at)
+      select sha256(uuid_send(gen_random_uuid())), :key, name, now() - expired::interval, now() - redeemed::interval
+      from (values ('expired 91', '91 days', null), ('expired 89', '89 days', null), ('spent 91', '91 days', '91 days'),
+        ('spent 89', '89 days', '89 days'), ('valid', '-1 minute', null)) as token (name, expired, redeemed);
+      set local role publisher; select access.prune_access_tokens(); reset role;
+      select array(select report_id from access.access_tokens order by report_id) as kept,
+        (select count(*)::integer from access.downloads where report_id in ('expired 91', 'spent 91', 'valid')) as downloads`);
+      expect(rows).toEqual([{ kept, downloads: 3 }]);
+    },
+  );
+
+  it.each(["api_public", "api_tribal", "gateway", "report_service"])("is not pruned by %s", async (role) =>
+    expect(await refusal(`set local role ${role}; select access.prune_access_tokens()`)).toMatch(
+      /permission denied/,
+    ),
+  );
+});

@@ -1,0 +1,93 @@
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { query, request, target } from "../../support/target.ts";
+import { agreements, approveAgreement, ask, issueKey, keys } from "./support.ts";
+
+// What clients of the API see of keys, and what is recorded of their requests.
+
+const get = async (key: string, path = "/general?limit=1") =>
+  (await request(path, { key: { value: key } })).status;
+
+describe("a key", () => {
+  it("works until it is revoked", async () => {
+    const { id, key } = await issueKey();
+    expect(await get(key)).toBe(200);
+    await keys(`revoke ${id}`);
+    expect(await get(key)).toBe(401);
+  });
+
+  it.each([
+    ["", 200],
+    ["--overlap 0", 401],
+  ])("that is rotated %s gets %i, and the new one 200", async (args, status) => {
+    const { id, key } = await issueKey();
+    expect(await get(key)).toBe(200);
+    const { stdout } = await keys(`rotate ${id} ${args} --quiet`);
+    expect([await get(stdout.trim()), await get(key)]).toEqual([200, status]);
+  });
+
+  it("sees suppressed submissions under an agreement, until that is revoked", async () => {
+    const agreement = await approveAgreement();
+    const { key } = await issueKey("tribal", agreement);
+    const suppressed = "/general?is_public=eq.false&auditee_uei=not.is.null&limit=1";
+    expect((await request(suppressed, { key: { value: key } })).json).toHaveLength(1);
+    await agreements(`revoke ${agreement}`);
+    expect(await get(key)).toBe(401);
+  });
+});
+
+describe("the last use of a key", () => {
+  const record = (...ids: string[]) => ask<number>("select access.record_key_use($1)", [ids]);
+  const lastUse = (id: string) =>
+    ask<string | null>("select last_used_on::text from access.api_keys where id = $1", [id]);
+  const today = () => new Date().toISOString().slice(0, 10);
+
+  const client = new Client({ connectionString: target.databaseUrl });
+  const notified: string[] = [];
+  beforeAll(async () => {
+    await client.connect();
+    client.on("notification", ({ payload = "" }) => notified.push(payload));
+    await client.query("listen api_key_used");
+  });
+  afterAll(() => client.end());
+  /** A notification reaches a session before the response to its next query. */
+  const countNotifications = async (id: string) => {
+    await client.query("select");
+    return notified.filter((payload) => payload === id).length;
+  };
+
+  it("is notified by a request that gets 200, once a day, and recorded soon after", async () => {
+    const { id, key } = await issueKey();
+    expect([await get(key, "/general?report_id=eq.none"), await countNotifications(id)]).toEqual([404, 0]);
+    expect(await lastUse(id)).toBeNull();
+    expect([await get(key), await countNotifications(id)]).toEqual([200, 1]);
+    await expect.poll(() => lastUse(id), { timeout: 5000 }).toBe(today());
+    expect([await get(key), await countNotifications(id)]).toEqual([200, 1]);
+    await query("update access.api_keys set last_used_on = '2026-01-01' where id = $1", [id]);
+    expect([await get(key), await countNotifications(id)]).toEqual([200, 2]);
+  });
+
+  it("is recorded as the day in UTC, for revoked keys as well, and is no event", async () => {
+    const [first, second] = [await issueKey(), await issueKey()];
+    await query("select access.revoke_key($1)", [second.id]);
+    const countEvents = () =>
+      ask("select count(*) from access.events where subject_id in ($1, $2)", [first.id, second.id]);
+    const before = await countEvents();
+    expect(await record(first.id, second.id, "00000000-0000-4000-8000-000000000000")).toBe(2);
+    expect([await lastUse(first.id), await lastUse(second.id)]).toEqual([today(), today()]);
+    expect(await record(first.id)).toBe(0);
+    expect(await countEvents()).toBe(before);
+    // It is another day in one of these at any time.
+    for (const timezone of ["Etc/GMT+12", "Etc/GMT-14"]) {
+      const { id } = await issueKey();
+      await client.query(`set timezone = '${timezone}'`);
+      await client.query("select access.record_key_use(array[$1::uuid])", [id]);
+      expect(await lastUse(id), timezone).toBe(today());
+    }
+  });
+
+  it.each(["api_public", "api_tribal", "gateway", "publisher"])("is not recorded by %s", async (role) => {
+    const sql = `begin; set local role ${role}; select access.record_key_use(array[]::uuid[])`;
+    await expect(query(sql)).rejects.toThrow(/permission denied/);
+  });
+});
