@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
 import type { Secrets } from "../scripts/stack/secrets.ts";
 import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
+import { gatewayConfigFile } from "../service/read-rate-limits.ts";
 import { type RunningStack, runStack } from "./run-stack.ts";
-import { unlimitedAddresses, writeHighLimits } from "./write-high-limits.ts";
 
 export interface BenchStack extends RunningStack {
   client: Client;
@@ -15,14 +15,22 @@ export interface BenchStack extends RunningStack {
   gatewayHeaders: Record<string, string>;
 }
 
+/** A limit for each address (gateway/kong.env) that no client reaches. */
+export const unlimitedAddresses = {
+  KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$binary_remote_addr zone=addresses:10m rate=1000000r/s",
+};
+
 /** Starts a stack in a directory, without limits that a benchmark reaches. */
 export async function startBenchStack(parent: string): Promise<BenchStack> {
+  const config = path.join(parent, "kong.yml");
+  const text = await readFile(gatewayConfigFile(), "utf8");
+  await writeFile(config, text.replace(/\b(hour|day): \d+/g, "$1: 100000000"));
   const stack = await runStack({
     directory: path.join(parent, "stack"),
     env: {
       ...process.env,
       ...unlimitedAddresses,
-      GATEWAY_CONFIG: await writeHighLimits(parent),
+      GATEWAY_CONFIG: config,
       // As on a server that does nothing else.
       DATABASE_MEMORY: String(Math.round(totalmem() / 2 ** 20)),
     },

@@ -1,5 +1,5 @@
 import type { BenchStack } from "./bench-stack.ts";
-import { type Arm, ask, measure } from "./measure.ts";
+import { ask, measure } from "./measure.ts";
 import type { Figure } from "./results.ts";
 
 const largePageRows = 20_000;
@@ -18,9 +18,9 @@ const filteredPages = [
   "federal_awards?fac_accepted_date=gte.2024-06-01",
 ];
 
-/** Compares filtered pages and walks through a whole table with the common design, and the formats of a large page. */
+/** Compares filtered pages, and walks through a whole table, with the common design. */
 export async function measureReads(stack: BenchStack, turns: number): Promise<Figure[]> {
-  const { base_url, postgrest_url, app_url, keys } = stack.facts;
+  const { postgrest_url, app_url } = stack.facts;
   const direct = (headers: Record<string, string>, query: string) =>
     ask(`${postgrest_url}/${query}`, { ...stack.gatewayHeaders, ...headers });
   const figures: Figure[] = [];
@@ -32,21 +32,6 @@ export async function measureReads(stack: BenchStack, turns: number): Promise<Fi
     };
     figures.push(...(await measure("Pages of 1,000 rows", arms, { turns, requests: 5 })));
   }
-  const format =
-    (headers: Record<string, string>): Arm =>
-    () =>
-      ask(`${base_url}/general?limit=${largePageRows}`, { "x-api-key": keys.individual, ...headers });
-  const gzip = { "accept-encoding": "gzip" };
-  const formats = {
-    JSON: format({}),
-    "JSON, gzip": format(gzip),
-    CSV: format({ accept: "text/csv" }),
-    "CSV, gzip": format({ accept: "text/csv", ...gzip }),
-  };
-  figures.push(
-    ...(await measure("20,000 rows of general, through the gateway", formats, { turns, requests: 1 })),
-  );
-
   const { rows } = await stack.client.query(
     "select count(*)::integer as count from disclosed.federal_awards",
   );

@@ -25,7 +25,7 @@ export function readCpuTime(ancestor: number): Record<Program, number> {
 /** In nanoseconds for threads that still run, else in units of 10 ms. */
 function readProcessTime(pid: number): number {
   const [, , , , , , , , , , , user = 0, system = 0] = readStat(pid).map(Number);
-  const threads = listDirectory(`/proc/${pid}/task`).map((thread) =>
+  const threads = (attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []).map((thread) =>
     Number(readText(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]),
   );
   return Math.max(threads.reduce((sum, each) => sum + each, 0) / 1e6, (user + system) * 10);
@@ -37,19 +37,13 @@ const readStat = (pid: number) =>
     .replace(/^.*\) /s, "")
     .split(" ");
 
-/** Empty if the process has ended. */
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
-}
+const readText = (file: string) => attempt(() => readFileSync(file, "utf8")) ?? "";
 
-function listDirectory(directory: string): string[] {
+/** Returns undefined if the process has ended. */
+function attempt<Value>(read: () => Value): Value | undefined {
   try {
-    return readdirSync(directory);
+    return read();
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -46,7 +46,7 @@ export function requireRunningStack(
   missing: string,
 ): RunningStack {
   const stack = findRunningStack(variables);
-  if (stack === undefined) throw new Error(`${missing} (Nor does a stack run here.)`);
+  if (stack === undefined) throw new Error(`${missing} No local stack is running; start one with npm start.`);
   return stack;
 }
 

@@ -20,7 +20,7 @@ export async function killContainers(target: Target, project: string): Promise<F
   const label = `label=com.docker.compose.project=${project}`;
   const names = (await docker("ps", "--filter", label, "--format", "{{.Names}}")).split("\n").sort();
   if (names[0] === "") throw new Error(`No container of the project ${project} is running. Start it first.`);
-  const readers = await startReaders({ ...target, onToken: target.leaks.addSecret });
+  const readers = await startReaders(target);
   const faults: string[] = [];
   const figures: string[] = [];
   for (const name of names) {

@@ -2,14 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../service/connect.ts";
 import { isUnavailable } from "./ask-generated.ts";
 import { sendRequest, type WireAnswer, type WireRequest } from "./send-request.ts";
-import type { Addresses, NextKey } from "./target.ts";
-
-export interface ReadersOptions extends Addresses {
-  nextKey: NextKey;
-  onToken?: (token: string) => void;
-}
-
-export type Readers = Awaited<ReturnType<typeof startReaders>>;
+import type { Target } from "./target.ts";
 
 type Outcome = "right" | "unavailable" | { wrong: string };
 type Ask = () => Promise<Outcome>;
@@ -18,8 +11,8 @@ type Ask = () => Promise<Outcome>;
  * Starts clients that repeat their requests and know what each response must be: for public rows, a stub, suppressed rows with
  * a Tribal key, a report that does not exist, an unknown key, a bulk file, and PDFs by one-time tokens.
  */
-export async function startReaders(options: ReadersOptions) {
-  const readers = (await prepareReaders(options)).map((ask) => ({ ask, rightSince: 0, inARow: 0 }));
+export async function startReaders(target: Target) {
+  const readers = (await prepareReaders(target)).map((ask) => ({ ask, rightSince: 0, inARow: 0 }));
   const wrong: string[] = [];
   const counts = { right: 0, unavailable: 0 };
   let from = performance.now();
@@ -64,9 +57,9 @@ const get = (path: string, key?: string): WireRequest => ({
   headers: key === undefined ? [] : [["x-api-key", key]],
 });
 
-async function prepareReaders(options: ReadersOptions): Promise<Ask[]> {
-  const { baseUrl, appUrl, nextKey } = options;
-  const client = await connect(options.databaseUrl, "torture");
+async function prepareReaders(target: Target): Promise<Ask[]> {
+  const { baseUrl, appUrl, nextKey } = target;
+  const client = await connect(target.databaseUrl, "torture");
   const { rows } = await client.query(
     `select (select report_id from disclosed.federal_awards limit 1) as published,
        (select report_id from suppressed.federal_awards limit 1) as suppressed`,
@@ -87,7 +80,7 @@ async function prepareReaders(options: ReadersOptions): Promise<Ask[]> {
   return await Promise.all([
     ...requests.map(([path, findKey]) => expectSame(() => ask(baseUrl, get(path, findKey())))),
     expectSame(() => ask(appUrl, get("/public-data/manifest.json"))),
-    expectSame(() => download(options, suppressed)),
+    expectSame(() => download(target, suppressed)),
   ]);
 }
 
@@ -109,11 +102,11 @@ async function expectSame(send: () => Promise<WireAnswer | undefined>): Promise<
 }
 
 /** Requests a token, redeems it twice, and downloads the PDF. Returns the first response that is not the expected one. */
-async function download({ baseUrl, appUrl, nextKey, onToken }: ReadersOptions, reportId: string) {
+async function download({ baseUrl, appUrl, nextKey, leaks }: Target, reportId: string) {
   const issued = await ask(baseUrl, requestFileAccess(nextKey("tribal"), reportId));
   if (issued?.status !== 200) return issued;
   const token = String(JSON.parse(issued.body).access_uuid);
-  onToken?.(token);
+  leaks.addSecret(token);
   const redemption = get(`/dissemination/report/pdf/ota/${token}`);
   const redeemed = await ask(appUrl, redemption);
   const again = await ask(appUrl, redemption);

@@ -14,63 +14,51 @@ export interface Addresses {
   directory?: string;
 }
 
-export type NextKey = (tier: "individual" | "tribal") => string;
-
 /** A deployment with keys for this run. */
 export interface Target extends Addresses {
-  nextKey: NextKey;
+  /** Returns a tier's keys in turn. */
+  nextKey: (tier: "individual" | "tribal") => string;
   leaks: LeakWatch;
 }
 
-const owner = "torture@example.gov";
-
-/** Issues keys, which expire after a day, and learns what nobody may read. */
-export async function openTarget(addresses: Addresses, counts: KeyCounts): Promise<Target> {
+/**
+ * Issues keys, which expire after a day, and learns what responses and logs may not contain.
+ *
+ * @param counts how many keys: so many that none of them exceeds its hourly limit
+ */
+export async function openTarget(
+  addresses: Addresses,
+  counts: Record<"individual" | "tribal", number>,
+): Promise<Target> {
   const client = await connect(addresses.databaseUrl, "torture");
   try {
     const leaks = await watchLeaks(client);
-    const nextKey = await issueKeys(client, counts, leaks.addSecret);
-    if (addresses.directory !== undefined)
-      for (const secret of await readSecrets(addresses.directory)) leaks.addSecret(secret);
+    const { rows } = await client.query<{ tier: string; key: string }>(
+      `with agreement as materialized (
+         select access.request_agreement('Torture', $1) as id from set_config('access.operator', 'torture', false)
+       ), approved as materialized (
+         select id, access.decide_agreement(id, 'approved', 'Nobody', 'No agency', $1) from agreement
+       )
+       select 'tribal' as tier, (access.issue_key('tribal', $1, 'a test', now() + interval '1 day', id)).api_key as key
+       from approved, generate_series(1, $2)
+       union all
+       select 'individual', (access.issue_key('individual', $1, 'a test', now() + interval '1 day')).api_key
+       from generate_series(1, $3)`,
+      ["torture@example.gov", counts.tribal, counts.individual],
+    );
+    const { directory } = addresses;
+    const secrets = directory === undefined ? [] : await readSecrets(directory);
+    for (const secret of [...rows.map(({ key }) => key), ...secrets]) leaks.addSecret(secret);
+    let turn = 0;
+    const nextKey: Target["nextKey"] = (wanted) => {
+      const keys = rows.filter(({ tier }) => tier === wanted);
+      turn += 1;
+      return keys[turn % keys.length]?.key ?? "";
+    };
     return { ...addresses, nextKey, leaks };
   } finally {
     await client.end();
   }
-}
-
-/** How many keys: so many that none of them exceeds its hourly limit. */
-type KeyCounts = Record<"individual" | "tribal", number>;
-
-/**
- * Issues keys as the database's superuser.
- *
- * @returns a function that returns a tier's keys in turn
- */
-export async function issueKeys(
-  client: Client,
-  counts: KeyCounts,
-  onKey: (key: string) => void = () => {},
-): Promise<NextKey> {
-  const { rows } = await client.query<{ tier: keyof KeyCounts; key: string }>(
-    `with agreement as materialized (
-       select access.request_agreement('Torture', $1) as id from set_config('access.operator', 'torture', false)
-     ), approved as materialized (
-       select id, access.decide_agreement(id, 'approved', 'Nobody', 'No agency', $1) from agreement
-     )
-     select 'tribal' as tier, (access.issue_key('tribal', $1, 'a test', now() + interval '1 day', id)).api_key as key
-     from approved, generate_series(1, $2)
-     union all
-     select 'individual', (access.issue_key('individual', $1, 'a test', now() + interval '1 day')).api_key
-     from generate_series(1, $3)`,
-    [owner, counts.tribal, counts.individual],
-  );
-  for (const { key } of rows) onKey(key);
-  let turn = 0;
-  return (wanted) => {
-    const keys = rows.filter(({ tier }) => tier === wanted);
-    turn += 1;
-    return keys[turn % keys.length]?.key ?? "";
-  };
 }
 
 /** The passwords and keys of a stack, and the token that PostgREST trusts. */

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -41,14 +41,6 @@ function expectNoFaults({ figures, faults }: Finding): void {
   expect(faults, figures).toEqual([]);
 }
 
-/** Starts a server that answers wrongly. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  onTestFinished(() => void server.close().closeAllConnections());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 it.runIf(isLong)("redirects one of 200 simultaneous requests for each token", { timeout }, async () => {
   const reportId = await findReport(false);
   const issue = async () =>
@@ -56,18 +48,6 @@ it.runIf(isLong)("redirects one of 200 simultaneous requests for each token", { 
       (await sendRequest(target.baseUrl, requestFileAccess(target.nextKey("tribal"), reportId))).body,
     ).access_uuid;
   expectNoFaults(await raceRedeemers({ appUrls: [target.appUrl], tokens: 1000, redeemers: 200, issue }));
-});
-
-it("reports a token that is redeemed twice", async () => {
-  let count = 0;
-  const origin = await serve((_, response) => response.writeHead(count++ % 5 === 0 ? 302 : 404).end());
-  const { faults } = await raceRedeemers({
-    appUrls: [origin],
-    tokens: 1,
-    redeemers: 10,
-    issue: async () => "x",
-  });
-  expect(faults).toEqual(["Token 1 was redeemed 2 times."]);
 });
 
 describe("generated requests", () => {
@@ -85,29 +65,22 @@ describe("generated requests", () => {
     },
   );
 
-  it("are reported with the smallest request that gets a 500 or a suppressed value", async () => {
-    const broken = await serve(({ url }, response) =>
-      response.writeHead(url?.includes("'") ? 500 : 200).end(),
-    );
-    const { faults } = await askGenerated(target, {
-      origin: broken,
-      arbitrary: appRequest,
-      requests: 2000,
-      seed,
-    });
-    expect(faults[0]).toMatch(/Counterexample: \[\{.*'/);
+  it("that get a suppressed value are reported", async () => {
     const [row] = await query<{ auditee_uei: string }>(
       "select auditee_uei from suppressed.general except select auditee_uei from disclosed.general limit 1",
     );
-    const leaky = await serve((_, response) => response.end(`[{"auditee_uei":"${row?.auditee_uei}"}]`));
+    const server = createServer((_, response) => response.end(`[{"auditee_uei":"${row?.auditee_uei}"}]`));
+    onTestFinished(() => void server.close().closeAllConnections());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const arbitrary = fc.constant<GeneratedRequest>({
       key: "individual",
       method: "GET",
       path: "/",
       headers: [],
     });
-    const finding = await askGenerated(target, { origin: leaky, arbitrary, requests: 1, seed });
-    expect(finding.faults[0]).toContain(`The response contains ${row?.auditee_uei}`);
+    const { faults } = await askGenerated(target, { origin, arbitrary, requests: 1, seed });
+    expect(faults[0]).toContain(`The response contains ${row?.auditee_uei}`);
   });
 });
 
