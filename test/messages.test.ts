@@ -1,0 +1,79 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { ts } from "@ts-morph/common";
+import { expect, it } from "vitest";
+
+// Every text that clients, operators and database administrators can meet, in one file that a person can read in one go:
+// test/artefacts/messages.txt.
+
+const project = path.resolve(import.meta.dirname, "..");
+const folders = ["db", "gateway", "report-service", "scripts", "service", "site"];
+/** Turns of phrase that are not English as people say it. */
+const oddTurns =
+  /\b(?:for|by|to|of|from|with|than|as|if|and) who\b|\bwho (?:sends|asks|reads|deploys)\b|\bthose that\b|\bthat of\b|\bin place of\b|, nor\b|\blest\b/;
+
+interface Text {
+  file: string;
+  line: number;
+  text: string;
+}
+
+it("the texts that people meet are collected, and have no odd turns of phrase", async () => {
+  const files = execFileSync("git", ["ls-files", ...folders], { cwd: project, encoding: "utf8" })
+    .trim()
+    .split("\n");
+  const texts = (await Promise.all(files.map(readTexts))).flat();
+  await mkdir(path.join(project, "test/artefacts"), { recursive: true });
+  const lines = texts.map(({ file, line, text }) => `${file}:${line}  ${text}`);
+  await writeFile(path.join(project, "test/artefacts/messages.txt"), `${lines.join("\n")}\n`);
+  for (const extension of ["ts", "tsx", "sql", "lua"]) {
+    expect(texts.some(({ file }) => file.endsWith(`.${extension}`))).toBe(true);
+  }
+  expect(lines.filter((_, index) => oddTurns.test(texts[index]?.text ?? ""))).toEqual([]);
+});
+
+async function readTexts(file: string): Promise<Text[]> {
+  const read = { ".ts": readTypeScript, ".tsx": readTypeScript, ".sql": readSql, ".lua": readLua }[
+    path.extname(file)
+  ];
+  if (read === undefined) return [];
+  const source = await readFile(path.join(project, file), "utf8");
+  return read(source, file)
+    .map(({ text, at }) => ({
+      file,
+      line: source.slice(0, at).split("\n").length,
+      text: text.replaceAll(/\s+/g, " ").trim(),
+    }))
+    .filter(({ text }) => /^["A-Z].*[a-z]+ [a-z]+ [a-z]+/.test(text) || /[a-z]+ [a-z]+ .*[.:?]$/.test(text));
+}
+
+function readTypeScript(source: string, file: string): { text: string; at: number }[] {
+  const texts: { text: string; at: number }[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isStringLiteralLike(node) || ts.isJsxText(node))
+      texts.push({ text: node.text, at: node.getStart() });
+    if (ts.isTemplateExpression(node)) {
+      const spans = node.templateSpans.map(
+        ({ expression, literal }) => `{${expression.getText()}}${literal.text}`,
+      );
+      texts.push({ text: node.head.text + spans.join(""), at: node.getStart() });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
+  return texts;
+}
+
+/** Strings in quotation marks, outside comments. */
+function readSql(source: string): { text: string; at: number }[] {
+  return [...source.matchAll(/--[^\n]*|'((?:[^']|'')*)'/g)]
+    .filter(([, text]) => text !== undefined)
+    .map((match) => ({ text: (match[1] ?? "").replaceAll("''", "'"), at: match.index }));
+}
+
+function readLua(source: string): { text: string; at: number }[] {
+  return [...source.matchAll(/--[^\n]*|"((?:[^"\\\n]|\\.)*)"/g)]
+    .filter(([, text]) => text !== undefined)
+    .map((match) => ({ text: match[1] ?? "", at: match.index }));
+}
