@@ -1,5 +1,5 @@
--- Part of a restore, after the back-up: what is live is the data set that this database holds, not the one that the
--- other database held.
+-- Run this after the backup when you restore (docs/operations.md). It marks the data set in this database as live, because
+-- the backup names the other database's data set.
 update publication.data_sets set state = 'dropped';
 update publication.data_sets set state = 'live' where data_sets.id = (select data_set.id from disclosed.data_set);
 

@@ -1,15 +1,15 @@
--- Part of a restore into a newly deployed database (docs/operations.md): takes out what the deployment has put into the
--- durable tables, so that the back-up's rows can stand there. Runs in one transaction with the back-up.
+-- Run this before the backup when you restore into a newly deployed database (docs/operations.md), in the same transaction.
+-- It removes the rows that the deployment added to the durable tables, so that the backup's rows do not collide with them.
 do $$
 begin
   if exists (select from access.api_keys where api_keys.tier <> 'demo') then
-    raise exception 'This database has keys of its own: it is not a newly deployed one.'
-      using hint = 'Make a database, run npm run db:deploy on it, and restore into that.';
+    raise exception 'This database already has API keys, so it is not newly deployed.'
+      using hint = 'Create a database, run npm run db:deploy on it, and restore into that one.';
   end if;
 end
 $$;
 
--- The tables' own triggers refuse removals and write events down; the back-up has the events that there were.
+-- The tables' triggers refuse to remove rows, and they record events, which the backup already contains.
 do $$
 declare
   durable regclass;
@@ -21,7 +21,7 @@ begin
   loop
     execute format('alter table %s disable trigger user', durable);
   end loop;
-  -- A key may stand before the one that it replaces.
+  -- The backup may contain a key before the key that it replaces.
   set constraints all deferred;
 
   execute (
@@ -33,5 +33,5 @@ begin
   );
 end
 $$;
--- The row of the empty data set that the deployment has made live stays, beside the history of the back-up.
+-- The deployment's row for the empty data set stays, next to the backup's history.
 update publication.data_sets set state = 'dropped';

@@ -174,7 +174,7 @@ describe("restored into a newly deployed database", () => {
   it("is refused where there are keys already, and changes nothing there", async () => {
     const before = await readAll(fresh, "access.api_keys");
     await expect(restore(fresh)).rejects.toThrow(
-      "This database has keys of its own: it is not a newly deployed one.",
+      "This database already has API keys, so it is not newly deployed.",
     );
     expect(await readAll(fresh, "access.api_keys")).toEqual(before);
   });
