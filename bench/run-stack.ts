@@ -54,7 +54,7 @@ export interface RunStackOptions {
 }
 
 /**
- * Runs `npm start` in a directory of its own until it serves.
+ * Runs `npm start` in a directory of its own until it serves and has written its bulk files.
  *
  * @throws Error with the stack's output if it ends before it serves
  */
@@ -64,7 +64,7 @@ export async function runStack(options: RunStackOptions = {}): Promise<RunningSt
   const env = { ...freePorts, STACK_DIRECTORY: directory, ...options.env };
   const { child, output, exited } = runProgram(program, args, env);
   await new Promise<void>((resolve, reject) => {
-    child.stdout.on("data", () => output().includes("Ctrl-C stops it.") && resolve());
+    child.stdout.on("data", () => output().includes("The bulk files are ready.") && resolve());
     void exited.then((code) => reject(new Error(`npm start ended with exit code ${code}:\n${output()}`)));
   });
   const facts: StackFacts = JSON.parse(await readFile(path.join(directory, "stack.json"), "utf8"));

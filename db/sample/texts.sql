@@ -1,7 +1,7 @@
 -- One text and one plan a finding. Long texts arrived in pieces, so a few are split into rows with the same key. `offset 0`
 -- keeps the planner from composing a text again for each use.
 
-create view sample.composed as
+create table sample.texts as
 select
   drawn.id,
   drawn.number,
@@ -28,12 +28,14 @@ cross join lateral (
 ) as texts
 offset 0;
 
+analyze sample.texts;
+
 create view sample.pieces as
 select
-  composed.*,
+  texts.*,
   10 * number + piece as piece_number,
   substr(text, (piece - 1) * (length(text) / pieces + 1) + 1, length(text) / pieces + 1) as part
-from sample.composed
+from sample.texts
 cross join lateral generate_series(1, pieces) as piece;
 
 create view sample.findings_text as

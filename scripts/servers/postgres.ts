@@ -46,7 +46,7 @@ export async function startPostgres({
   const native = locateBinaries();
   await linkLibraries(native);
   const data = path.join(directory, "postgres");
-  await createDataDirectory(native, data, superuserPassword, isThrownAway);
+  await createDataDirectory(native, data, superuserPassword);
   const process = startChildProcess({
     name: "PostgreSQL",
     command: path.join(native, "bin/postgres"),
@@ -98,12 +98,7 @@ async function linkLibraries(native: string): Promise<void> {
   }
 }
 
-async function createDataDirectory(
-  native: string,
-  data: string,
-  superuserPassword: string,
-  isThrownAway: boolean,
-): Promise<void> {
+async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
   const isThere = await readFile(path.join(data, "PG_VERSION")).then(
     () => true,
     () => false,
@@ -123,7 +118,8 @@ async function createDataDirectory(
     ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
     ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
     "--data-checksums",
-    ...(isThrownAway ? ["--no-sync"] : []),
+    // The system writes these files within seconds, and they hold no data yet.
+    "--no-sync",
   ]);
   const env = { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" };
   await promisify(execFile)(command, args, { env }).catch((cause: Error & { stderr?: string }) => {

@@ -3,8 +3,10 @@ import path from "node:path";
 import type { Client } from "pg";
 import { pino } from "pino";
 import { connect } from "../../service/connect.ts";
+import { describeError } from "../../service/describe-error.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
+import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
 import { locateKong } from "./kong.ts";
 import { lockDirectory } from "./lock-directory.ts";
@@ -17,7 +19,7 @@ import {
   startGateway,
   startStorage,
 } from "./parts.ts";
-import { publishData } from "./publish-data.ts";
+import { hasData, makeSample, publishData, writeBulkFiles } from "./publish-data.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
 import type { Supervision } from "./supervise.ts";
@@ -38,6 +40,8 @@ export interface StackFacts {
 export interface Stack {
   /** Resolves when everything serves; rejects with what a person can do about it. */
   ready: Promise<StackFacts>;
+  /** Begins to write the bulk files, unless the live data set has them, and reports when they are ready. */
+  writeBulkFiles: (facts: StackFacts) => void;
   /** Resolves to a description if a part has ended and cannot be restarted. */
   failed: Promise<string>;
   /** Stops every part that was started, the last one first. */
@@ -73,7 +77,24 @@ export function startStack(options: StackOptions): Stack {
   };
   const supervision = { report: options.report, onStop, fail };
   const ready = prepare(options, supervision).then((context) => startParts(context, options.dataDirectory));
-  return { ready, failed, stop };
+  const writeFiles = ({ database_url }: StackFacts) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const written = writeBulkFiles(
+      database_url,
+      path.join(options.config.directory, "public-data"),
+      signal,
+    ).then(
+      () => options.report("The bulk files are ready."),
+      (error) =>
+        signal.aborted || options.report(`The bulk files could not be written: ${describeError(error)}.`),
+    );
+    onStop(() => {
+      controller.abort();
+      return written;
+    });
+  };
+  return { ready, writeBulkFiles: writeFiles, failed, stop };
 }
 
 /** Locks the directory, and reports early what would stop a later part. */
@@ -97,7 +118,7 @@ async function prepare(
   return { config, secrets, log: await openLog(path.join(directory, "stack.log")), kong, ...supervision };
 }
 
-/** Starts the parts. The services start while the data is published. */
+/** Starts the parts, all of them at the same time as far as they do not need each other. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
   const { config, secrets, report, onStop } = context;
   const { directory } = config;
@@ -105,19 +126,33 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   const publicData = path.join(directory, "public-data");
   for (const each of [reports, publicData]) await mkdir(each, { recursive: true, mode: 0o700 });
 
-  const databaseUrl = await startDatabase(context);
-  await deployDatabase(databaseUrl, secrets.rolePasswords);
-  const client = await connect(databaseUrl, "stack");
-  onStop(() => client.end().catch(() => {}));
-  const [sampleKeys] = await Promise.all([
-    publishData(client, { directory, dataDirectory, reports, publicData, report }).then(async () => {
+  const startDatabaseAndApi = async () => {
+    const databaseUrl = await startDatabase(context);
+    const client = await connect(databaseUrl, "stack");
+    onStop(() => client.end().catch(() => {}));
+    const isFirst = !(await hasData(client));
+    const prepareSource = async () => {
+      if (dataDirectory === undefined && !isFirst) return undefined;
+      if (dataDirectory === undefined) report("Generating the sample data ...");
+      const source = dataDirectory ?? (await makeSample(client, path.join(directory, "sample")));
+      // Before the data is published: a start that is interrupted does all of this again.
+      await writeReportPdfs(source, reports);
+      return source;
+    };
+    const [source] = await Promise.all([prepareSource(), deployDatabase(databaseUrl, secrets.rolePasswords)]);
+    const publishAndServe = async () => {
+      if (source !== undefined) await publishData(client, source, report);
       await startApi(context, databaseUrl);
-      return await makeSampleKeys(client, secrets.sampleKeys);
-    }),
+    };
+    await Promise.all([publishAndServe(), startApp(context, databaseUrl, publicData)]);
+    return { databaseUrl, client };
+  };
+  const [{ databaseUrl, client }] = await Promise.all([
+    startDatabaseAndApi(),
     startGateway(context),
     startStorage(context, reports),
-    startApp(context, databaseUrl, publicData),
   ]);
+  const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
 
   const addresses = listAddresses(context);
