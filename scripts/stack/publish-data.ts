@@ -30,6 +30,7 @@ export async function publishData(
   source: string,
   report: (line: string) => void,
 ): Promise<void> {
+  report("Loading the data ...");
   await client.query("set role publisher");
   await loadDataSet(client, { source, files: await findFiles(source) }, { report });
   await warmTables(client, report);
