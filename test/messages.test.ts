@@ -11,7 +11,7 @@ const project = path.resolve(import.meta.dirname, "..");
 const folders = ["db", "gateway", "report-service", "scripts", "service", "site"];
 /** Turns of phrase that are not English as people say it. */
 const oddTurns =
-  /\b(?:for|by|to|of|from|with|than|as|if|and) who\b|\bwho (?:sends|asks|reads|deploys)\b|\bthose that\b|\bthat of\b|\bin place of\b|, nor\b|\blest\b/;
+  /\b(?:for|by|to|of|from|with|than|as|if) who\b|\bwho (?:sends|asks|reads|deploys)\b|\bthose that\b|\bthat of\b|\bin place of\b|, nor\b|\blest\b/;
 
 interface Text {
   file: string;

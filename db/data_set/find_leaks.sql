@@ -132,7 +132,7 @@ begin
 
   -- This function reads tables of the publisher, and so runs what their indexes and policies call.
   for question in
-    select format('%s belongs to the publisher. Drop it: who asks for leaks would run it.', pg_proc.oid::regprocedure) as leak
+    select format('%s belongs to the publisher. Drop it: the leak check would run it.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
     select format('%s forces row-level security on its owner. Switch that off: its policies would run here.', pg_class.oid::regclass)

@@ -125,7 +125,7 @@ as $$
   where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
 $$;
 comment on function access.find_request_of_token is
-  'The X-Request-Id of the request that asked for this token; null if it is unknown. For the log of who redeems the token.';
+  'The X-Request-Id of the request that asked for this token; null if it is unknown. The report service logs it when it redeems the token.';
 grant execute on function access.find_request_of_token to report_service;
 
 create function access.prune_access_tokens()

@@ -49,7 +49,7 @@ export async function runRefreshProgram(around: Surroundings): Promise<void> {
 function createCommand(): Command {
   return new Command("npm run refresh --")
     .description(
-      "Loads a data set from CSV files, checks it, and publishes it in place of the live one, all or nothing.",
+      "Loads a data set from CSV files, checks it, and replaces the live data set with it, all or nothing.",
     )
     .option(
       "--from <place>",
