@@ -37,6 +37,7 @@ Environment (or .env):
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD
                          where Kong counts requests; without it Kong counts for itself
   DATABASE_URL           an empty database of PostgreSQL 17 or newer to use, as its owner with createrole or as superuser, instead of the embedded one
+  DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is not on the PATH nor installed by npm
   TRUSTED_IPS            load balancers in front whose X-Forwarded-For is believed, as addresses or CIDRs
   ENVIRONMENT            whose timetable the app's pages name: production, staging, development or preview (none)

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { ts } from "@ts-morph/common";
 import { expect, it } from "vitest";
+import { readRepository } from "./support/read-repository.ts";
 
 // Every text that clients, operators and database administrators can meet, in one file that a person can read in one go:
 // test/artefacts/messages.txt.
@@ -20,26 +20,26 @@ interface Text {
 }
 
 it("the texts that people meet are collected, and have no odd turns of phrase", async () => {
-  const files = execFileSync("git", ["ls-files", ...folders], { cwd: project, encoding: "utf8" })
-    .trim()
-    .split("\n");
-  const texts = (await Promise.all(files.map(readTexts))).flat();
+  const files = await readRepository(folders, Object.keys(readers));
+  const texts = files.flatMap(readTexts);
   await mkdir(path.join(project, "test/artefacts"), { recursive: true });
   const lines = texts.map(({ file, line, text }) => `${file}:${line}  ${text}`);
   await writeFile(path.join(project, "test/artefacts/messages.txt"), `${lines.join("\n")}\n`);
-  for (const extension of ["ts", "tsx", "sql", "lua"]) {
-    expect(texts.some(({ file }) => file.endsWith(`.${extension}`))).toBe(true);
+  for (const extension of Object.keys(readers)) {
+    expect(texts.some(({ file }) => file.endsWith(extension))).toBe(true);
   }
   expect(lines.filter((_, index) => oddTurns.test(texts[index]?.text ?? ""))).toEqual([]);
 });
 
-async function readTexts(file: string): Promise<Text[]> {
-  const read = { ".ts": readTypeScript, ".tsx": readTypeScript, ".sql": readSql, ".lua": readLua }[
-    path.extname(file)
-  ];
-  if (read === undefined) return [];
-  const source = await readFile(path.join(project, file), "utf8");
-  return read(source, file)
+const readers: Record<string, (source: string, file: string) => { text: string; at: number }[]> = {
+  ".ts": readTypeScript,
+  ".tsx": readTypeScript,
+  ".sql": readSql,
+  ".lua": readLua,
+};
+
+function readTexts({ file, text: source }: { file: string; text: string }): Text[] {
+  return (readers[path.extname(file)]?.(source, file) ?? [])
     .map(({ text, at }) => ({
       file,
       line: source.slice(0, at).split("\n").length,

@@ -42,7 +42,14 @@ function readOptions({ argv, env }: Surroundings) {
     )
     .option("--json", "print JSON")
     .allowExcessArguments(false)
-    .addHelpText("after", "\nExit status: 0 all is as it should be, 1 something is not.")
+    .addHelpText(
+      "after",
+      `
+Environment (or .env):
+  SMOKE_KEY, SMOKE_TRIBAL_KEY   the keys, instead of --key and --tribal-key
+
+Exit status: 0 all is as it should be, 1 something is not.`,
+    )
     .parse(argv)
     .opts<Deployment & { json?: true }>();
 }

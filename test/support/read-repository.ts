@@ -1,0 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+
+const project = path.resolve(import.meta.dirname, "../..");
+
+/** Reads the files that git tracks in these folders and that end in one of these ways. */
+export async function readRepository(
+  folders: string[],
+  endings: string[],
+): Promise<{ file: string; text: string }[]> {
+  const files = execFileSync("git", ["ls-files", ...folders], { cwd: project, encoding: "utf8" })
+    .trim()
+    .split("\n");
+  const read = async (file: string) => ({ file, text: await readFile(path.join(project, file), "utf8") });
+  return Promise.all(files.filter((file) => endings.some((ending) => file.endsWith(ending))).map(read));
+}
