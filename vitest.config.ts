@@ -13,7 +13,7 @@ const onStack = [
   "test/gateway/upstream-errors.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
-  "test/report-service/{entry-points,outage,redeem,relay-storage,s3-store}.test.ts",
+  "test/report-service/{entry-points,redeem,s3-store,storage}.test.ts",
   "test/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
   "test/scripts/deploy/{smoke,types}.test.ts",
@@ -21,11 +21,7 @@ const onStack = [
 ];
 
 /** Those that measure how long requests take, and want no other file to run meanwhile. */
-const timed = [
-  "test/report-service/hanging-storage.test.ts",
-  "test/scripts/deploy/load.slow.test.ts",
-  "test/scripts/refresh/gateway.test.ts",
-];
+const timed = ["test/scripts/deploy/load.slow.test.ts", "test/scripts/refresh/gateway.test.ts"];
 
 // Two cores have work for three, since tests wait as well.
 const maxWorkers = 3;

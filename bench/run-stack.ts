@@ -30,9 +30,9 @@ export interface RunningStack {
  *
  * @param program what Node is given to run it
  */
-export function runProgram(program: string[], args: string[], env: NodeJS.ProcessEnv) {
+export function runProgram(program: string[], args: string[], env: NodeJS.ProcessEnv, cwd = project) {
   const child = spawn(process.execPath, [...program, ...args], {
-    cwd: project,
+    cwd,
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

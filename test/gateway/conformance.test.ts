@@ -1,23 +1,22 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { type OutgoingHttpHeaders, request } from "node:http";
-import { buffer } from "node:stream/consumers";
+import type { OutgoingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
+  closeAfterAll,
   describeAnswer,
   describeRequest,
+  keys,
   kongProgram,
   readKongYml,
-  type Started,
+  send,
   startEmbedded,
   startRealKong,
   startUpstream,
 } from "./gateways.ts";
 
-// Requests, one after the other from empty counters, and what real Kong answered them. Sent to the embedded gateway, or to
-// real Kong with KONG_BIN. With RECORD_CONFORMANCE=1 the answers are written down.
+// Requests, sent one after the other from empty counters, and what real Kong answered. They go to the embedded gateway, or
+// to real Kong if KONG_BIN is set. RECORD_CONFORMANCE=1 records the answers.
 
 interface Case {
   id: string;
@@ -34,8 +33,12 @@ interface Case {
 const file = new URL("./conformance-cases.json", import.meta.url);
 const cases: Case[] = JSON.parse(await readFile(file, "utf8"));
 const isRecording = Boolean(process.env.RECORD_CONFORMANCE);
-const started: Started[] = [];
-let gateway: Started;
+const onEnd = closeAfterAll();
+let gateway: { url: string };
+const start = (config: string, upstream: string) =>
+  kongProgram === undefined
+    ? startEmbedded(config, upstream, { onEnd })
+    : startRealKong(kongProgram, config, upstream, { onEnd });
 
 beforeAll(async () => {
   const config = await readKongYml({
@@ -56,56 +59,42 @@ beforeAll(async () => {
     });
     const error = { code: searchParams.get("code"), details: null, hint: null, message: "Refused." };
     outgoing.end(status === 200 ? await describeRequest(incoming) : JSON.stringify(error));
-  });
-  started.push(upstream);
-  gateway = await (kongProgram === undefined
-    ? startEmbedded(config, upstream.url)
-    : startRealKong(kongProgram, config, upstream.url));
-  started.push(gateway);
+  }, onEnd);
+  gateway = await start(config, upstream);
   // The cases count requests within one hour of the clock.
   const left = 3_600_000 - (Date.now() % 3_600_000);
   if (left < 15_000) await sleep(left + 100);
 });
 
 afterAll(async () => {
-  for (const { close } of started.reverse()) await close();
   if (isRecording) await writeFile(file, `${JSON.stringify(cases, undefined, 2)}\n`);
 });
 
 describe("answers as real Kong 3.9.1 did", () => {
   it.for(cases)("$id", async (recorded) => {
-    const answer = describeAnswer(await send(recorded), gateway.url);
+    const { method, headers, from: localAddress = "127.0.0.1", body } = recorded;
+    const path = recorded.path.replace(/(.)\{(\d+)\}/g, (_, letter, times) => letter.repeat(Number(times)));
+    const sent = await send(gateway.url, path, { method, headers: headers ?? {}, localAddress }, body);
+    const answer = describeAnswer(sent, gateway.url);
     if (isRecording) recorded.expect = answer;
     else expect(answer).toEqual(recorded.expect);
   });
 });
 
-function send({ method = "GET", path, headers = {}, body, from }: Case): Promise<WireAnswer> {
-  const { hostname, port } = new URL(gateway.url);
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        host: hostname,
-        port,
-        method,
-        path: path.replace(/(.)\{(\d+)\}/g, (_, letter: string, times: string) =>
-          letter.repeat(Number(times)),
-        ),
-        headers,
-        localAddress: from ?? "127.0.0.1",
-        agent: false,
-      },
-      (response) => {
-        const { statusCode: status = 0, headers } = response;
-        const read = async () => {
-          const bytes = await buffer(response);
-          const isCompressed = bytes.length > 0 && headers["content-encoding"] === "gzip";
-          return { status, headers, body: String(isCompressed ? gunzipSync(bytes) : bytes) };
-        };
-        read().then(resolve, reject);
-      },
-    );
-    outgoing.once("error", reject);
-    outgoing.end(body);
-  });
-}
+// Readers may be on replicas, and only the primary server can write a token.
+it("sends calls to the writer and all else to the readers, and counts both", async () => {
+  const [reader, writer] = await Promise.all(
+    ["reader", "writer"].map((name) => startUpstream((_, response) => response.end(name))),
+  );
+  const { url } = await start(await readKongYml({ "${POSTGREST_WRITER_URL}": writer ?? "" }), reader ?? "");
+  const ask = async (method: string, path: string) => {
+    const { body, headers } = await send(url, path, { method, headers: { "x-api-key": keys.standard } });
+    // Kong counts after it has answered.
+    await sleep(300);
+    return [body, Number(headers["x-ratelimit-remaining-hour"])] as const;
+  };
+  const [first, remaining] = await ask("GET", "/general");
+  expect(first).toBe("reader");
+  expect(await ask("POST", "/rpc/request_file_access")).toEqual(["writer", remaining - 1]);
+  expect(await ask("HEAD", "/general")).toEqual(["", remaining - 2]);
+});

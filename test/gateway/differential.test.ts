@@ -1,26 +1,26 @@
 import { METHODS } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { apiRequest } from "../../bench/torture/generate-requests.ts";
 import { sendRequest, type WireRequest } from "../../bench/torture/send-request.ts";
 import {
+  closeAfterAll,
   describeAnswer,
   describeRequest,
+  keys,
   kongProgram,
   readKongYml,
-  type Started,
   startEmbedded,
   startRealKong,
   startUpstream,
 } from "./gateways.ts";
-import { keys } from "./issued-keys.ts";
 
-// The embedded gateway and real Kong are sent the same requests, and must tell clients and PostgREST the same. Nothing else
-// shows that they are alike, so without real Kong there is nothing to see here.
+// Sends the same requests to the embedded gateway and to real Kong. Both must give clients the same answers and PostgREST the
+// same requests. Skipped without real Kong.
 
 const requestCount = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000);
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? 1);
-/** Beside what the torture run asks: headers that the gateway sets, and keys that are none, or given twice. */
+/** In addition to the torture run's headers: headers that the gateway sets, and keys that are malformed or sent twice. */
 const oddHeaders = fc.constantFrom<[string, string][]>(
   [],
   [],
@@ -60,12 +60,11 @@ const anyRequest: fc.Arbitrary<WireRequest> = fc
   .filter(({ method, path }) => METHODS.includes(method) && !/[\x80-\xff]/.test(path));
 
 describe.skipIf(kongProgram === undefined)(`the embedded gateway beside real Kong (KONG_BIN)`, () => {
-  const started: Started[] = [];
+  const onEnd = closeAfterAll();
   let embedded: string;
   let kong: string;
 
   beforeAll(async () => {
-    // Nobody is refused for asking often.
     const config = await readKongYml({
       "hour: 1000": "hour: 1000000",
       "hour: 30": "hour: 1000000",
@@ -83,14 +82,9 @@ describe.skipIf(kongProgram === undefined)(`the embedded gateway beside real Kon
         ...(status === 304 ? { "Content-Length": "5" } : {}),
       });
       outgoing.end(status === 503 ? `{"code":"PGRST001",${body.slice(1)}` : body);
-    });
-    started.push(upstream);
-    started.push(await startEmbedded(config, upstream.url));
-    started.push(await startRealKong(kongProgram ?? "", config, upstream.url));
-    [embedded = "", kong = ""] = started.slice(1).map(({ url }) => url);
-  });
-  afterAll(async () => {
-    for (const { close } of started.reverse()) await close();
+    }, onEnd);
+    embedded = (await startEmbedded(config, upstream, { onEnd })).url;
+    kong = (await startRealKong(kongProgram ?? "", config, upstream, { onEnd })).url;
   });
 
   it(`gives the same answers to ${requestCount} requests`, { timeout: 600_000 }, async () => {

@@ -1,26 +1,56 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type RequestOptions,
+  request,
+} from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
+import { afterAll, onTestFinished } from "vitest";
 import { unlimitedAddresses } from "../../bench/bench-stack.ts";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
-import { startEmbeddedGateway } from "../../gateway/embedded/start-embedded-gateway.ts";
+import {
+  type EmbeddedGateway,
+  type EmbeddedGatewayOptions,
+  startEmbeddedGateway,
+} from "../../gateway/embedded/start-embedded-gateway.ts";
 import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { startKong } from "../../scripts/stack/kong.ts";
 
-/** A gateway, or an upstream, on a port of the loopback interface. */
-export interface Started {
-  url: string;
-  close: () => Promise<void>;
+/** Is told how to close what a test has started. */
+type OnEnd = (close: () => Promise<void> | void) => void;
+
+/** For what a whole file uses: closes it after the last test. */
+export function closeAfterAll(): OnEnd {
+  const closes: (() => Promise<void> | void)[] = [];
+  afterAll(async () => {
+    for (const close of closes.reverse()) await close();
+  });
+  return (close) => void closes.push(close);
 }
 
 export const gatewayToken = "the token of this test";
 /** Real Kong, if there is one. */
 export const kongProgram = process.env.KONG_BIN;
+
+export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+/** As access.issue_key makes them. */
+const issueKey = (random: string) => `std_${random}${sha256(`std_${random}`).slice(0, 8)}`;
+/** Keys that the gateway accepts. */
+export const keys = {
+  standard: issueKey("a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8"),
+  other: issueKey("b1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8"),
+  issuedEarlier: "earlier".padEnd(43, "0123456789"),
+};
 
 /** gateway/kong.yml, with changes for a test: texts and what to put in their place. */
 export async function readKongYml(changes: Record<string, string> = {}): Promise<string> {
@@ -31,29 +61,45 @@ export async function readKongYml(changes: Record<string, string> = {}): Promise
   }, text);
 }
 
-export async function startEmbedded(config: string, upstream: string): Promise<Started> {
+/** One service with one route, and plugins for both, as the text of a file like gateway/kong.yml. */
+export function configFor(
+  url: string,
+  plugins: { name: string; config: object }[] = [],
+  service: object = {},
+): string {
+  const route = { name: "all", paths: ["/"] };
+  const services = [{ name: "api", url, retries: 0, routes: [route], ...service }];
+  return JSON.stringify({ _format_version: "3.0", services, plugins });
+}
+
+export async function startEmbedded(
+  config: string,
+  upstream: string,
+  { onEnd = onTestFinished, ...options }: Partial<EmbeddedGatewayOptions> & { onEnd?: OnEnd } = {},
+): Promise<EmbeddedGateway> {
   const env = { POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken };
   const logger = pino({ level: "silent" });
-  return await startEmbeddedGateway({
-    host: "127.0.0.1",
-    port: 0,
-    metricsPort: 0,
-    config,
-    env,
-    logger,
-  });
+  const basic = { host: "127.0.0.1", port: 0, metricsPort: 0, config, env, logger };
+  const gateway = await startEmbeddedGateway({ ...basic, ...options });
+  onEnd(() => gateway.close());
+  return gateway;
 }
 
 /** Starts real Kong as `npm start -- --gateway kong` does. */
-export async function startRealKong(program: string, config: string, upstream: string): Promise<Started> {
+export async function startRealKong(
+  program: string,
+  config: string,
+  upstream: string,
+  { onEnd = onTestFinished }: { onEnd?: OnEnd } = {},
+): Promise<{ url: string }> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-kong-"));
   await chmod(directory, 0o755);
   await writeFile(path.join(directory, "kong.yml"), config);
   const children: ChildProcess[] = [];
-  const close = async () => {
+  onEnd(async () => {
     for (const child of children) await child.stop(5000);
     await rm(directory, { recursive: true, force: true });
-  };
+  });
   const options = {
     program,
     prefix: path.join(directory, "kong"),
@@ -65,32 +111,71 @@ export async function startRealKong(program: string, config: string, upstream: s
     trustedIps: "",
     environment: { ...process.env, ...unlimitedAddresses },
   };
-  try {
-    return { url: await startKong(options, (child) => children.push(child)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return { url: await startKong(options, (child) => children.push(child)) };
 }
 
-export async function startUpstream(listener: RequestListener): Promise<Started> {
+export async function startUpstream(
+  listener: RequestListener,
+  onEnd: OnEnd = onTestFinished,
+): Promise<string> {
   const server = createServer({ maxHeaderSize: 1 << 18 }, listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const close = async () => {
+  onEnd(() => {
     server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Named by the gateway's software, or of one connection, or of the moment. */
+/** Opens a request on a connection of its own. Its path is sent unchanged. */
+export function openRequest(url: string, path: string, options: RequestOptions = {}) {
+  const { hostname, port } = new URL(url);
+  return request({ host: hostname, port, path, agent: false, ...options });
+}
+
+export async function send(
+  url: string,
+  path: string,
+  options: RequestOptions = {},
+  sent?: string,
+): Promise<WireAnswer> {
+  const client = openRequest(url, path, options);
+  client.end(sent);
+  const [response] = (await once(client, "response")) as [IncomingMessage];
+  const bytes = await buffer(response);
+  const isCompressed = bytes.length > 0 && response.headers["content-encoding"] === "gzip";
+  const body = String(isCompressed ? gunzipSync(bytes) : bytes);
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+/**
+ * Sends bytes, and reads until the gateway closes the connection, says nothing for `patience` milliseconds at first, or
+ * nothing for 300 ms after that.
+ */
+export async function sendBytes(url: string, bytes: string, patience = 10_000): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk.toString("latin1");
+    socket.setTimeout(Math.min(patience, 300));
+  });
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  socket.setTimeout(patience, () => socket.destroy());
+  socket.write(bytes, "latin1");
+  await closed;
+  return answer;
+}
+
+/** Headers that depend on the gateway's software, the connection or the moment. */
 const LEFT_OUT =
   /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-kong-request-id)$/;
 const SECONDS = /^(ratelimit-reset|retry-after)$/;
 const REQUEST_ID = /\b[0-9a-f]{32}\b/g;
 
-/** What a client can tell gateways apart by, and PostgREST, if the answer says what that was asked. */
+/** What a client sees of an answer, and what PostgREST sees of the request if the answer describes it. */
 export function describeAnswer({ status, headers, body }: WireAnswer, url: string): object {
   const text = body.replace(REQUEST_ID, "<request id>").replaceAll(`["${new URL(url).port}"]`, '["<port>"]');
   return { status, headers: describeHeaders(headers), body: describeBody(text) };
@@ -116,7 +201,7 @@ function describeBody(text: string): unknown {
   }
 }
 
-/** What a gateway has made of a request. A character of the body is a byte. */
+/** What a gateway has made of a request. Each character of the body is a byte. */
 export async function describeRequest(incoming: IncomingMessage): Promise<string> {
   let body = "";
   for await (const chunk of incoming.setEncoding("latin1")) body += chunk;

@@ -1,54 +1,41 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { runProgram } from "../../bench/run-stack.ts";
 import { signTarget } from "../../report-service/local-store.ts";
 import { programArguments } from "../support/compile-programs.ts";
-import { openTokens, serviceDatabaseUrl } from "./database.ts";
+import { target } from "../support/target.ts";
 import { send } from "./http.ts";
-import { downloads, pdf, reportId, signingSecret } from "./parts.ts";
+import {
+  downloads,
+  loggedSecrets,
+  openTokens,
+  pdf,
+  reportId,
+  serviceDatabaseUrl,
+  signingSecret,
+} from "./parts.ts";
 
-const running: ChildProcess[] = [];
 let directory: string;
-
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), "reports-"));
   await writeFile(path.join(directory, `${reportId}.pdf`), pdf, "latin1");
 });
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
-});
 afterAll(() => rm(directory, { recursive: true }));
 
-interface Program {
-  child: ChildProcess;
-  ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
-  /** Resolves to the address that it says it listens on. */
-  listening: Promise<string>;
-}
-
 /** Runs an entry point in a directory without .env, with no environment but this. */
-function run(script: string, env: Record<string, string>, args: string[] = []): Program {
-  const argv = [...programArguments(`scripts/${script}`), ...args];
-  const child = spawn(process.execPath, argv, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"] });
-  running.push(child);
-  const output = { stdout: "", stderr: "" };
-  const listening = new Promise<string>((resolve) => {
-    child.stdout.on("data", (chunk: Buffer) => {
-      output.stdout += chunk.toString();
-      const url = /listening at (http:[^"]+)/.exec(output.stdout)?.[1];
-      if (url !== undefined) resolve(url);
-    });
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    output.stderr += chunk.toString();
-  });
-  const ended = once(child, "close").then(([code]: (number | null)[]) => ({ code: code ?? null, ...output }));
-  return { child, ended, listening };
+function run(script: string, env: Record<string, string>, args: string[] = []) {
+  const program = runProgram(programArguments(`scripts/${script}`), args, env, directory);
+  onTestFinished(() => void program.child.kill("SIGKILL"));
+  const findAddress = () => /listening at (http:[^"]+)/.exec(program.output())?.[1];
+  /** The address that the program says it listens at. */
+  const listening = () => vi.waitUntil(findAddress, { timeout: 30_000 });
+  return { ...program, listening };
 }
 
 const storage = () => ({
@@ -58,87 +45,74 @@ const storage = () => ({
 });
 const service = (storageUrl: string) => ({
   APP_PORT: "0",
-  REPORT_SERVICE_DATABASE_URL: serviceDatabaseUrl(),
+  REPORT_SERVICE_DATABASE_URL: serviceDatabaseUrl(target.databaseUrl),
   STORAGE_URL: storageUrl,
   STORAGE_SIGNING_SECRET: signingSecret,
 });
 
-describe.each(["report-service.ts", "local-storage.ts"])("%s", (script) => {
+describe.each([
+  ["report-service.ts", "REPORT_SERVICE_DATABASE_URL", "APP_PORT", () => service("http://127.0.0.1:1")],
+  ["local-storage.ts", "STORAGE_DIRECTORY", "STORAGE_PORT", storage],
+])("%s", (script, required, portVariable, describeEnv) => {
   test("explains itself", async () => {
-    const { code, stdout } = await run(script, {}, ["--help"]).ended;
-    expect(code).toBe(0);
-    expect(stdout).toContain("STORAGE_SIGNING_SECRET");
-    expect(stdout).toContain("Exit status");
+    const { exited, output } = run(script, {}, ["--help"]);
+    expect([await exited, output()]).toEqual([
+      0,
+      expect.stringMatching(/STORAGE_SIGNING_SECRET.*Exit status/s),
+    ]);
   });
 
-  test("names what is missing", async () => {
-    const { code, stdout, stderr } = await run(script, {}).ended;
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(
-      /: (REPORT_SERVICE_DATABASE_URL|STORAGE_DIRECTORY) is missing.* Set it in the environment or in \.env\.\n/,
-    );
-    expect(stderr).not.toContain("    at ");
-  });
-
-  test("names the variable that moves a taken port", async () => {
+  test("says in one line what is missing, or which variable moves a taken port", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as { port: number };
-    const variable = script === "report-service.ts" ? "APP_PORT" : "STORAGE_PORT";
-    const env = script === "report-service.ts" ? service("http://127.0.0.1:1") : storage();
-    const { code, stderr } = await run(script, { ...env, [variable]: String(port) }).ended;
+    const faults: [Record<string, string>, string][] = [
+      [{}, `${required} is missing`],
+      [
+        { ...describeEnv(), [portVariable]: String(port) },
+        `Port ${port} is taken. Set ${portVariable} to another`,
+      ],
+    ];
+    if (script === "local-storage.ts")
+      faults.push([{ ...storage(), STORAGE_DIRECTORY: "/nowhere" }, "/nowhere is not a directory."]);
+    for (const [env, message] of faults) {
+      const { exited, output } = run(script, env);
+      expect([await exited, output()]).toEqual([1, expect.stringContaining(message)]);
+      expect(output()).not.toContain("    at ");
+    }
     other.close();
-    expect(code).toBe(1);
-    expect(stderr).toContain(
-      `Port ${port} is taken. Set ${variable} to another port, or to 0 for any free one.\n`,
-    );
-    expect(stderr).not.toContain("    at ");
   });
 });
 
-test("local-storage.ts refuses a directory that is not there", async () => {
-  const { code, stderr } = await run("local-storage.ts", { ...storage(), STORAGE_DIRECTORY: "/nowhere" })
-    .ended;
-  expect(code).toBe(1);
-  expect(stderr).toContain("/nowhere is not a directory. Set STORAGE_DIRECTORY");
-});
-
 test("together they serve a PDF, and end with status 0 on SIGINT and SIGTERM", async () => {
-  const tokens = await openTokens();
-  try {
-    const store = run("local-storage.ts", storage());
-    const reports = run("report-service.ts", service(await store.listening));
-    const token = await tokens.issue(reportId);
-    const url = await reports.listening;
-    const { status, headers } = await send(url, `${downloads}/${token}`);
-    expect(status).toBe(302);
-    const { origin, pathname, search } = new URL(String(headers.location));
-    expect((await send(origin, pathname + search)).body).toBe(pdf);
-    expect((await send(url, "/readyz")).status).toBe(200);
-    reports.child.kill("SIGINT");
-    store.child.kill("SIGTERM");
-    const ends = await Promise.all([reports.ended, store.ended]);
-    for (const { code, stdout, stderr } of ends) {
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(stdout).not.toContain(token);
-      expect(stdout).not.toMatch(/signature|0123456789abcdef/);
-    }
-  } finally {
-    await tokens.close();
+  const tokens = openTokens();
+  onTestFinished(tokens.close);
+  const store = run("local-storage.ts", storage());
+  const reports = run("report-service.ts", service(await store.listening()));
+  const url = await reports.listening();
+  const token = await tokens.issue();
+  const { origin, pathname, search } = new URL(
+    String((await send(url, `${downloads}/${token}`)).headers.location),
+  );
+  expect((await send(origin, pathname + search)).body).toBe(pdf);
+  reports.child.kill("SIGINT");
+  store.child.kill("SIGTERM");
+  for (const { exited, output } of [reports, store]) {
+    expect(await exited).toBe(0);
+    expect(output()).not.toContain(token);
+    expect(output()).not.toMatch(loggedSecrets);
   }
 });
 
-test("a download under way is finished before the end", async () => {
+test("a download in progress is finished before the end", async () => {
   const size = 64 * 1024 * 1024;
   await writeFile(path.join(directory, "2023-06-GSAFAC-0000000064.pdf"), Buffer.alloc(size, "x"));
   const store = run("local-storage.ts", storage());
-  const url = await store.listening;
-  const target = signTarget(signingSecret, "2023-06-GSAFAC-0000000064", 50);
-  const response = await new Promise<IncomingMessage>((resolve) => get(`${url}${target}`, resolve));
+  const url = await store.listening();
+  const file = signTarget(signingSecret, "2023-06-GSAFAC-0000000064", 50);
+  const response = await new Promise<IncomingMessage>((resolve) => get(`${url}${file}`, resolve));
   store.child.kill("SIGTERM");
   await expect.poll(() => send(url, "/").catch((error: { code: string }) => error.code)).toBe("ECONNREFUSED");
-  let received = 0;
-  for await (const chunk of response) received += (chunk as Buffer).length;
-  expect(received).toBe(size);
-  expect((await store.ended).code).toBe(0);
+  expect((await buffer(response)).length).toBe(size);
+  expect(await store.exited).toBe(0);
 });

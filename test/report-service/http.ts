@@ -1,4 +1,4 @@
-import { type Agent, request } from "node:http";
+import { Agent } from "undici";
 
 export interface Reply {
   status: number;
@@ -7,32 +7,24 @@ export interface Reply {
   body: string;
 }
 
-/** What a request is known by that names no other X-Request-Id. */
-const requestId = "a-test";
+const agent = new Agent({ connections: 256, headersTimeout: 30_000 });
 
-/** Sends a request whose target is taken as it is: nothing is normalised, no redirect is followed. */
+/** Sends a request whose target is taken as it is: nothing is normalized, no redirect is followed. */
 export async function send(
   base: string,
   target: string,
-  options: { method?: string; headers?: Record<string, string>; agent?: Agent } = {},
+  { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Reply> {
-  const { hostname, port } = new URL(base);
-  const headers = { "x-request-id": requestId, ...options.headers };
-  return new Promise((resolve, reject) => {
-    const outgoing = request({ hostname, port, path: target, ...options, headers }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-      incoming.on("error", reject);
-      incoming.on("end", () => {
-        const { date, connection, "keep-alive": keepAlive, ...rest } = incoming.headers;
-        resolve({
-          status: incoming.statusCode ?? 0,
-          headers: rest,
-          body: Buffer.concat(chunks).toString("latin1"),
-        });
-      });
-    });
-    outgoing.on("error", reject);
-    outgoing.end();
+  const { origin } = new URL(base);
+  const sent = { "x-request-id": "a-test", ...headers };
+  const response = await agent.request({
+    origin,
+    path: target,
+    method: method as "GET",
+    headers: sent,
+    reset: true,
   });
+  const { date, connection, "keep-alive": keepAlive, ...rest } = response.headers;
+  const body = Buffer.from(await response.body.arrayBuffer()).toString("latin1");
+  return { status: response.statusCode, headers: rest, body };
 }

@@ -2,6 +2,7 @@ import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { recordKeyUse } from "../../report-service/record-key-use.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { serviceDatabaseUrl } from "./parts.ts";
 import { type Relay, startRelay } from "./relay.ts";
 
 const database = useDeployedDatabase();
@@ -10,16 +11,13 @@ let address: string;
 let recorder: ReturnType<typeof recordKeyUse>;
 
 beforeAll(async () => {
-  const url = new URL(database.url);
-  wire = await startRelay(Number(url.port));
-  url.host = `127.0.0.1:${wire.port}`;
-  url.searchParams.set("options", "-c role=report_service");
-  address = url.href.replaceAll("+", "%20");
+  wire = await startRelay(Number(new URL(database.url).port));
+  address = serviceDatabaseUrl(database.url, wire);
   recorder = start();
 });
 afterAll(async () => {
   await recorder.close();
-  await wire.close();
+  await wire.refuse();
 });
 
 const start = () => recordKeyUse({ connectionString: address }, pino({ level: "silent" }));

@@ -3,18 +3,17 @@ import { connect as connectTo, createServer, type Server, type Socket } from "no
 import { setTimeout } from "node:timers/promises";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 
-/** A wire between two parts that can be cut: bytes pass through unread and unchanged. */
+/** A connection between two parts that a test can cut. Bytes pass through unchanged. */
 export interface Relay {
   port: number;
-  /** New connections pass, and so do those that were held. */
+  /** Lets new connections pass, and those that were held. */
   pass(): Promise<void>;
-  /** Connections that are open now, and new ones, carry nothing until they pass again. */
+  /** Keeps open and new connections from carrying anything. */
   hold(): Promise<void>;
-  /** Connections that are open now are cut, and new ones refused. */
+  /** Cuts open connections and refuses new ones. */
   refuse(): Promise<void>;
   /** Resolves at the next connection that is held. */
   held(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export async function startRelay(targetPort: number): Promise<Relay> {
@@ -51,7 +50,7 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     for (const giveUpAt = Date.now() + 10_000; !server.listening; ) {
       server.listen(port, "127.0.0.1");
       await once(server, "listening").catch(async (error) => {
-        // A program that another thread has just started holds what was open, until it is a program of its own.
+        // A child process of another thread may hold the port until it calls exec.
         if (error.code !== "EADDRINUSE" || Date.now() > giveUpAt) throw error;
         await setTimeout(10);
       });
@@ -70,7 +69,7 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     }
   }
 
-  // It is let go and taken again, and nobody may have it meanwhile: others take theirs above.
+  // The port is released and taken again, so it is outside of the range that others choose from.
   const port = await listen(await findFreePort([2_000, 5_000]));
   return {
     port,
@@ -89,6 +88,5 @@ export async function startRelay(targetPort: number): Promise<Relay> {
       new Promise((resolve) => {
         announceHeld = resolve;
       }),
-    close: refuse,
   };
 }

@@ -1,0 +1,271 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { createConnectionPool } from "../../../gateway/embedded/forward-request.ts";
+import { runLua } from "../../../gateway/embedded/lua-state.ts";
+import type { Plugin } from "../../../gateway/embedded/plugin.ts";
+import { handleRequest } from "../../../gateway/embedded/proxy.ts";
+import { readConfig } from "../../../gateway/embedded/read-config.ts";
+import {
+  configFor,
+  keys,
+  openRequest,
+  readKongYml,
+  send,
+  sendBytes,
+  sha256,
+  startEmbedded,
+  startUpstream,
+} from "../gateways.ts";
+
+// What recorded answers of Kong (conformance.test.ts) cannot show: connections, timing, configuration and faults.
+
+const upstreamUrl = "http://127.0.0.1:1";
+const env = { POSTGREST_URL: "http://127.0.0.1:3000", GATEWAY_TOKEN: "a token" };
+const limit = (config: object) => ({
+  name: "rate-limiting",
+  config: { policy: "local", limit_by: "ip", ...config },
+});
+
+describe("the configuration", () => {
+  test.each([
+    ["an unknown plugin", [{ name: "acl", config: {} }], {}, "plugins[0].name"],
+    ["an unknown field of a plugin", [limit({ day: 1, path: "/" })], {}, '"path"'],
+    ["a value of a plugin", [limit({ day: 1, limit_by: "consumer" })], {}, "plugins[0].config.limit_by"],
+    ["counters elsewhere", [limit({ day: 1, policy: "redis" })], {}, "config.policy"],
+    ["an unknown field of a service", [], { tls_verify: true }, '"tls_verify"'],
+    ["an upstream with TLS", [], { url: "https://127.0.0.1:1" }, "services[0].url"],
+    ["a path other than /", [], { routes: [{ name: "a", paths: ["/a"] }] }, "routes[0].paths[0]"],
+  ])("that has %s is refused with its path, and says what to do", async (_, plugins, service, path) => {
+    const refused = expect(readConfig(configFor(upstreamUrl, plugins, service), env)).rejects;
+    await refused.toThrow(path);
+    await refused.toThrow("run Kong for this");
+  });
+
+  test.each([
+    ["longest_query: 32000", "longest_query: many", "longest_query: expected type integer"],
+    ["longest_query: 32000", "longest_query: 0", "longest_query: expected more than 0"],
+    ["max_age: 3600", "max_age: 3600\n      more: 1", '"more"'],
+    ["longest_query:", "more: 1\n      longest_query:", "more: the schema has no such field"],
+  ])("of a plugin is checked by its schema (%s)", async (from, to, message) => {
+    await expect(readConfig(await readKongYml({ [from]: to }), env)).rejects.toThrow(message);
+  });
+
+  test.each(["GATEWAY_TOKEN", "POSTGREST_URL"])("names the missing variable %s", async (name) => {
+    await expect(readConfig(await readKongYml(), { ...env, [name]: "" })).rejects.toThrow(
+      `${name} is not set.`,
+    );
+  });
+});
+
+describe("bodies", () => {
+  test("of responses arrive as they are sent", async () => {
+    let finish = () => {};
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(200, { "content-type": "text/plain" }).write("first");
+      finish = () => response.end("last");
+    });
+    const client = openRequest((await startEmbedded(configFor(upstream), "")).url, "/");
+    client.end();
+    const [response] = (await once(client, "response")) as [IncomingMessage];
+    expect(String((await once(response, "data"))[0])).toBe("first");
+    finish();
+    expect(String((await once(response, "data"))[0])).toBe("last");
+  });
+
+  test("of requests are whole before the upstream is asked, so that no client can hold it up", async () => {
+    let asked = 0;
+    const upstream = await startUpstream(async (incoming, response) => {
+      asked += 1;
+      response.end(String((await text(incoming)).length));
+    });
+    const { url } = await startEmbedded(configFor(upstream), "");
+    const client = openRequest(url, "/", { method: "POST", headers: { "content-length": 3 } });
+    client.write("12");
+    await sleep(100);
+    expect(asked).toBe(0);
+    client.end("3");
+    const [response] = (await once(client, "response")) as [IncomingMessage];
+    expect(await text(response)).toBe("3");
+  });
+
+  test.each([false, true])(
+    "are canceled upstream when the client goes away (answering: %s)",
+    async (answers) => {
+      const sockets: IncomingMessage["socket"][] = [];
+      const upstream = await startUpstream((incoming, response) => {
+        if (answers) response.write("first");
+        sockets.push(incoming.socket);
+      });
+      const client = openRequest((await startEmbedded(configFor(upstream), "")).url, "/");
+      client.on("error", () => {});
+      client.end();
+      if (answers) await once((await once(client, "response"))[0], "data");
+      await vi.waitUntil(() => sockets.length > 0, { timeout: 5000 });
+      client.destroy();
+      await vi.waitUntil(() => sockets[0]?.destroyed, { timeout: 5000 });
+    },
+  );
+
+  test("that the upstream breaks off are broken off for the client too", async () => {
+    const upstream = await startUpstream((incoming, response) => {
+      response.writeHead(200, { "content-type": "application/json" }).write("[1,");
+      void sleep(20).then(() => incoming.socket.destroy());
+    });
+    const { url } = await startEmbedded(configFor(upstream), "");
+    await expect(send(url, "/")).rejects.toThrow("aborted");
+  });
+});
+
+describe("limits", () => {
+  const start = async (plugins: Parameters<typeof configFor>[1], service = {}) =>
+    (await startEmbedded(configFor(await startUpstream((_, answer) => answer.end()), plugins, service), ""))
+      .url;
+  const ask = async (url: string, headers = {}) => {
+    const answer = await send(url, "/", { headers });
+    return `${answer.status} ${answer.headers["x-ratelimit-remaining-day"]}`;
+  };
+
+  test("of a day hold if the hour's is not reached, and refused requests do not count", async () => {
+    const url = await start([limit({ hour: 7, day: 2 })]);
+    expect([await ask(url), await ask(url), await ask(url)]).toEqual(["200 1", "200 0", "429 0"]);
+    const { headers } = await send(url, "/");
+    expect(headers["x-ratelimit-remaining-hour"]).toBe("5");
+    const left = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
+    expect(Math.abs(Number(headers["retry-after"]) - left)).toBeLessThanOrEqual(2);
+  });
+
+  test("let no more through when requests come at once", async () => {
+    const url = await start([limit({ day: 5 })]);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)));
+    expect(answers.filter((answer) => answer.startsWith("200"))).toHaveLength(5);
+  });
+
+  test("by a header count each value apart, and requests without it by address", async () => {
+    const url = await start([limit({ day: 2, limit_by: "header", header_name: "X-Who" })]);
+    const seen = [];
+    for (const who of ["a", "b", "a", undefined, "a", undefined]) {
+      seen.push(await ask(url, who === undefined ? {} : { "x-who": who }));
+    }
+    expect(seen).toEqual(["200 1", "200 1", "200 0", "200 1", "429 0", "200 0"]);
+  });
+});
+
+test.each([
+  ["not trusted changes nothing", [], "127.0.0.1", "http", 429],
+  ["trusted names the client", ["127.0.0.0/8"], "10.0.0.7", "https", 200],
+  ["followed by another trusted one leads further", ["127.0.0.1", "10.0.0.0/8"], "9.9.9.9", "https", 200],
+])("a proxy that is %s", async (_, trustedIps, client, proto, second) => {
+  const upstream = await startUpstream((incoming, response) =>
+    response.end(JSON.stringify(incoming.headers)),
+  );
+  const { url } = await startEmbedded(configFor(upstream, [limit({ day: 1 })]), "", { trustedIps });
+  const forged = {
+    "x-forwarded-for": "9.9.9.9, 10.0.0.7",
+    "x-forwarded-proto": "https",
+    "x-real-ip": "8.8.8.8",
+  };
+  expect(JSON.parse((await send(url, "/", { headers: forged })).body)).toMatchObject({
+    "x-forwarded-for": "9.9.9.9, 10.0.0.7, 127.0.0.1",
+    "x-forwarded-proto": proto,
+    "x-real-ip": client,
+  });
+  // Another forged address gets a limit of its own only through a trusted proxy.
+  expect((await send(url, "/", { headers: { "x-forwarded-for": "9.9.9.1" } })).status).toBe(second);
+});
+
+describe("an upstream", () => {
+  test.each([
+    [upstreamUrl, 502],
+    ["http://nowhere.invalid", 503],
+  ])("that cannot be reached at %s is %i", async (upstream, status) => {
+    expect((await send((await startEmbedded(configFor(upstream), "")).url, "/")).status).toBe(status);
+  });
+
+  test("that closes a kept connection is asked again", async () => {
+    let requests = 0;
+    const upstream = await startUpstream((incoming, response) => {
+      requests += 1;
+      if (requests === 2) incoming.socket.destroy();
+      else response.end("ok");
+    });
+    const { url } = await startEmbedded(configFor(upstream), "");
+    expect([(await send(url, "/")).status, (await send(url, "/")).status, requests]).toEqual([200, 200, 3]);
+  });
+
+  test.each([
+    ["GET", 0, 3],
+    ["GET", 1_100, 1],
+    ["POST", 0, 1],
+  ])("that breaks a %s off after %i ms is asked %i time(s)", async (method, after, asked) => {
+    let count = 0;
+    const upstream = await startUpstream((incoming) => {
+      count += 1;
+      setTimeout(() => incoming.destroy(), after);
+    });
+    const { url } = await startEmbedded(configFor(upstream, [], { retries: 2 }), "");
+    expect([(await send(url, "/", { method })).status, count]).toEqual([502, asked]);
+  });
+});
+
+test("a malformed request is answered 400, HEAD without a body", async () => {
+  const { url } = await startEmbedded(await readKongYml(), upstreamUrl);
+  for (const target of ["/a b", "/\x7f", "/\xff"]) {
+    const answer = await sendBytes(url, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*Access-Control-Allow-Origin: \*.*{"code":"bad_request"/s);
+  }
+  const head = await sendBytes(url, "HEAD /a b HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(head).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\n$/s);
+});
+
+test("closing lets a request in flight finish and takes no other", async () => {
+  let hasArrived = false;
+  const upstream = await startUpstream((_, response) => {
+    hasArrived = true;
+    setTimeout(() => response.end("late"), 300);
+  });
+  const gateway = await startEmbedded(configFor(upstream), "");
+  const answer = send(gateway.url, "/");
+  await vi.waitUntil(() => hasArrived, { timeout: 5000 });
+  const closed = gateway.close();
+  await expect(send(gateway.url, "/")).rejects.toThrow("ECONNREFUSED");
+  expect((await answer).body).toBe("late");
+  await closed;
+});
+
+describe("Lua", () => {
+  test("gets and gives every byte, and hashes keys as PostgreSQL does", async () => {
+    const echo = await runLua("return function(...) return table.concat({ ... }) end");
+    const all = Buffer.from(Array.from({ length: 256 }, (_, code) => code)).toString("latin1");
+    expect(echo(all, all.repeat(2000))).toBe(all.repeat(2001));
+    const hash = await runLua("local sha256 = ... return function(text) return sha256(text) end");
+    expect(hash(keys.other)).toBe(sha256(keys.other));
+  });
+
+  test.each(["rewrite", "access", "filterHeaders"] as const)(
+    "that fails in %s is answered 500, and lets no request pass",
+    async (phase) => {
+      let asked = 0;
+      const upstream = await startUpstream((_, response) => {
+        asked += 1;
+        response.end("secret");
+      });
+      const fail = await runLua("return function() error('no such luck') end");
+      const plugins: Plugin[] = [{ name: "broken", priority: 0, [phase]: () => fail() }];
+      const config = await readConfig(configFor(upstream), env);
+      const routes = config.routes.map((route) => ({ ...route, plugins }));
+      const connections = createConnectionPool();
+      const context = { config: { routes, plugins }, connections, isTrusted: () => false };
+      const errors: unknown[] = [];
+      const url = await startUpstream(async (request, response) => {
+        errors.push((await handleRequest(context, request, response)).error);
+      });
+      expect(await send(url, "/general")).toMatchObject({ status: 500, body: "" });
+      expect(String(errors[0])).toContain("no such luck");
+      expect(asked).toBe(phase === "filterHeaders" ? 1 : 0);
+      connections.destroy();
+    },
+  );
+});
