@@ -38,7 +38,11 @@ select json_strip_nulls(json_build_object(
           when 'bigint' then 'integer' when 'integer' then 'integer' when 'boolean' then 'boolean' when 'date' then 'date'
           else 'string'
         end,
-        'description', coalesce(col_description(newest.oid, served.attnum), ''),
+        -- The first line of a comment is a label for people.
+        'title', coalesce(split_part(col_description(newest.oid, served.attnum), E'\n', 1), ''),
+        'description', coalesce(
+          trim(E'\n ' from regexp_replace(col_description(newest.oid, served.attnum), '^[^\n]*', '')), ''
+        ),
         -- As COPY writes them.
         'trueValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('t') end,
         'falseValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('f') end,

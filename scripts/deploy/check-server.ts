@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { DeploymentRefused } from "./deployment-refused.ts";
 
-/** The oldest supported PostgreSQL: the first whose COPY can skip broken rows (scripts/refresh/copy-file.ts). */
+/** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
 
 /** The roles that a deployment creates, or finds on the server (db/migrations, create_roles). */

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkLeaks, checkRows, LeaksFound } from "../refresh/check-leaks.ts";
+import { checkLeaks, LeaksFound } from "../refresh/check-leaks.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 
 // PostgreSQL keeps the locks of a transaction's writes until it ends, and catalog rows that it wrote have an age of zero.
@@ -33,7 +33,7 @@ export async function refuseLeaks(client: Client, question?: string, asksRows = 
   const { rows: writes } = await client.query<{ touches: boolean }>(touchesRows);
   if (question !== undefined) await client.query(question);
   try {
-    await (asksRows || writes[0]?.touches ? checkRows(client, "") : checkLeaks(client));
+    await checkLeaks(client, asksRows || writes[0]?.touches ? "" : undefined);
   } catch (cause) {
     throw cause instanceof LeaksFound ? new DeploymentRefused(cause.message, { cause }) : cause;
   }

@@ -32,13 +32,13 @@ export async function checkGates(
   const grown: string[] = [];
   for (const table of Object.keys(live)) {
     const [before, after] = [countAll(live, table), countAll(next, table)];
-    if (before === 0) continue;
     const [loss, growth] = [(before - after) / before, after / before];
+    // Not true of NaN, if the table was empty.
     if (loss > largestLoss)
       shrunk.push(
         `  ${table} would fall from ${before} to ${after} rows (${percent(loss)} less; 5 % at most).`,
       );
-    if (growth > largestGrowth && after - before > smallGain)
+    if (before > 0 && growth > largestGrowth && after - before > smallGain)
       grown.push(
         `  ${table} would grow from ${before} to ${after} rows (${growth.toFixed(1)} times as many; ${largestGrowth} times at most).`,
       );
@@ -48,16 +48,19 @@ export async function checkGates(
     shrunk.push(
       `  The share of suppressed submissions would go from ${percent(before)} to ${percent(after)} (1 point at most).`,
     );
-  const refused = [
-    ...(acceptShrink || shrunk.length === 0 ? [] : [{ lines: shrunk, flag: "--accept-shrink" }]),
-    ...(acceptGrowth || grown.length === 0 ? [] : [{ lines: grown, flag: "--accept-growth" }]),
-  ];
-  if (refused.length === 0) return;
+  if (acceptShrink) shrunk.length = 0;
+  if (acceptGrowth) grown.length = 0;
+  const flags = [
+    shrunk.length > 0 ? "--accept-shrink" : [],
+    grown.length > 0 ? "--accept-growth" : [],
+  ].flat();
+  if (flags.length === 0) return;
   throw new Error(
     [
       "This does not look like the next data set. Nothing has changed.",
-      ...refused.flatMap(({ lines }) => lines),
-      `If the files are right, publish them with ${refused.map(({ flag }) => flag).join(" ")}.`,
+      ...shrunk,
+      ...grown,
+      `If the files are right, publish them with ${flags.join(" ")}.`,
     ].join("\n"),
   );
 }

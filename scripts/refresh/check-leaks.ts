@@ -8,25 +8,13 @@ export class LeaksFound extends Error {
 /**
  * Asks the database whether any right shows something suppressed (db/data_set/find_leaks.sql).
  *
+ * @param generation also asks whether any row of this generation of the data set does: `_next`, or the live one
  * @throws LeaksFound
  */
-export async function checkLeaks(client: Client): Promise<void> {
-  await ask(client, false, "");
-}
-
-/**
- * The same, and whether any row of a generation of the data set does.
- *
- * @throws LeaksFound
- */
-export async function checkRows(client: Client, generation: "_next" | ""): Promise<void> {
-  await ask(client, true, generation);
-}
-
-async function ask(client: Client, rows: boolean, generation: string): Promise<void> {
+export async function checkLeaks(client: Client, generation?: "_next" | ""): Promise<void> {
   const { rows: leaks } = await client.query<{ leak: string }>(
     "select find_leaks as leak from publication.find_leaks($1, $2)",
-    [rows, generation],
+    [generation !== undefined, generation ?? ""],
   );
   if (leaks.length === 0) return;
   throw new LeaksFound(

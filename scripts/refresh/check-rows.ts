@@ -6,12 +6,6 @@ import { readRows } from "./read-rows.ts";
 import { splitRow } from "./row-format.ts";
 import { openContent } from "./storage.ts";
 
-/** A row of a staging table. Rows are numbered by table, in the order of its files. */
-interface Place {
-  file: SourceFileWithHeader;
-  row: number;
-}
-
 /** What `check.sql` found out about the whole data set. */
 export interface CheckedRows {
   /** Rows that are left out because their report's row in general is. */
@@ -75,15 +69,7 @@ async function readFaults(client: Client, files: SourceFileWithHeader[], limit: 
      from staging.faults where not is_consequence order by source_file, source_row limit $1`,
     [limit],
   );
-  const findPlace = (number: number | null, row: number | null): Place[] => {
-    const file = files[number ?? -1];
-    return file === undefined || row === null ? [] : [{ file, row }];
-  };
-  const places = rows.flatMap((row) => [
-    ...findPlace(row.file, row.row),
-    ...findPlace(row.other_file, row.other_row),
-  ]);
-  const located = await locateRows(places);
+  const located = await locateRows(files, rows);
   return rows.flatMap(({ column, value, problem, ...found }) => {
     const [file, at] = [files[found.file], located.get(`${found.file}:${found.row}`)];
     if (file === undefined || at === undefined) return [];
@@ -93,23 +79,28 @@ async function readFaults(client: Client, files: SourceFileWithHeader[], limit: 
   });
 }
 
-/** Reads files again to find rows: their lines and their text, by number of file and row. */
-async function locateRows(places: Place[]): Promise<Map<string, { line: number; record: string }>> {
+/** Reads files again to find the lines and the text of rows, which are numbered by table. */
+async function locateRows(
+  files: SourceFileWithHeader[],
+  faults: FoundFault[],
+): Promise<Map<string, { line: number; record: string }>> {
   const located = new Map<string, { line: number; record: string }>();
-  for (const file of new Set(places.map((place) => place.file))) {
-    const wanted = new Set(places.filter((place) => place.file === file).map(({ row }) => row));
+  const wanted = new Set(
+    faults.flatMap((fault) => [`${fault.file}:${fault.row}`, `${fault.other_file}:${fault.other_row}`]),
+  );
+  const numbers = new Set(faults.flatMap(({ file, other_file }) => [file, other_file]));
+  for (const file of files.filter(({ number }) => numbers.has(number))) {
     let next = file.firstRow;
     const { stream } = await openContent(file);
     for await (const { bytes, rows } of readRows(stream, file.columns)) {
       for (const { start, end, line, problem } of rows) {
         if (line === 1 || problem !== undefined) continue;
+        const place = `${file.number}:${next}`;
         const record = () => bytes.toString("utf8", start, end).replace(/\r?\n$/, "");
-        if (wanted.delete(next)) located.set(`${file.number}:${next}`, { line, record: record() });
+        if (wanted.has(place)) located.set(place, { line, record: record() });
         next += 1;
       }
-      if (wanted.size === 0) break;
     }
-    stream.destroy();
   }
   return located;
 }

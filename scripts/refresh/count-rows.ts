@@ -20,15 +20,11 @@ export async function listSourceTables(
 export async function countNextGeneration(client: Client): Promise<RowCounts> {
   const counts: RowCounts = {};
   for (const table of await listSourceTables(client, "suppressed_next")) {
-    counts[table] = await countTable(client, table);
+    const { rows } = await client.query<RowCounts[string]>(
+      `select (select count(*) from disclosed_next.${table})::integer as disclosed,
+              (select count(*) from suppressed_next.${table})::integer as suppressed`,
+    );
+    if (rows[0]) counts[table] = rows[0];
   }
   return counts;
-}
-
-async function countTable(client: Client, table: string): Promise<{ disclosed: number; suppressed: number }> {
-  const { rows } = await client.query(
-    `select (select count(*) from disclosed_next.${table})::integer as disclosed,
-            (select count(*) from suppressed_next.${table})::integer as suppressed`,
-  );
-  return rows[0];
 }

@@ -1,19 +1,18 @@
 import type { Client } from "pg";
-import { runStatements } from "../sql/run-sql-file.ts";
 import { keepSession } from "../sql/session.ts";
-import { splitStatements } from "../sql/split-statements.ts";
 import { checkGates, type GateOptions } from "./check-gates.ts";
-import { checkRows } from "./check-leaks.ts";
+import { checkLeaks } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { countNextGeneration, listSourceTables, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import { findChanges, recordChanges } from "./find-changes.ts";
 import type { SourceFile } from "./find-files.ts";
+import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
-import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
-import { computeChecksum, readDefinition, runDefinition, runDefinitions } from "./read-definition.ts";
+import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
+import { computeChecksum, runDefinition, runSession } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
-import { rememberSuppressed, type Suppression } from "./suppression.ts";
+import type { Suppression } from "./suppression.ts";
 
 /** The files to publish, and the name of their source in the history. */
 export interface Source {
@@ -74,10 +73,10 @@ export async function loadDataSet(
           [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept],
           stopwatch,
         );
-        await rememberSuppressed(client, suppression.suppressed);
+        await client.query(rememberSuppressed, [suppression.suppressed]);
         await recordChanges(client, changes, id);
       },
-      { advice, definitions: options.definitions },
+      { advice, definitions: options.definitions, report },
     );
     return { id, counts, rejected, durations: stopwatch.seconds };
   });
@@ -102,26 +101,13 @@ async function asLoader<Result>(
 ): Promise<Result> {
   const unlock = await lockPublication(client);
   try {
-    await setSession(client, definitions);
+    await inTransaction(client, () => runSession(client, definitions));
     return await work();
   } finally {
     // Keeps the role. A broken connection has no settings to reset.
     await client.query("reset all").catch(() => {});
     await unlock();
     await keepSession(client).catch(() => {});
-  }
-}
-
-/** Settings for the whole load. */
-async function setSession(client: Client, definitions: string | undefined): Promise<void> {
-  const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql", definitions) };
-  await client.query("begin");
-  try {
-    await runStatements(client, splitStatements(file));
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
   }
 }
 
@@ -142,31 +128,29 @@ async function buildNextGeneration(
 ): Promise<{ counts: RowCounts; rejected: number; suppression: Suppression }> {
   const { report = () => {}, definitions } = options;
   // Left behind by a run that was killed.
-  await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
-  await client.query("begin");
-  try {
+  await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
+  const build = async () => {
     await runDefinition(client, "staging.sql", definitions);
     const filled = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
-    await runDefinitions(client, Object.keys(builders), definitions, (name, work) =>
-      stopwatch.time(builders[name] ?? name, work),
-    );
+    for (const [name, step] of Object.entries(builders))
+      await stopwatch.time(step, runDefinition(client, name, definitions));
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next", advice);
     await checkGates(client, counts, options);
     // Before the bulk files are made of them.
-    await stopwatch.time("leak gate", checkRows(client, "_next"));
-    await client.query(end);
+    await stopwatch.time("leak gate", checkLeaks(client, "_next"));
     return { counts, ...filled };
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
-  }
+  };
+  return await inTransaction(client, build, end);
 }
 
 const advice =
   "Put it back in db/data_set, or remove it from the API first. From a published version, columns are removed only with the version itself.";
+
+const rememberSuppressed =
+  "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing";
 
 async function recordDataSet(client: Client, values: unknown[], { seconds }: Stopwatch): Promise<string> {
   await client.query(

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { runSqlFiles } from "../sql/run-sql-file.ts";
+import { runSqlFiles, runStatements } from "../sql/run-sql-file.ts";
+import { splitStatements } from "../sql/split-statements.ts";
 import type { StoredFile } from "./storage.ts";
 
 /** The `db/data_set` of this repository. */
@@ -34,27 +35,20 @@ export async function readSourceTables(directory = definitionsDirectory): Promis
   return names;
 }
 
-/** Runs a file of `db/data_set`, as `runDefinitions()` does. */
-export async function runDefinition(client: Client, name: string, directory?: string): Promise<void> {
-  await runDefinitions(client, [name], directory);
-}
-
 /**
- * Runs files of `db/data_set` inside the caller's transaction, one after the other, with the rights of the publisher.
+ * Runs a file of `db/data_set` inside the caller's transaction, with the rights of the publisher.
  *
- * @param time takes the time that a file runs
  * @throws SqlFileError that names file, line and column
  */
-export async function runDefinitions(
-  client: Client,
-  names: string[],
-  directory = definitionsDirectory,
-  time: <Result>(name: string, work: Promise<Result>) => Promise<Result> = (_name, work) => work,
-): Promise<void> {
-  for (const name of names) {
-    const sql = await readDefinition(name, directory);
-    await time(name, runSqlFiles(client, [{ name: `db/data_set/${name}`, sql }]));
-  }
+export async function runDefinition(client: Client, name: string, directory?: string): Promise<void> {
+  const sql = await readDefinition(name, directory);
+  await runSqlFiles(client, [{ name: `db/data_set/${name}`, sql }]);
+}
+
+/** Runs `session.sql`, whose settings stay when the caller's transaction is committed. */
+export async function runSession(client: Client, directory?: string): Promise<void> {
+  const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql", directory) };
+  await runStatements(client, splitStatements(file));
 }
 
 /**

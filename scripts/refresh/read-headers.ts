@@ -1,8 +1,7 @@
-import { parse } from "csv-parse/sync";
+import { parse } from "csv-parse";
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
-import { readRows } from "./read-rows.ts";
 import type { Column } from "./row-format.ts";
 import { openContent } from "./storage.ts";
 
@@ -14,6 +13,8 @@ export interface SourceFileWithHeader extends SourceFile {
   /** The number of its first row in its table, from 1. */
   firstRow: number;
 }
+
+const longestHeaderBytes = 1 << 16;
 
 interface ExpectedColumn extends Column {
   is_derived: boolean;
@@ -45,18 +46,20 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
 }
 
 async function readHeader(file: SourceFile): Promise<string[]> {
+  const parser = parse({
+    bom: true,
+    record_delimiter: ["\n", "\r\n"],
+    relax_column_count: true,
+    to: 1,
+    max_record_size: longestHeaderBytes,
+  });
   const { stream } = await openContent(file);
+  stream.on("error", (error) => parser.destroy(error));
   try {
-    for await (const { bytes, rows } of readRows(stream)) {
-      const [header] = rows;
-      if (header?.problem !== undefined) throw new Error(`the first line ${header.problem.problem}`);
-      const line = bytes.subarray(header?.start, header?.end);
-      const [names = []] = parse(line, { bom: true, record_delimiter: ["\n", "\r\n"] }) as string[][];
-      return names;
-    }
+    for await (const names of stream.pipe(parser)) return names;
   } catch (cause) {
     const { message } = cause as Error;
-    throw new Error(`${file.path}:1: the file cannot be read: ${message}.`, { cause });
+    throw new Error(`${file.path}:1: the header cannot be read: ${message}.`, { cause });
   } finally {
     stream.destroy();
   }
@@ -78,17 +81,9 @@ function compareColumns(expected: ExpectedColumn[], given: string[]): string[] {
   const unknown = given.filter((name) => !expected.some((column) => column.name === name));
   const missing = expected.filter(({ name, is_derived }) => !is_derived && !given.includes(name));
   const repeated = given.filter((name, index) => given.indexOf(name) !== index);
-  const list = (what: string, names: string[]) =>
-    names.length === 0 ? [] : [`${what} columns ${names.map((name) => name.slice(0, 60)).join(", ")}`];
   return [
-    ...list(
-      "unknown",
-      unknown.map((name) => JSON.stringify(name)),
-    ),
-    ...list(
-      "missing",
-      missing.map(({ name }) => name),
-    ),
-    ...list("repeated", repeated),
-  ];
+    ["unknown", unknown.map((name) => JSON.stringify(name.slice(0, 60)))] as const,
+    ["missing", missing.map(({ name }) => name)] as const,
+    ["repeated", repeated] as const,
+  ].flatMap(([what, names]) => (names.length === 0 ? [] : `${what} columns ${names.join(", ")}`));
 }

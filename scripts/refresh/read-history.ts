@@ -35,33 +35,21 @@ export async function readHistory(client: Client, limit: number): Promise<Histor
 
 /** The history as a table for people. Times are UTC. */
 export function formatHistory(entries: HistoryEntry[]): string {
+  const rows = entries.map((entry) => ({
+    state: entry.rolled_back_at === null ? entry.state : `${entry.state}, rolled back`,
+    "published (UTC)": entry.published_at.toISOString().slice(0, 19).replace("T", " "),
+    by: entry.published_by,
+    submissions: entry.submissions,
+    rows: entry.rows,
+    rejected: entry.rejected_rows,
+    seconds: Number(entry.seconds).toFixed(1),
+    checksum: entry.checksum?.slice(0, 12) ?? "",
+    source: entry.source,
+  }));
   const table = new Table({
-    head: [
-      "state",
-      "published (UTC)",
-      "by",
-      "submissions",
-      "rows",
-      "rejected",
-      "seconds",
-      "checksum",
-      "source",
-    ],
-    colAligns: ["left", "left", "left", "right", "right", "right", "right", "left", "left"],
+    head: Object.keys(rows[0] ?? {}),
     style: { head: [], border: [], compact: true },
   });
-  for (const entry of entries) {
-    table.push([
-      entry.rolled_back_at === null ? entry.state : `${entry.state}, rolled back`,
-      entry.published_at.toISOString().slice(0, 19).replace("T", " "),
-      entry.published_by,
-      entry.submissions,
-      entry.rows,
-      entry.rejected_rows,
-      Number(entry.seconds).toFixed(1),
-      entry.checksum?.slice(0, 12) ?? "",
-      entry.source,
-    ]);
-  }
+  table.push(...rows.map((row) => Object.values(row)));
   return table.toString();
 }

@@ -22,8 +22,6 @@ export interface SourceRow {
 /** A part of a source file with whole rows. */
 export interface Block {
   bytes: Buffer;
-  /** The same, a character for each byte. */
-  text: string;
   rows: SourceRow[];
 }
 
@@ -32,10 +30,8 @@ const longestRowBytes = 8 << 20;
 /**
  * Splits a CSV file (RFC 4180) into rows, and checks each. Keeps one chunk in memory, and the row that continues in the
  * next chunk.
- *
- * @param columns undefined: only the header is of interest
  */
-export async function* readRows(chunks: AsyncIterable<Buffer>, columns?: Column[]): AsyncGenerator<Block> {
+export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]): AsyncGenerator<Block> {
   const anyRow = matchAnyRow();
   let goodRow: RegExp | undefined;
   let line = 1;
@@ -51,27 +47,22 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns?: Column[
       const row: SourceRow = { start, end: match.end, line, problem: undefined };
       const isHeader = line === 1;
       const isGood = match.pattern === goodRow && !(checkBytes && !isUtf8(bytes.subarray(start, match.end)));
-      if (isHeader) goodRow = columns && matchRow(columns, text[match.end - 2] === "\r" ? "\r\n" : "\n");
+      if (isHeader) goodRow = matchRow(columns, text[match.end - 2] === "\r" ? "\r\n" : "\n");
       else if (!isGood)
-        row.problem = describeRow(text.slice(start, match.end).replace(/\r?\n$/, ""), columns ?? []);
+        row.problem = describeRow(text.slice(start, match.end).replace(/\r?\n$/, ""), columns);
       rows.push(row);
       line += countLines(text, start, match.end);
       start = match.end;
-      if (columns === undefined) break;
     }
-    return { bytes, text, rows };
+    return { bytes, rows };
   };
   /** What is left when the file ends, or a row that does not end. */
   const describeRest = (bytes: Buffer, problem: string): Block => {
     const text = bytes.toString("latin1");
     const values = splitRow(text.replace(/\r$/, "").slice(0, longestRowBytes));
     const value = show(values.at(-1) ?? "");
-    const row = { start: 0, end: bytes.length, line };
-    return {
-      bytes,
-      text,
-      rows: [{ ...row, problem: { column: columns?.[values.length - 1]?.name, value, problem } }],
-    };
+    const column = columns[values.length - 1]?.name;
+    return { bytes, rows: [{ start: 0, end: bytes.length, line, problem: { column, value, problem } }] };
   };
 
   for await (const chunk of chunks) {

@@ -5,7 +5,7 @@ export interface ScheduleState {
   publishedAt?: Date | undefined;
   isDatabaseConnected: boolean;
   isRunning: boolean;
-  nextRun?: Date | undefined;
+  nextRun: () => Date | undefined;
   longestAgeSeconds?: number | undefined;
   lastSuccess?: Date;
   lastDurationSeconds: number;
@@ -32,7 +32,7 @@ const gauges: Record<string, [string, (state: ScheduleState) => number | undefin
   refresh_running: ["1 while this service refreshes.", ({ isRunning }) => Number(isRunning)],
   refresh_next_run_timestamp_seconds: [
     "When the next refresh begins. Absent without a timer.",
-    ({ nextRun }) => toSeconds(nextRun),
+    ({ nextRun }) => toSeconds(nextRun()),
   ],
   refresh_last_success_timestamp_seconds: [
     "When a refresh of this service last published, or found that the source has not changed. Absent until then.",
@@ -53,7 +53,7 @@ const gauges: Record<string, [string, (state: ScheduleState) => number | undefin
 };
 
 /** The schedule's metrics for Prometheus. */
-export function createRefreshMetrics(readState: () => ScheduleState) {
+export function createRefreshMetrics(state: ScheduleState) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -63,7 +63,7 @@ export function createRefreshMetrics(readState: () => ScheduleState) {
       help,
       registers,
       collect() {
-        const value = read(readState());
+        const value = read(state);
         if (value === undefined) this.remove();
         else this.set(value);
       },

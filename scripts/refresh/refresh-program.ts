@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "pg";
 import { dotenv } from "zx";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
@@ -14,7 +14,6 @@ import { type RefreshOptions, refreshDataSet, rehearseRefresh } from "./refresh-
 import { rollBack } from "./roll-back.ts";
 import { showLoadProgress } from "./show-progress.ts";
 import { releaseReport } from "./suppression.ts";
-import { switchRequests } from "./switch-requests.ts";
 import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles } from "./write-public-files.ts";
 
@@ -68,7 +67,9 @@ function createCommand(): Command {
     .option("--release <report-id>", "let a report that was suppressed be public, from the next refresh on")
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
-    .option("--requests <on|off>", "answer requests, or refuse each with 503", parseSwitch)
+    .addOption(
+      new Option("--requests <state>", "answer requests, or refuse each with 503").choices(["on", "off"]),
+    )
     .option("--schedule", "run as a service that refreshes by the environment's timetable")
     .allowExcessArguments(false)
     .addHelpText(
@@ -108,7 +109,7 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
     await asPublisher((client) => releaseReport(client, release));
     print(`Released ${release}. The next refresh makes it public if its files call it public.`);
   } else if (requests !== undefined) {
-    await asPublisher((client) => switchRequests(client, requests === "on"));
+    await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
     print(requests === "on" ? "Requests are answered now." : "Requests are refused now, with 503.");
   } else if (options.schedule) {
     const { runSchedule } = await import("./run-schedule.ts");
@@ -121,6 +122,9 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
     await asPublisher((client) => runRefresh(client, wanted, print));
   }
 }
+
+const switchRequests =
+  "update publication.settings set is_open = $1, changed_at = now(), changed_by = session_user";
 
 async function runRefresh(
   client: Client,
@@ -159,9 +163,4 @@ async function runRollback(
 function parseWhole(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
-}
-
-function parseSwitch(text: string): string {
-  if (text !== "on" && text !== "off") throw new InvalidArgumentError("It must be on or off.");
-  return text;
 }

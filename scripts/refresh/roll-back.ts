@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 import { findChanges, recordChanges } from "./find-changes.ts";
 import { lockPublication } from "./lock-publication.ts";
-import { dropLeftovers, publishNextGeneration } from "./publish-data-set.ts";
-import { findSuppressedSince, listReports } from "./suppression.ts";
+import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
+import { listReports } from "./suppression.ts";
 
 /**
  * Makes the previous data set live again, and the live one the previous: a second rollback undoes the first.
@@ -21,7 +21,7 @@ export async function rollBack(client: Client, definitions?: string): Promise<st
     if (previous === undefined || !previous.is_there)
       throw new Error("There is no previous data set to roll back to.");
     await refuseSuppressedSince(client, previous.source);
-    await dropLeftovers(client, ["disclosed_next", "suppressed_next"]);
+    await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
     const changes = await findChanges(client, "disclosed_previous");
     const record = async () => {
       await recordRollback(client, previous.id);
@@ -38,9 +38,19 @@ export async function rollBack(client: Client, definitions?: string): Promise<st
   }
 }
 
+// The rollback would make them public again.
+const suppressedSince = `
+  select report_id from publication.suppressed_reports
+  where report_id in (
+    select report_id from disclosed_previous.general
+    union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
+  )
+  order by report_id`;
+
 async function refuseSuppressedSince(client: Client, source: string): Promise<void> {
-  const reports = await findSuppressedSince(client);
-  if (reports.length === 0) return;
+  const { rows } = await client.query<{ report_id: string }>(suppressedSince);
+  if (rows.length === 0) return;
+  const reports = rows.map(({ report_id }) => report_id);
   throw new Error(
     `The previous data set shows reports to the public that were suppressed since: ${listReports(reports)}. Nothing has changed.
 To publish its files with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.

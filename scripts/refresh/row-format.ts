@@ -78,16 +78,11 @@ export function matchRow(columns: Column[], lineBreak: string): RegExp {
 /** Matches a row, whatever its faults, to the end of its last line. */
 export const matchAnyRow = () => new RegExp(`${looseValue}(?:,${looseValue})*\n`, "y");
 
+const splitPattern = new RegExp(`,(${looseValue}|.*)`, "gsy");
+
 /** Splits a row into its values as they are written, quotes included. */
 export function splitRow(row: string): string[] {
-  const pattern = new RegExp(looseValue, "y");
-  const values: string[] = [];
-  for (let start = 0; ; start = pattern.lastIndex + 1) {
-    pattern.lastIndex = start;
-    if (!pattern.test(row)) return [...values, row.slice(start)];
-    values.push(row.slice(start, pattern.lastIndex));
-    if (row[pattern.lastIndex] !== ",") return values;
-  }
+  return [...`,${row}`.matchAll(splitPattern)].map(([, value = ""]) => value);
 }
 
 /** Says what is wrong with a row that `matchRow` refused, or that has bytes that are not UTF-8. */
@@ -95,20 +90,22 @@ export function describeRow(row: string, columns: Column[]): RowProblem {
   if (row.startsWith(byteOrderMark))
     return { value: show(row), problem: "begins with a byte order mark, as where two files were joined" };
   const values = splitRow(row);
+  const isComplete = values.length === columns.length;
   for (const [index, value] of values.entries()) {
-    const problem = describeText(value);
-    if (problem !== undefined) return { column: columns[index]?.name, value: show(value), problem };
+    const column = columns[index];
+    const problem = describeText(value) ?? (isComplete && column ? describeValue(value, column) : undefined);
+    if (problem !== undefined) return { column: column?.name, value: show(value), problem };
   }
-  if (values.length !== columns.length) {
-    const count = values.length === 1 ? "1 value" : `${values.length} values`;
-    return { value: show(row), problem: `has ${count} where the header has ${columns.length}` };
-  }
-  for (const [index, value] of values.entries()) {
-    const column = columns[index] ?? { name: "", type: "" };
-    const { pattern, problem } = describeFormat(column);
-    if (!new RegExp(`^${pattern}$`).test(value)) return { column: column.name, value: show(value), problem };
-  }
-  return { value: show(row), problem: "ends with another line break than the header" };
+  const count = values.length === 1 ? "1 value" : `${values.length} values`;
+  const problem = isComplete
+    ? "ends with another line break than the header"
+    : `has ${count} where the header has ${columns.length}`;
+  return { value: show(row), problem };
+}
+
+function describeValue(value: string, column: Column): string | undefined {
+  const { pattern, problem } = describeFormat(column);
+  return new RegExp(`^${pattern}$`).test(value) ? undefined : problem;
 }
 
 function describeText(value: string): string | undefined {

@@ -12,96 +12,96 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from "@aws-sdk/client-s3";
-import type { Storage, StoredFile } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 
 /** Opens s3://bucket/prefix. Needs s3:ListBucket and s3:GetObject; for bulk files also s3:PutObject and s3:DeleteObject. */
 export function openS3Storage(location: string): Storage {
   const [, Bucket, folder = ""] = /^s3:\/\/([^/]+)\/?(.*?)\/?$/.exec(location) ?? [];
   if (Bucket === undefined) throw new Error(`${location} should be an address such as s3://bucket/prefix.`);
   const prefix = folder === "" ? "" : `${folder}/`;
-  const client = createClient();
-  const nameOf = (key: string) => `s3://${Bucket}/${prefix}${key}`;
+  const client = createClient(location);
 
   async function list(Prefix: string, Delimiter?: string) {
-    const files: StoredFile[] = [];
+    const objects: { Key: string; size: number; ETag: string }[] = [];
     const folders: string[] = [];
     for await (const page of paginateListObjectsV2({ client }, { Bucket, Prefix, Delimiter })) {
-      for (const { Key = "", Size = 0, ETag = "" } of page.Contents ?? [])
-        files.push(describeObject(Key, Size, ETag));
-      folders.push(
-        ...(page.CommonPrefixes ?? []).map((found) => (found.Prefix ?? "").slice(prefix.length, -1)),
-      );
+      for (const { Key = "", Size: size = 0, ETag = "" } of page.Contents ?? [])
+        objects.push({ Key, size, ETag });
+      for (const found of page.CommonPrefixes ?? [])
+        folders.push((found.Prefix ?? "").slice(prefix.length, -1));
     }
-    return { files, folders };
+    return { objects, folders };
   }
-  const describeObject = (Key: string, size: number, ETag: string): StoredFile => ({
-    path: `s3://${Bucket}/${Key}`,
-    size,
-    // Fails if the object was replaced since it was listed.
-    open: async () => {
-      const request = client.send(new GetObjectCommand({ Bucket, Key, IfMatch: ETag }));
-      return (await describeErrors(`s3://${Bucket}/${Key}`, "read", request)).Body as Readable;
-    },
-    identify: async () => `${size} ${ETag}`,
-    checkUnchanged: async () => {},
-  });
   const put = async (key: string, Body: string | Readable, ContentType: string, ContentLength?: number) => {
-    const command = new PutObjectCommand({ Bucket, Key: prefix + key, Body, ContentType, ContentLength });
-    await describeErrors(nameOf(key), "written", client.send(command));
+    await client.send(new PutObjectCommand({ Bucket, Key: prefix + key, Body, ContentType, ContentLength }));
   };
 
   return {
     check: async (abortSignal) => {
       await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
     },
-    listFiles: async () => (await describeErrors(location, "read", list(prefix, "/"))).files,
-    listFolders: async () => (await describeErrors(location, "read", list(prefix, "/"))).folders,
+    listFiles: async () => {
+      const { objects } = await list(prefix, "/");
+      return objects.map(({ Key, size, ETag }) => ({
+        path: `s3://${Bucket}/${Key}`,
+        size,
+        // Fails if the object was replaced since it was listed.
+        open: async () =>
+          (await client.send(new GetObjectCommand({ Bucket, Key, IfMatch: ETag }))).Body as Readable,
+        identify: async () => `${size} ${ETag}`,
+        checkUnchanged: async () => {},
+      }));
+    },
+    listFolders: async () => (await list(prefix, "/")).folders,
     removeFolder: async (name) => {
-      const { files } = await describeErrors(location, "read", list(`${prefix}${name}/`));
-      const keys = files.map((file) => ({ Key: file.path.slice(`s3://${Bucket}/`.length) }));
-      while (keys.length > 0) {
-        const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects: keys.splice(0, 1000) } });
-        await describeErrors(nameOf(name), "removed", client.send(command));
-      }
+      const Objects = (await list(`${prefix}${name}/`)).objects.map(({ Key }) => ({ Key }));
+      while (Objects.length > 0)
+        await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: Objects.splice(0, 1000) } }));
     },
     makeWorkDirectory: () => mkdtemp(path.join(tmpdir(), "public-data-")),
     put: async (key, file, contentType) =>
       put(key, createReadStream(file), contentType, (await stat(file)).size),
     putText: (key, text) => put(key, text, "application/json"),
     readText: async (key) => {
-      const request = client.send(new GetObjectCommand({ Bucket, Key: prefix + key }));
-      const found = describeErrors(nameOf(key), "read", request);
-      return await found.then(
-        ({ Body }) => Body?.transformToString(),
-        (error: Error) => {
-          if (error.cause instanceof NoSuchKey) return undefined;
-          throw error;
-        },
-      );
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + key }));
+        return await Body?.transformToString();
+      } catch (error) {
+        if ((error as Error).cause instanceof NoSuchKey) return undefined;
+        throw error;
+      }
     },
   };
 }
 
+const verbs: Record<string, string> = { PutObjectCommand: "written", DeleteObjectsCommand: "removed" };
+
 /**
  * A client configured by the environment: AWS's own variables, S3_ENDPOINT and S3_FORCE_PATH_STYLE for other providers, and
- * S3_REGION, which the report service uses as well.
+ * S3_REGION, which the report service uses as well. Its errors read `s3://bucket/key cannot be read: AccessDenied.`
  */
-function createClient(): S3Client {
+function createClient(location: string): S3Client {
   const { S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE } = process.env;
-  return new S3Client({
+  const client = new S3Client({
     ...(S3_ENDPOINT ? { endpoint: S3_ENDPOINT } : {}),
     ...(S3_REGION ? { region: S3_REGION } : {}),
     forcePathStyle: S3_FORCE_PATH_STYLE === "true",
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
-}
-
-/** @throws Error such as `s3://bucket/key cannot be read: AccessDenied.` */
-async function describeErrors<Result>(address: string, verb: string, work: Promise<Result>): Promise<Result> {
-  return await work.catch((cause: Error & { code?: string; Code?: string }) => {
-    // S3 answers with a Code. A connection that fails has a code of the system.
-    const reason = cause.Code ?? cause.code ?? (cause.message || cause.name);
-    throw new Error(`${address} cannot be ${verb}: ${reason.replace(/\.$/, "")}.`, { cause });
-  });
+  const describeErrors =
+    <Input extends object, Output>(
+      next: (args: { input: Input }) => Promise<Output>,
+      { commandName = "" }: { commandName?: string },
+    ) =>
+    (args: { input: Input }) =>
+      next(args).catch((cause: Error & { code?: string; Code?: string }) => {
+        const { Bucket, Key } = args.input as { Bucket?: string; Key?: string };
+        const address = Key === undefined ? location : `s3://${Bucket}/${Key}`;
+        // S3 answers with a Code. A connection that fails has a code of the system.
+        const reason = (cause.Code ?? cause.code ?? (cause.message || cause.name)).replace(/\.$/, "");
+        throw new Error(`${address} cannot be ${verbs[commandName] ?? "read"}: ${reason}.`, { cause });
+      });
+  client.middlewareStack.add(describeErrors, { step: "initialize", priority: "high" });
+  return client;
 }

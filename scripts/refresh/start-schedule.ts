@@ -11,7 +11,6 @@ import { openStorage } from "./open-storage.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
 import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
-import { closeUnlessDecided } from "./switch-requests.ts";
 
 export interface Schedule {
   url: string;
@@ -39,7 +38,7 @@ export async function startSchedule(
   logger: Logger,
   { minute = 60_000 }: { minute?: number } = {},
 ): Promise<Schedule> {
-  const { environment, source, publicData, database } = config;
+  const { environment, source, publicData, database, host, port } = config;
   const stop = new AbortController();
   const state: ScheduleState = {
     isRunning: false,
@@ -47,47 +46,39 @@ export async function startSchedule(
     longestAgeSeconds: findLongestAge(environment),
     lastDurationSeconds: 0,
     leaks: 0,
+    nextRun: () => timer?.nextRun() ?? undefined,
   };
-  const readState = () => ({ ...state, nextRun: timer?.nextRun() ?? undefined });
-  const metrics = createRefreshMetrics(readState);
+  const metrics = createRefreshMetrics(state);
 
-  /** @returns whether the database answered */
-  const query = async (what: string, work: (client: Client) => Promise<void>): Promise<boolean> => {
-    try {
-      await withPublisher(database, work);
-      return true;
-    } catch (err) {
+  /** @returns the rows, or undefined if the database did not answer */
+  const query = async (what: string, sql: string) => {
+    const ask = async (client: Client) => (await client.query(sql)).rows;
+    return await withPublisher(database, ask).catch((err: unknown) => {
       logger.warn({ err }, `The database cannot be queried for ${what}.`);
-      return false;
-    }
+      return undefined;
+    });
   };
   const poll = async () => {
-    state.isDatabaseConnected = await query("the live data set", async (client) => {
-      const { rows } = await client.query<{ published_at: Date }>(
-        "select published_at from publication.data_sets where state = 'live'",
-      );
-      state.publishedAt = rows[0]?.published_at;
-    });
+    const live = "select published_at from publication.data_sets where state = 'live'";
+    const rows = await query("the live data set", live);
+    state.isDatabaseConnected = rows !== undefined;
+    state.publishedAt = rows?.[0]?.published_at ?? state.publishedAt;
   };
   const everyHour = async () => {
     // Rights and rows may change between publications.
-    await query("leaks", async (client) => {
-      const { rows } = await client.query("select find_leaks as leak from publication.find_leaks(true)");
-      for (const { leak } of rows)
-        logger.error({ leak }, "Suppressed data can be seen without Tribal access.");
-      Object.assign(state, { leaks: rows.length, leaksChecked: new Date() });
-    });
-    await query("expired tokens", async (client) => {
-      const { rows } = await client.query("select access.prune_access_tokens() as pruned");
-      metrics.prunedTokens.inc(Number(rows[0].pruned));
-    });
+    const leaks = await query("leaks", "select find_leaks as leak from publication.find_leaks(true)");
+    for (const { leak } of leaks ?? [])
+      logger.error({ leak }, "Suppressed data can be seen without Tribal access.");
+    if (leaks !== undefined) Object.assign(state, { leaks: leaks.length, leaksChecked: new Date() });
+    const pruned = await query("expired tokens", "select access.prune_access_tokens() as pruned");
+    metrics.prunedTokens.inc(Number(pruned?.[0]?.pruned ?? 0));
   };
 
   /** @returns whether to try again */
   const attempt = async (from: string, run: Logger): Promise<boolean> => {
     const start = performance.now();
+    const report = (line: string) => run.info(line);
     try {
-      const report = (line: string) => run.info(line);
       const { outcome } = await withPublisher(database, (client) =>
         refreshDataSet(client, { from, publicData, report }),
       );
@@ -126,15 +117,15 @@ export async function startSchedule(
     database: state.isDatabaseConnected ? "ok" : "unavailable",
     environment,
     refreshing: state.isRunning,
-    next_run: readState().nextRun?.toISOString() ?? null,
+    next_run: state.nextRun()?.toISOString() ?? null,
     published_at: state.publishedAt?.toISOString() ?? null,
   });
+  // The first refresh makes the directory of the bulk files.
+  const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
   const checkStorage = async (): Promise<"ok" | "unavailable"> => {
     try {
-      // The first refresh makes the directory of the bulk files.
-      for (const place of [source, publicData?.startsWith("s3://") ? publicData : undefined])
-        if (place !== undefined)
-          await (await openStorage(place)).check(AbortSignal.timeout(storageTimeoutMilliseconds));
+      for (const place of places.filter((one) => one !== undefined))
+        await (await openStorage(place)).check(AbortSignal.timeout(storageTimeoutMilliseconds));
       return "ok";
     } catch (err) {
       logger.warn({ err }, "The storage cannot be reached.");
@@ -144,11 +135,13 @@ export async function startSchedule(
 
   if (state.longestAgeSeconds !== undefined && source === undefined)
     throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
-  if (environment === "preview") await withPublisher(database, closeUnlessDecided);
+  // A preview answers nothing until someone has switched it on.
+  const close = "update publication.settings set is_open = false where changed_at is null";
+  if (environment === "preview") await withPublisher(database, (client) => client.query(close));
   await Promise.all([poll(), everyHour()]);
   const server = await serveState({
-    host: config.host,
-    port: config.port,
+    host,
+    port,
     portVariable: "REFRESH_PORT",
     answers: {
       "/healthz": async () => asJson(true, describeState()),
@@ -160,12 +153,10 @@ export async function startSchedule(
     },
   });
   const timer = startTimer(environment, () => void refreshNow());
-  const lastRun = findLastRun(environment);
-  if (lastRun !== undefined && (state.publishedAt === undefined || state.publishedAt < lastRun)) {
-    logger.info(
-      { due: lastRun, published_at: state.publishedAt },
-      "A refresh was due while the service did not run.",
-    );
+  const due = findLastRun(environment);
+  const published_at = state.publishedAt;
+  if (due !== undefined && (published_at === undefined || published_at < due)) {
+    logger.info({ due, published_at }, "A refresh was due while the service did not run.");
     void refreshNow();
   }
   const intervals = [

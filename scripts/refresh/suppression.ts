@@ -21,30 +21,9 @@ export async function readSuppression(client: Client): Promise<Suppression> {
   return rows[0] ?? { suppressed: [], kept: [] };
 }
 
-/** Remembers, in the transaction that publishes, that these reports were suppressed. */
-export async function rememberSuppressed(client: Client, reports: string[]): Promise<void> {
-  await client.query(
-    "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing",
-    [reports],
-  );
-}
-
 /** Lets a report be public again, and records who did it. Fails if it was not suppressed. */
 export async function releaseReport(client: Client, report: string): Promise<void> {
   await client.query("select publication.release_report($1)", [report]);
-}
-
-/** The reports that a generation would make public again, although they were suppressed after it was published. */
-export async function findSuppressedSince(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ report_id: string }>(
-    `select report_id from publication.suppressed_reports
-     where report_id in (
-       select report_id from disclosed_previous.general
-       union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
-     )
-     order by report_id`,
-  );
-  return rows.map(({ report_id }) => report_id);
 }
 
 export function describeKept(reports: string[]): string {

@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { inTransaction } from "./in-transaction.ts";
 
 /** How much of shared_buffers tables may fill: the rest is for their indexes and whatever else is asked for. */
 const warmShare = 0.95;
@@ -8,22 +9,17 @@ const warmShare = 0.95;
  *
  * Left to itself, PostgreSQL keeps nothing of a table larger than a quarter of shared_buffers: a sequential scan reads it
  * through a ring of a few hundred kilobytes (src/backend/storage/buffer/README), and each page of a walk does so again.
- * A scan by ctid has no ring, and a later sequential scan uses what is there. What goes wrong is told and no more: the data
- * set is live.
+ * A scan by ctid has no ring, and a later sequential scan uses what is there. Errors are reported and not thrown: the
+ * data set is live already.
  */
 export async function warmTables(client: Client, report: (line: string) => void): Promise<void> {
-  try {
-    await client.query("begin");
-    await client.query("set local enable_seqscan = off; set local statement_timeout = 0");
-    await warmLargest(client, report);
-  } catch (error) {
-    report(`The tables were not read into memory: ${(error as Error).message}.`);
-  } finally {
-    await client.query("rollback").catch(() => {});
-  }
+  await inTransaction(client, () => warmLargest(client, report), "rollback").catch((error: Error) => {
+    report(`The tables were not read into memory: ${error.message}.`);
+  });
 }
 
 async function warmLargest(client: Client, report: (line: string) => void): Promise<void> {
+  await client.query("set local enable_seqscan = off; set local statement_timeout = 0");
   const { rows } = await client.query<{ name: string; bytes: number; buffers: number }>(
     `select relname as name, pg_relation_size(oid)::float8 as bytes,
        pg_size_bytes(current_setting('shared_buffers'))::float8 as buffers

@@ -3,6 +3,7 @@ import path from "node:path";
 import { type Client, escapeLiteral } from "pg";
 import { parseJson } from "../../service/parse-json.ts";
 import { listSourceTables } from "./count-rows.ts";
+import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { formatManifest, type Manifest } from "./public-manifest.ts";
 import { readDefinition } from "./read-definition.ts";
@@ -27,18 +28,18 @@ const contentTypes = { "csv.gz": "application/gzip", parquet: "application/vnd.a
 export async function writePublicFiles(client: Client, store: Storage, schema: Schema): Promise<Manifest> {
   const directory = await store.makeWorkDirectory();
   const parquet = await openParquetWriter(directory);
-  await client.query("begin");
-  try {
+  const write = async () => {
     // In the order of the source files.
     await client.query(
       "set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
     );
     const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
+    const tables = await describeTables(client, schema);
     const manifest: Manifest = {
       data_set: rows[0]?.id ?? "",
       published_at: null,
       files: [],
-      tables: await describeTables(client, schema),
+      tables,
       changes: [],
     };
     const finish = async (file: WantedFile, ending: keyof typeof contentTypes, rows: number) => {
@@ -64,11 +65,10 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
     }
     await converted;
     await store.putText(`${manifest.data_set}/manifest.json`, formatManifest(manifest));
-    await client.query("commit");
     return manifest;
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
+  };
+  try {
+    return await inTransaction(client, write);
   } finally {
     parquet.close();
     await rm(directory, { recursive: true, force: true });

@@ -3,7 +3,6 @@ import type { Client } from "pg";
 
 const lockNotAvailable = "55P03";
 const deadlockDetected = "40P01";
-const attempts = 100;
 
 /**
  * How long a statement waits for a lock, and so makes readers wait behind it. Shorter than PostgreSQL's deadlock_timeout, so
@@ -16,25 +15,27 @@ const lockTimeoutMilliseconds = 100;
  * back and tried again after a random pause, so that no reader waits behind it for long.
  *
  * @param report receives the sessions that the first failed attempt waited for
+ * @param options.lock an advisory lock that the transaction takes as well
  */
 export async function runTransaction<Result>(
   client: Client,
   work: () => Promise<Result>,
   report: (line: string) => void = () => {},
+  { lock = "db-deploy", attempts = 100 } = {},
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     await client.query("begin");
     try {
-      // A file could release session locks, so the deployment's lock is also taken for the transaction.
+      // A file could release session locks, so the lock is also taken for the transaction.
       await client.query(
         `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning;
-         select pg_advisory_xact_lock(hashtext('db-deploy'))`,
+         select pg_advisory_xact_lock(hashtext('${lock}'))`,
       );
       const result = await work();
       await client.query("commit");
       return result;
     } catch (error) {
-      await client.query("rollback");
+      await client.query("rollback").catch(() => {});
       const { code, cause } = error as { code?: string; cause?: { code?: string } };
       if (![lockNotAvailable, deadlockDetected].includes(code ?? cause?.code ?? "")) throw error;
       if (attempt === 1) report(`Waiting for requests to end:\n${await describeHolders(client)}`);

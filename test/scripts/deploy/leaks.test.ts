@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { checkLeaks, checkRows } from "../../../scripts/refresh/check-leaks.ts";
+import { checkLeaks } from "../../../scripts/refresh/check-leaks.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
@@ -40,7 +40,7 @@ async function askAfter(attack: string): Promise<string> {
   await client.query("begin");
   try {
     await client.query(attack);
-    await checkRows(client, "");
+    await checkLeaks(client, "");
     return "";
   } catch (error) {
     return error instanceof Error && error.name === "LeaksFound" ? error.message : Promise.reject(error);

@@ -1,14 +1,12 @@
-import { cp, readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
 import type { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
+import { editDefinitions } from "./support/refresh.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 // On a server of its own, since one of these stops the server.
@@ -28,68 +26,52 @@ afterAll(async () => {
 });
 
 /** Loads the files, and says as a refresh does why that failed. */
-async function fail(
-  interfere: (client: Client, line: string) => void,
-  definitions?: string,
-): Promise<string> {
+async function fail(interfere: (client: Client, line: string) => void, more = {}): Promise<string> {
   const client = await connect(url, "test");
   client.on("error", () => {});
   // A server that is killed within moments of the rollback of an unlogged table starts at the second attempt only.
   await client.query("checkpoint");
   await client.query("set role publisher");
-  const files = await findFiles(source.directory, definitions);
-  try {
-    await loadDataSet(
-      client,
-      { source: "test", files },
-      { report: (line) => interfere(client, line), ...(definitions && { definitions }) },
-    );
-  } catch (error) {
-    return explainFailure(error);
-  } finally {
-    await client.end().catch(() => {});
-  }
-  return "no error";
+  const files = await findFiles(source.directory);
+  const report = (line: string) => interfere(client, line);
+  return await loadDataSet(client, { source: "test", files }, { report, ...more })
+    .then(() => "no error", explainFailure)
+    .finally(() => client.end().catch(() => {}));
 }
 
-describe("a refresh says that", () => {
-  it("PostgreSQL's disk is full, and how much room it needs", async () => {
-    const definitions = path.join(source.directory, "data_set");
-    await cp(definitionsDirectory, definitions, { recursive: true });
-    const build = path.join(definitions, "build.sql");
-    const text = 'could not extend file "base/1": No space left on device';
-    const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
-    await writeFile(build, `${await readFile(build, "utf8")}\n${raise}\n`);
-    const message = await fail(() => {}, definitions);
-    expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
-    expect(message).toContain("room for two data sets");
-  });
-
-  it.each(["general.csv: ", "Building", "Publishing"])(
-    "PostgreSQL was stopped, after “%s”",
-    async (moment) => {
-      let isStopped = false;
-      const witness = await connect(url, "test");
-      witness.on("error", () => {});
-      const ended = new Promise((resolve) => witness.once("end", resolve));
-      const message = await fail((client, line) => {
-        if (isStopped || !line.startsWith(moment)) return;
-        isStopped = true;
-        // As when the kernel kills it: the server ends all other connections and starts anew.
-        const { processID } = client as unknown as { processID: number };
-        process.kill(processID, "SIGKILL");
-      });
-      expect(message).toMatch(/^PostgreSQL was stopped, or the connection to it broke: .*--status/);
-      // The server takes connections until it notices.
-      await ended;
-      await expect
-        .poll(async () =>
-          connect(url, "test").then(
-            (client) => client.end().then(() => "up"),
-            () => "down",
-          ),
-        )
-        .toBe("up");
-    },
-  );
+it("a refresh says that PostgreSQL's disk is full, and how much room it needs", async () => {
+  const text = 'could not extend file "base/1": No space left on device';
+  const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
+  const definitions = await editDefinitions({ "build.sql": (sql) => `${sql}\n${raise}\n` });
+  const message = await fail(() => {}, { definitions: definitions.directory }).finally(definitions.remove);
+  expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
+  expect(message).toContain("room for two data sets");
 });
+
+it.each(["general.csv: ", "Building", "Publishing"])(
+  "a refresh says that PostgreSQL was stopped, after “%s”",
+  async (moment) => {
+    let isStopped = false;
+    const witness = await connect(url, "test");
+    witness.on("error", () => {});
+    const ended = new Promise((resolve) => witness.once("end", resolve));
+    const message = await fail((client, line) => {
+      if (isStopped || !line.startsWith(moment)) return;
+      isStopped = true;
+      // As when the kernel kills it: the server ends all other connections and starts anew.
+      process.kill((client as unknown as { processID: number }).processID, "SIGKILL");
+    });
+    expect(message).toMatch(/^PostgreSQL was stopped, or the connection to it broke: .*--status/);
+    // The server takes connections until it notices.
+    await ended;
+    const connectAgain = () => connect(url, "test").then((client) => client.end());
+    await expect
+      .poll(() =>
+        connectAgain().then(
+          () => "up",
+          () => "down",
+        ),
+      )
+      .toBe("up");
+  },
+);

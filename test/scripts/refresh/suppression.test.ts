@@ -1,212 +1,155 @@
-import { cp, readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { definitionsDirectory } from "../../../scripts/refresh/read-definition.ts";
-import { useDeployedDatabase } from "../../support/scratch-database.ts";
-import { refreshHere } from "./support/refresh.ts";
-import { id, makeDirectory, type Row, submission, writeCsv } from "./support/source-files.ts";
+import { beforeEach, expect, it } from "vitest";
+import { editDefinitions, useRefresh } from "./support/refresh.ts";
+import { id, submission } from "./support/source-files.ts";
 
-const database = useDeployedDatabase();
-let older: Awaited<ReturnType<typeof makeDirectory>>;
-let newer: Awaited<ReturnType<typeof makeDirectory>>;
+const here = useRefresh();
+const { list, refresh, select } = here;
+const release = (number: number) => refresh("--release", id(number));
+const seePublic = (table: string) =>
+  list(`select right(report_id, 1)::int from disclosed.${table} order by 1`);
 
-const refresh = (...args: string[]) => refreshHere(args, { DATABASE_URL: database.url });
-const publish = (directory: string, ...args: string[]) =>
-  refresh("--from", directory, "--accept-shrink", ...args);
-const select = async (sql: string) => (await database.client.query(sql)).rows;
-const seePublic = async (table: string) =>
-  (await select(`select report_id from disclosed.${table} order by 1`)).map(({ report_id }) => report_id);
-const hidden: Row = { is_public: "f" };
+/** By the older files all reports are public. By the newer ones 2 is suppressed, and so is 4, which follows 3. */
+async function write(age: "older" | "newer"): Promise<void> {
+  const more = age === "newer" ? { is_public: "f" } : {};
+  const superseded = { resubmission_status: "deprecated_via_resubmission" };
+  await here.write("general", [
+    submission(1),
+    submission(2, more),
+    submission(3, superseded),
+    submission(4, more),
+  ]);
+  await here.write(
+    "federal_awards",
+    [1, 2, 4].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" })),
+  );
+  await here.write("resubmission", [
+    { report_id: id(3), version: "1", status: "deprecated_via_resubmission", next_report_id: id(4) },
+    { report_id: id(4), version: "2", status: "most_recent", previous_report_id: id(3) },
+  ]);
+}
+async function publish(age: "older" | "newer", ...args: string[]): Promise<string> {
+  await write(age);
+  const { code, output } = await refresh("--from", here.directory, "--accept-shrink", ...args);
+  expect(code, output).toBe(0);
+  return output;
+}
 
-// The older files have four public reports. By the newer ones, 2 is suppressed, and so is 4, which follows 3.
-beforeAll(async () => {
-  older = await makeDirectory();
-  newer = await makeDirectory();
-  for (const [directory, more] of [
-    [older.directory, {}],
-    [newer.directory, hidden],
-  ] as const) {
-    await writeCsv(directory, "general", [
-      submission(1),
-      submission(2, more),
-      submission(3, { resubmission_status: "deprecated_via_resubmission" }),
-      submission(4, more),
-    ]);
-    await writeCsv(
-      directory,
-      "federal_awards",
-      [1, 2, 4].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" })),
-    );
-    await writeCsv(directory, "resubmission", [
-      { report_id: id(3), version: "1", status: "deprecated_via_resubmission", next_report_id: id(4) },
-      { report_id: id(4), version: "2", status: "most_recent", previous_report_id: id(3) },
-    ]);
-  }
+beforeEach(async () => {
+  await select("truncate publication.suppressed_reports");
+  await publish("older", "--force");
+  expect(await seePublic("general")).toEqual([1, 2, 4]);
+  await publish("newer", "--force");
+  expect(await seePublic("general")).toEqual([1, 3]);
 });
-afterAll(async () => {
-  await older.remove();
-  await newer.remove();
+
+it("a suppressed report stays so by older files, in all tables; the rest is published, and it is named", async () => {
+  const since = await select("select * from publication.suppressed_reports order by report_id");
+  expect(since.map(({ report_id }) => report_id)).toEqual([2, 4].map(id));
+  expect(await publish("older", "--force")).toContain(
+    `2 reports stay suppressed, as in an earlier data set: ${id(2)}, ${id(4)}. ` +
+      "These files call the reports public. To make one public, run npm run refresh -- --release REPORT_ID and refresh again.",
+  );
+  expect(await seePublic("general")).toEqual([1, 3]);
+  expect(await seePublic("federal_awards")).toEqual([1]);
+  expect(await seePublic("general_stubs")).toEqual([2, 4]);
+  expect(await list("select right(report_id, 1)::int from suppressed.federal_awards order by 1")).toEqual([
+    2, 4,
+  ]);
+  expect(await list("select is_public from suppressed.general")).toEqual([false, false]);
+  // The public report of its chain tells nothing of it.
+  expect(await seePublic("resubmission")).toEqual([]);
+  const kept = "select unnest(kept_suppressed) from publication.data_sets where state = 'live'";
+  expect(await list(kept)).toEqual([2, 4].map(id));
+  // Remembered from the first suppression on.
+  expect(await select("select * from publication.suppressed_reports order by report_id")).toEqual(since);
 });
-const publishBoth = async () => {
-  await database.client.query("truncate publication.suppressed_reports");
-  expect(await publish(older.directory, "--force")).toMatchObject({ code: 0 });
-  expect(await seePublic("general")).toEqual([1, 2, 4].map(id));
-  expect(await publish(newer.directory, "--force")).toMatchObject({ code: 0 });
-  expect(await seePublic("general")).toEqual([1, 3].map(id));
-};
 
-describe("a report that was suppressed", () => {
-  beforeEach(publishBoth);
+it("a dry run names it as well, and remembers nothing", async () => {
+  expect(await publish("older", "--dry-run")).toContain("2 reports stay suppressed");
+  await select("truncate publication.suppressed_reports");
+  expect(await publish("newer", "--dry-run")).not.toContain("suppressed, as in");
+  expect(await list("select * from publication.suppressed_reports")).toEqual([]);
+});
 
-  it("stays suppressed by older files, in all tables; the rest is published, and the report is named", async () => {
-    const { code, output } = await publish(older.directory, "--force");
-    expect(output).toContain(
-      `2 reports stay suppressed, as in an earlier data set: ${id(2)}, ${id(4)}. ` +
-        "These files call the reports public. To make one public, run npm run refresh -- --release REPORT_ID and refresh again.",
-    );
-    expect(code).toBe(0);
-    expect(await seePublic("general")).toEqual([1, 3].map(id));
-    expect(await seePublic("federal_awards")).toEqual([id(1)]);
-    expect(await seePublic("general_stubs")).toEqual([2, 4].map(id));
-    expect(
-      await select(
-        `select report_id from suppressed.federal_awards
-         union all select report_id from suppressed.general where not is_public order by 1`,
-      ),
-    ).toEqual([2, 2, 4, 4].map((number) => ({ report_id: id(number) })));
-    // The public report of its chain tells nothing of it.
-    expect(await select("select report_id from disclosed.resubmission")).toEqual([]);
-    const [{ kept_suppressed }] = await select(
-      "select kept_suppressed from publication.data_sets where state = 'live'",
-    );
-    expect(kept_suppressed).toEqual([2, 4].map(id));
-  });
-
-  it("is named by a dry run as well, which remembers nothing", async () => {
-    await database.client.query("truncate publication.suppressed_reports");
-    expect((await publish(newer.directory, "--dry-run")).output).not.toContain("suppressed, as in");
-    expect(await select("select * from publication.suppressed_reports")).toEqual([]);
-    await publish(newer.directory, "--force");
-    expect((await publish(older.directory, "--dry-run")).output).toContain("2 reports stay suppressed");
-  });
-
-  it("does not come back by a rollback, which says why and what to do", async () => {
-    const [live] = await select("select id from dissemination.data_set");
-    const { code, output } = await refresh("--rollback");
-    expect(output).toBe(
-      `The previous data set shows reports to the public that were suppressed since: ${id(2)}, ${id(4)}. Nothing has changed.
-To publish its files with these reports suppressed, run npm run refresh -- --from ${older.directory} --force --accept-shrink --accept-growth.
+it("it does not come back by a rollback, which says why and what to do, until it is released", async () => {
+  const live = await here.liveId();
+  expect(await refresh("--rollback")).toEqual({
+    code: 1,
+    output: `The previous data set shows reports to the public that were suppressed since: ${id(2)}, ${id(4)}. Nothing has changed.
+To publish its files with these reports suppressed, run npm run refresh -- --from ${here.directory} --force --accept-shrink --accept-growth.
 To let a report be public again, run npm run refresh -- --release REPORT_ID, then roll back.
 `,
-    );
-    expect(code).toBe(1);
-    expect(await select("select id from dissemination.data_set")).toEqual([live]);
   });
+  expect(await here.liveId()).toBe(live);
+  for (const number of [2, 4]) await release(number);
+  expect(await refresh("--rollback")).toMatchObject({ code: 0 });
+  expect(await seePublic("general")).toEqual([1, 2, 4]);
+});
 
-  it("does not come back by a build that forgets to ask, nor by functions of the report service", async () => {
-    const definitions = path.join(older.directory, "data_set");
-    await cp(definitionsDirectory, definitions, { recursive: true });
-    const check = path.join(definitions, "check.sql");
-    const text = await readFile(check, "utf8");
-    const keeps = "update staging.reports set is_public = false";
-    expect(text).toContain(keeps);
-    await writeFile(check, text.replace(keeps, "update staging.reports set is_public = true"));
-    const load = async (directory: string, more?: string) => {
-      await database.client.query("set role publisher");
-      try {
-        const files = await findFiles(directory);
-        await loadDataSet(database.client, { source: "test", files }, more ? { definitions: more } : {});
-      } finally {
-        await database.client.query("reset role");
-      }
-    };
-    await expect(load(older.directory, definitions)).rejects.toThrow(
-      /Suppressed submissions would be shown:\n {2}disclosed_next\.\w+ has rows of suppressed submissions/,
-    );
-    const source = "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql";
-    const [{ sql }] = await select(source);
-    await database.client.query(sql.replace("return (", "return true or ("));
-    await expect(load(newer.directory)).rejects.toThrow(
-      "publication.is_public_report() says yes to suppressed",
-    );
-    await database.client.query(sql);
-    await load(newer.directory);
+it("it does not come back by a build that forgets to ask, nor by functions of the report service", async () => {
+  const definitions = await editDefinitions({
+    "check.sql": (sql) =>
+      sql.replace(
+        "update staging.reports set is_public = false",
+        "update staging.reports set is_public = true",
+      ),
   });
+  await write("older");
+  await expect(here.load(definitions.directory).finally(definitions.remove)).rejects.toThrow(
+    /Suppressed submissions would be shown:\n {2}disclosed_next\.\w+ has rows of suppressed submissions/,
+  );
+  const [sql] = await list("select pg_get_functiondef('publication.is_public_report(text)'::regprocedure)");
+  await select(String(sql).replace("return (", "return true or ("));
+  await write("newer");
+  await expect(here.load()).rejects.toThrow("publication.is_public_report() says yes to suppressed");
+  await select(String(sql));
+  await here.load();
+});
 
-  it("is remembered from its first suppression on", async () => {
-    const read = () => select("select * from publication.suppressed_reports order by report_id");
-    const first = await read();
-    expect(first.map(({ report_id }) => report_id)).toEqual([2, 4].map(id));
-    await publish(newer.directory, "--force");
-    expect(await read()).toEqual(first);
+it("a released report is public at the next refresh of the same files, and it is recorded who did it", async () => {
+  await publish("older", "--force");
+  expect(await publish("older")).toContain("nothing to do");
+  expect(await release(2)).toEqual({
+    code: 0,
+    output: `Released ${id(2)}. The next refresh makes it public if its files call it public.\n`,
+  });
+  expect(await seePublic("general")).toEqual([1, 3]);
+  expect(await publish("older")).toContain("1 report stays suppressed, as in");
+  expect(await seePublic("general")).toEqual([1, 2, 3]);
+  const [event] = await select("select *, session_user from access.events order by id desc limit 1");
+  expect(event).toMatchObject({
+    database_role: event.session_user,
+    subject: "suppressed_reports",
+    subject_id: id(2),
+    action: "delete",
+    before: { report_id: id(2), suppressed_since: expect.any(String) },
   });
 });
 
-describe("npm run refresh -- --release", () => {
-  beforeEach(publishBoth);
-
-  it("makes a report public at the next refresh of the same files, and records who did it", async () => {
-    await publish(older.directory, "--force");
-    expect((await publish(older.directory)).output).toContain("nothing to do");
-    expect(await refresh("--release", id(2))).toEqual({
-      code: 0,
-      output: `Released ${id(2)}. The next refresh makes it public if its files call it public.\n`,
-    });
-    expect(await seePublic("general")).toEqual([1, 3].map(id));
-    expect((await publish(older.directory)).output).toContain(`1 report stays suppressed, as in`);
-    expect(await seePublic("general")).toEqual([1, 2, 3].map(id));
-    const [event] = await select(
-      "select database_role, subject, subject_id, action, before from access.events order by id desc limit 1",
-    );
-    const [{ role }] = await select("select session_user as role");
-    expect(event).toMatchObject({
-      database_role: role,
-      subject: "suppressed_reports",
-      subject_id: id(2),
-      action: "delete",
-      before: { report_id: id(2), suppressed_since: expect.any(String) },
-    });
-  });
-
-  it("lets a rollback make the report public", async () => {
-    for (const number of [2, 4]) await refresh("--release", id(number));
-    expect(await refresh("--rollback")).toMatchObject({ code: 0 });
-    expect(await seePublic("general")).toEqual([1, 2, 4].map(id));
-  });
-
-  it("does not last against files that suppress the report", async () => {
-    await refresh("--release", id(2));
-    await publish(newer.directory, "--force");
-    await publish(older.directory, "--force");
-    expect(await seePublic("general")).toEqual([1, 3].map(id));
-  });
-
-  it("says so where a report is not remembered", async () => {
-    expect(await refresh("--release", id(1))).toEqual({
-      code: 1,
-      output: `The report ${id(1)} is not in publication.suppressed_reports. Check the ID: it may have been released already.\n`,
-    });
+it("a release does not last against files that suppress the report, and is refused where none is remembered", async () => {
+  await release(2);
+  await publish("newer", "--force");
+  await publish("older", "--force");
+  expect(await seePublic("general")).toEqual([1, 3]);
+  expect(await release(1)).toEqual({
+    code: 1,
+    output: `The report ${id(1)} is not in publication.suppressed_reports. Check the ID: it may have been released already.\n`,
   });
 });
 
 it("the publisher adds to what is remembered, and can neither change nor remove it, nor write events", async () => {
-  await database.client.query("begin; set local role publisher");
-  try {
-    for (const statement of [
-      "delete from publication.suppressed_reports",
-      "truncate publication.suppressed_reports",
-      "update publication.suppressed_reports set suppressed_since = now()",
-      "insert into publication.suppressed_reports values ('x', now())",
-      "insert into access.events (database_role, subject, subject_id, action) values ('x', 'x', 'x', 'delete')",
-    ]) {
-      await database.client.query("savepoint before");
-      await expect(database.client.query(statement)).rejects.toThrow(/permission denied/);
-      await database.client.query("rollback to before");
-    }
-    await database.client.query("insert into publication.suppressed_reports (report_id) values ('x')");
-  } finally {
-    await database.client.query("rollback");
+  await select("begin; set local role publisher");
+  for (const statement of [
+    "delete from publication.suppressed_reports",
+    "truncate publication.suppressed_reports",
+    "update publication.suppressed_reports set suppressed_since = now()",
+    "insert into publication.suppressed_reports values ('x', now())",
+    "insert into access.events (database_role, subject, subject_id, action) values ('x', 'x', 'x', 'delete')",
+  ]) {
+    await select("savepoint before");
+    await expect(select(statement)).rejects.toThrow(/permission denied/);
+    await select("rollback to before");
   }
+  await select("insert into publication.suppressed_reports (report_id) values ('x')");
+  await select("rollback");
 });

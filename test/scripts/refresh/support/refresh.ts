@@ -1,5 +1,13 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect } from "vitest";
+import { findFiles } from "../../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../../scripts/refresh/load-data-set.ts";
+import { definitionsDirectory } from "../../../../scripts/refresh/read-definition.ts";
 import { runRefreshProgram } from "../../../../scripts/refresh/refresh-program.ts";
 import { runHere } from "../../../support/run-here.ts";
+import { useDeployedDatabase } from "../../../support/scratch-database.ts";
+import { makeDirectory, type Row, writeCsv } from "./source-files.ts";
 
 /** Runs `npm run refresh` in this process. */
 export async function refreshHere(
@@ -8,4 +16,63 @@ export async function refreshHere(
 ): Promise<{ code: number | null; output: string }> {
   const { code, stdout, stderr } = await runHere(runRefreshProgram, args, { env });
   return { code, output: stderr + stdout };
+}
+
+export type Edits = Record<string, (sql: string) => string>;
+
+/** Copies `db/data_set` and changes files of it, by name. */
+export async function editDefinitions(
+  edits: Edits,
+): Promise<{ directory: string; remove: () => Promise<void> }> {
+  const copy = await makeDirectory();
+  await cp(definitionsDirectory, copy.directory, { recursive: true });
+  for (const [name, edit] of Object.entries(edits)) {
+    const file = path.join(copy.directory, name);
+    const sql = await readFile(file, "utf8");
+    expect(edit(sql), name).not.toBe(sql);
+    await writeFile(file, edit(sql));
+  }
+  return copy;
+}
+
+/** A deployed database and a directory of source files for a file's tests. */
+export function useRefresh() {
+  const database = useDeployedDatabase();
+  let remove = async () => {};
+  const select = async (sql: string, values: unknown[] = []) =>
+    (await database.client.query(sql, values)).rows;
+  const asPublisher = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await database.client.query("set role publisher");
+    return await work().finally(() => database.client.query("reset role"));
+  };
+  const here = {
+    database,
+    directory: "",
+    /** Where the bulk files go. */
+    publicData: "",
+    write: (table: string, rows: Row[]) => writeCsv(here.directory, table, rows),
+    select,
+    /** The values of a query, one row after the other. */
+    list: async (sql: string) => (await select(sql)).flatMap((row) => Object.values<unknown>(row)),
+    liveId: async (): Promise<string> => (await select("select id from dissemination.data_set"))[0].id,
+    asPublisher,
+    /** Loads the directory by the SQL of `db/data_set`, or of a copy. */
+    load: async (definitions?: string) =>
+      asPublisher(async () =>
+        loadDataSet(
+          database.client,
+          { source: "test", files: await findFiles(here.directory, definitions) },
+          definitions === undefined ? {} : { definitions },
+        ),
+      ),
+    /** Runs `npm run refresh` with these arguments. */
+    refresh: (...args: string[]) =>
+      refreshHere(args, { DATABASE_URL: database.url, PUBLIC_DATA: here.publicData }),
+  };
+  beforeAll(async () => {
+    ({ directory: here.directory, remove } = await makeDirectory());
+    here.publicData = path.join(here.directory, "public");
+  });
+  afterAll(() => remove());
+  return here;
 }
