@@ -1,99 +1,66 @@
 import { z } from "zod";
 
-/** One served version of the API. */
-export interface VersionDescription {
-  /** The value of accept-profile. */
-  schema: string;
-  title: string;
-  description: string;
-  /** `general` comes first. */
-  tables: Table[];
-  functions: ServedFunction[];
-}
+/** One served version of the API. The explorer gets an array of them. */
+export type VersionDescription = ReturnType<typeof describeVersions>[number];
+export type Table = VersionDescription["tables"][number];
+export type Column = Table["columns"][number];
+export type ServedFunction = VersionDescription["functions"][number];
 
-export interface Table {
-  name: string;
-  title: string;
-  description: string;
-  columns: Column[];
-  /** Columns that are unique together. Empty if the table has no unique key. */
-  key: string[];
+/** A PostgreSQL type under its name. */
+const parameter = z.object({ name: z.string(), type: z.string() });
+const column = parameter.extend({ description: z.string() });
+const table = z.object({
+  name: z.string(),
+  description: z.string(),
+  columns: z.array(column),
   /** Tables that a request can embed: `select=*,general(*)`. */
-  embeds: string[];
-}
-
-export interface Column {
-  name: string;
-  /** The PostgreSQL type. */
-  type: string;
-  /** The column's name for people. */
-  label: string;
-  description: string;
-  /** The values that the column can have. Empty if they are unknown or many. */
-  values: string[];
-}
-
-export interface ServedFunction {
-  name: string;
-  title: string;
-  description: string;
-  parameters: { name: string; type: string }[];
-}
-
-const column = z.object({ name: z.string(), type: z.string(), description: z.string() });
-const versions = z.array(
-  z.object({
-    schema: z.string(),
-    description: z.string().nullable(),
-    tables: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        columns: z.array(column),
-        embeds: z.array(z.string()),
-      }),
-    ),
-    functions: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        parameters: z.array(column.omit({ description: true })),
-      }),
-    ),
-  }),
-);
+  embeds: z.array(z.string()),
+});
+const version = z.object({
+  /** The value of accept-profile. */
+  schema: z.string(),
+  description: z.string().nullable(),
+  /** `general` comes first. */
+  tables: z.array(table),
+  functions: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.array(parameter) })),
+});
 
 /**
  * Reads the answer of publication.describe_api().
  *
  * @param known values of columns, by the end of the columns' names. Other values come from the columns' descriptions
  */
-export function describeVersions(answer: unknown, known: Record<string, string[]>): VersionDescription[] {
-  return versions.parse(answer).map(({ schema, description, tables, functions }) => ({
-    schema,
-    ...readText(description ?? ""),
-    tables: tables.map((table) => ({
-      ...table,
-      ...readText(table.description),
-      key: readKey(table),
-      columns: table.columns.map((each) => ({
-        ...each,
-        ...readLabel(each),
-        values: listValues(each, known),
+export function describeVersions(answer: unknown, known: Record<string, string[]>) {
+  return z
+    .array(version)
+    .parse(answer)
+    .map(({ schema, description, tables, functions }) => ({
+      schema,
+      ...readText(description ?? ""),
+      tables: tables.map((table) => ({
+        ...table,
+        ...readText(table.description),
+        /** Columns that are unique together. Empty if the table has no unique key. */
+        key: readKey(table),
+        columns: table.columns.map((each) => ({
+          ...each,
+          ...readLabel(each),
+          /** The values that the column can have. Empty if they are unknown or many. */
+          values: listValues(each, known),
+        })),
       })),
-    })),
-    functions: functions.map((served) => ({ ...served, ...readText(served.description) })),
-  }));
+      functions: functions.map((served) => ({ ...served, ...readText(served.description) })),
+    }));
 }
 
 /** The first line of a comment is its title, as in PostgREST. */
-function readText(text: string): { title: string; description: string } {
+function readText(text: string) {
   const [title = "", ...rest] = text.split("\n");
   return { title, description: unwrap(rest.join("\n")) };
 }
 
 /** A column's label is the first line of its comment. A comment of a single line has none. */
-function readLabel({ name, description }: { name: string; description: string }) {
+function readLabel({ name, description }: z.infer<typeof column>) {
   const { title, description: text } = readText(description);
   if (text !== "") return { label: title, description: text };
   const words = name.replaceAll("_", " ");
@@ -106,7 +73,7 @@ function unwrap(text: string): string {
 }
 
 /** Reads the key from a table's description: `Key: report_id and award_reference.` */
-function readKey({ description, columns }: { description: string; columns: { name: string }[] }): string[] {
+function readKey({ description, columns }: z.infer<typeof table>): string[] {
   const [, list = ""] = /^Key: ([\w, ]+)/m.exec(description) ?? [];
   if (/\bkey is not unique\b/.test(description)) return [];
   const names = columns.map(({ name }) => name);
@@ -115,7 +82,7 @@ function readKey({ description, columns }: { description: string; columns: { nam
 
 /** Lists the values that a text column's description quotes, if it quotes more than an example. */
 function listValues(
-  { name, type, description }: { name: string; type: string; description: string },
+  { name, type, description }: z.infer<typeof column>,
   known: Record<string, string[]>,
 ): string[] {
   const listed = Object.entries(known).find(([end]) => name.endsWith(end))?.[1];

@@ -61,7 +61,6 @@ function addSite(
       hasPublicData: publicFiles !== undefined,
       locate: assets.locate,
       asked: request.query as Record<string, unknown>,
-      description: facts?.apiFile.path,
     };
   };
   const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
@@ -130,7 +129,7 @@ function addSite(
     // Browsers name text/html when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
     reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
-    return writeProblem(await describeContext(request), { status: reply.statusCode, body });
+    return writeProblem(await describeContext(request), reply.statusCode, body);
   });
 }
 
@@ -148,14 +147,7 @@ function describeAppUrl({ apiUrl }: SiteConfig, { headers: { host } }: FastifyRe
 }
 
 /** Writes `/.well-known/security.txt` (RFC 9116), valid for half a year. */
-export function writeSecurityTxt(contact: string, now = new Date()): string {
-  const expires = new Date(now);
-  expires.setUTCHours(0, 0, 0, 0);
-  expires.setUTCDate(expires.getUTCDate() + securityTxtDays);
-  const lines = [
-    `Contact: ${contact}`,
-    `Expires: ${expires.toISOString().replace(".000", "")}`,
-    "Preferred-Languages: en",
-  ];
-  return `${lines.join("\n")}\n`;
+function writeSecurityTxt(contact: string): string {
+  const expires = new Date(Date.now() + securityTxtDays * 86_400_000).toISOString().slice(0, 10);
+  return `Contact: ${contact}\nExpires: ${expires}T00:00:00Z\nPreferred-Languages: en\n`;
 }

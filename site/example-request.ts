@@ -7,13 +7,7 @@ import { writeTarget } from "./write-target.ts";
 export function chooseExample(table: Pick<Table, "name" | "columns" | "key">): Query {
   const names = table.columns.map(({ name }) => name);
   const order = table.key.length > 0 ? table.key : ["report_id"];
-  return {
-    ...emptyQuery,
-    table: table.name,
-    select: names.slice(0, 5),
-    order,
-    limit: 5,
-  };
+  return { ...emptyQuery, table: table.name, select: names.slice(0, 5), order, limit: 5 };
 }
 
 /** A query as a request to one version of the API. */

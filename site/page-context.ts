@@ -13,6 +13,4 @@ export interface PageContext {
   locate: BuiltAssets["locate"];
   /** The parameters of the query string. */
   asked: Readonly<Record<string, unknown>>;
-  /** The path of the API's description. Undefined if the database does not answer. */
-  description: string | undefined;
 }

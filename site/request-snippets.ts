@@ -16,7 +16,7 @@ export type Language = keyof typeof languages;
 
 /**
  * Writes a request as a program that runs as it is and prints the rows. A key of one's own is read from the environment
- * variable API_KEY. Python needs its standard library alone, R the package httr2, TypeScript anything that has fetch and
+ * variable API_KEY. Python needs its standard library alone, R httr2 and jsonlite, TypeScript anything that has fetch and
  * process.env (Node.js 20, Deno, Bun).
  */
 export function writeSnippet(language: Language, request: ApiRequest): string {
@@ -51,7 +51,8 @@ ${listHeaders(request, 'os.environ["API_KEY"]', (name, value) => `        "${nam
 with urllib.request.urlopen(request) as response:
     rows = json.load(response)
 print(json.dumps(rows, indent=2))`,
-  r: (request) => `library(httr2)
+  r: (request) => `# install.packages(c("httr2", "jsonlite"))
+library(httr2)
 
 response <- request(${JSON.stringify(request.url)}) |>
   req_headers(

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import { z } from "zod";
 import { describeVersions, type VersionDescription } from "./api-description.ts";
@@ -28,7 +29,7 @@ export type ServiceFacts = z.infer<typeof facts> & {
   /** The answer of publication.describe_api(). */
   api: VersionDescription[];
   /** The same as a file for the explorer. Its path holds a hash of its content. */
-  apiFile: { path: string; body: Buffer };
+  apiFile: { path: string; body: string };
   /** The answer of publication.describe_totals(). */
   totals: Totals | null;
 };
@@ -47,7 +48,6 @@ export function createFactsReader(
 ): () => Promise<ServiceFacts | undefined> {
   let asked: Promise<ServiceFacts | undefined> | undefined;
   let askAgainAt = 0;
-  let apiFile: ServiceFacts["apiFile"] | undefined;
   const ask = async () => {
     try {
       const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
@@ -57,10 +57,7 @@ export function createFactsReader(
       askAgainAt = performance.now() + keepMilliseconds;
       const found = totals.nullable().parse(rows[0]?.totals);
       const api = describeVersions(rows[0]?.api, listKnownValues(found));
-      const file = writeFile(api);
-      // The same buffer is compressed only once.
-      if (apiFile?.path !== file.path) apiFile = file;
-      return { ...facts.parse(rows[0]?.facts), totals: found, api, apiFile };
+      return { ...facts.parse(rows[0]?.facts), totals: found, api, apiFile: writeFile(api) };
     } catch (error) {
       askAgainAt = performance.now() + keepFailureMilliseconds;
       onError(error);
@@ -73,16 +70,12 @@ export function createFactsReader(
       askAgainAt = Number.POSITIVE_INFINITY;
       asked = ask();
     }
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), patienceMilliseconds);
-    });
-    return Promise.race([asked, tooLate]).finally(() => clearTimeout(timer));
+    return Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
   };
 }
 
 function writeFile(api: VersionDescription[]): ServiceFacts["apiFile"] {
-  const body = Buffer.from(JSON.stringify(api));
+  const body = JSON.stringify(api);
   const hash = createHash("sha256").update(body).digest("hex").slice(0, 8).toUpperCase();
   return { path: `/assets/api-${hash}.json`, body };
 }

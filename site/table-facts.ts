@@ -1,44 +1,19 @@
 import type { Table } from "./api-description.ts";
 import type { Query } from "./query.ts";
 
-/** What the explorer shows of a row before it is opened. */
-const shown: Record<string, string[]> = {
-  general: [
-    "report_id",
-    "auditee_name",
-    "auditee_city",
-    "auditee_state",
-    "audit_year",
-    "fac_accepted_date",
-    "total_amount_expended",
-    "entity_type",
-    "is_internal_control_material_weakness_disclosed",
-  ],
-  federal_awards: [
-    "report_id",
-    "award_reference",
-    "federal_agency_prefix",
-    "federal_award_extension",
-    "federal_program_name",
-    "amount_expended",
-    "is_major",
-    "findings_count",
-  ],
-  findings: [
-    "report_id",
-    "award_reference",
-    "reference_number",
-    "type_requirement",
-    "is_material_weakness",
-    "is_significant_deficiency",
-    "is_questioned_costs",
-    "is_repeat_finding",
-  ],
-  findings_text: ["report_id", "audit_year", "finding_ref_number", "finding_text"],
-  corrective_action_plans: ["report_id", "audit_year", "finding_ref_number", "planned_action"],
-  notes_to_sefa: ["report_id", "title", "content", "is_minimis_rate_used"],
-  passthrough: ["report_id", "award_reference", "passthrough_name", "passthrough_id"],
-  resubmission: ["report_id", "version", "status", "previous_report_id", "next_report_id"],
+/** What the explorer shows of a row before it is opened, as PostgREST's `select` has it. */
+const shown: Record<string, string> = {
+  general:
+    "report_id,auditee_name,auditee_city,auditee_state,audit_year,fac_accepted_date,total_amount_expended,entity_type,is_internal_control_material_weakness_disclosed",
+  federal_awards:
+    "report_id,award_reference,federal_agency_prefix,federal_award_extension,federal_program_name,amount_expended,is_major,findings_count",
+  findings:
+    "report_id,award_reference,reference_number,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
+  findings_text: "report_id,audit_year,finding_ref_number,finding_text",
+  corrective_action_plans: "report_id,audit_year,finding_ref_number,planned_action",
+  notes_to_sefa: "report_id,title,content,is_minimis_rate_used",
+  passthrough: "report_id,award_reference,passthrough_name,passthrough_id",
+  resubmission: "report_id,version,status,previous_report_id,next_report_id",
 };
 
 /**
@@ -58,6 +33,6 @@ export function chooseTieBreakers(query: Query, table: Table | undefined): strin
 
 /** The columns of a table that are shown at first, if it has more. */
 export function chooseShown(table: string, names: string[]): string[] {
-  const found = (shown[table] ?? names.slice(0, 8)).filter((name) => names.includes(name));
+  const found = (shown[table]?.split(",") ?? names.slice(0, 8)).filter((name) => names.includes(name));
   return found.length === 0 ? names : found;
 }

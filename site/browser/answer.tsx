@@ -37,7 +37,7 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
           {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome) : "No rows yet."}
         </p>
         {outcome?.rows && !isRow && (
-          <div class="actions">
+          <div class="row">
             <Turns explorer={explorer} outcome={outcome} />
             {rows.length > 0 && <Downloads key={outcome.target} explorer={explorer} outcome={outcome} />}
           </div>
@@ -75,14 +75,14 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
     (term) => `${labelOf(term.split(".")[0])}${term.includes(".desc") ? ", largest first" : ""}`,
   );
   return (
-    <p class="question">
+    <p class="row question">
       {filters.length + extra.length === 0 && "All rows"}
       {[...parts, ...(extra === "" ? [] : [{ text: extra, without: { extra: "" } }])].map(
         ({ text, without }) => (
           <button
             key={text}
             type="button"
-            class="small plain"
+            class="plain"
             aria-label={`Remove the filter: ${text}`}
             onClick={() => explorer.refine(without)}
           >
@@ -109,7 +109,7 @@ function Turns({ explorer, outcome: { asked, rows = [] } }: Shown): VNode {
         <button
           key={name}
           type="button"
-          class="small plain"
+          class="plain"
           aria-disabled={!isPossible}
           onClick={() => isPossible && explorer.refine({ offset: to })}
         >

@@ -27,10 +27,10 @@ interface Copied {
 export function CopyButton({ label, text = "", name = "Copy" }: Copied): VNode {
   return (
     <>
-      <button type="button" class="small plain" aria-label={label} data-copy={text}>
+      <button type="button" class="plain" aria-label={label} data-copy={text}>
         {name}
       </button>{" "}
-      <span role="status" class="hint copied" />
+      <span role="status" />
     </>
   );
 }

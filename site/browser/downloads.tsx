@@ -61,14 +61,14 @@ export function Downloads({ explorer, outcome }: Shown): VNode {
   return (
     <>
       {isRunning && (
-        <button type="button" class="small plain" onClick={() => running.current.abort()}>
+        <button type="button" class="plain" onClick={() => running.current.abort()}>
           Cancel
         </button>
       )}
       {!isRunning &&
         !isTooMuch &&
         formats.map(([name, prefix]) => (
-          <button key={name} type="button" class="small plain" onClick={() => void save(prefix)}>
+          <button key={name} type="button" class="plain" onClick={() => void save(prefix)}>
             {name + cost}
           </button>
         ))}

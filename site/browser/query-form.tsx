@@ -186,7 +186,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
             )}
             <button
               type="button"
-              class="small plain"
+              class="plain"
               aria-label={`Remove filter ${index + 1}`}
               onClick={() => {
                 change(shown.toSpliced(index, 1));
@@ -200,7 +200,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
       })}
       <button
         type="button"
-        class="small plain"
+        class="plain"
         ref={add}
         onClick={() => {
           change([...shown, blank]);

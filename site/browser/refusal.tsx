@@ -10,7 +10,7 @@ interface Refused {
 
 /** An error of the API: what happened, why, and what to do next. */
 export function Refusal({ answer, explorer, table }: Refused): VNode {
-  const { status, headers } = answer;
+  const { status } = answer;
   const { message, details, hint } = readError(answer);
   const file = explorer.settings.hasPublicData && (
     <>
@@ -18,11 +18,6 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     </>
   );
   const advice: Record<number, ComponentChildren> = {
-    401: (
-      <>
-        Check your key, or remove it to use the demonstration key. <a href="/#keys">How to get a key</a>
-      </>
-    ),
     412: (
       <>
         A new data set was published after you read the first page, so the pages no longer match.{" "}
@@ -38,7 +33,6 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
       </>
     ),
     500: <>Ask for less: add a filter or choose fewer columns{file}.</>,
-    503: `Your request is fine. Send it again in ${headers["retry-after"] ?? 30} seconds.`,
   };
   const texts = [details, hint, advice[status], <a href="/#errors">What the errors mean</a>];
   return (

@@ -39,6 +39,7 @@ interface Link {
   name: string;
   /** Undefined if there are no rows behind it. */
   query?: Query;
+  isRow?: boolean;
 }
 
 /** The rows that belong to a row or its report, as queries. Those of a report are counted. */
@@ -52,6 +53,8 @@ export function listLinks(row: Row, table: Table, version: VersionDescription): 
     order,
   });
   const links: Link[] = [];
+  if (report !== undefined && report !== row)
+    links.push({ name: "The report", query: find("report_id", reportId, "general"), isRow: true });
   // Reports that are older than UEIs share the value GSA_MIGRATION.
   const hasUei = typeof uei === "string" && uei.length === 12;
   if (hasUei || ein) {

@@ -7,7 +7,7 @@ import { type Answer, ask } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
 import type { Outcome, Row } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
-import { findRow, isStub, listLinks, readReport } from "./row-parts.ts";
+import { isStub, listLinks, readReport } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
 /** A row's name: its auditee's, if it has one. */
@@ -54,21 +54,10 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
           )}
           <nav aria-label="What belongs to this row">
             <ul class="toc">
-              {!isReport && report && (
-                <li>
-                  <a
-                    href={linkToExplorer(
-                      asked.schema,
-                      findRow(report, { name: "general", key: ["report_id"] }),
-                      true,
-                    )}
-                  >
-                    The report
-                  </a>
+              {listLinks(first, table, version).map(({ name, query, isRow }) => (
+                <li key={name}>
+                  {query ? <a href={linkToExplorer(asked.schema, query, isRow)}>{name}</a> : name}
                 </li>
-              )}
-              {listLinks(first, table, version).map(({ name, query }) => (
-                <li key={name}>{query ? <a href={linkToExplorer(asked.schema, query)}>{name}</a> : name}</li>
               ))}
             </ul>
           </nav>

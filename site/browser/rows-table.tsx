@@ -74,7 +74,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
         </table>
       </Scroll>
       {(isWhole || shown.length < names.length) && (
-        <button type="button" class="small plain" onClick={() => setIsWhole(!isWhole)}>
+        <button type="button" class="plain" onClick={() => setIsWhole(!isWhole)}>
           {isWhole ? "Show the main columns" : `Show all ${names.length} columns`}
         </button>
       )}

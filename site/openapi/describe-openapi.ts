@@ -9,7 +9,9 @@ import type { ServiceFacts } from "../service-facts.ts";
 const { apiPaths, appPaths, components, ...document } = parse(
   readFileSync(new URL("./service.yaml", import.meta.url), "utf8"),
 );
-const { errors, ...shared } = components;
+const { errors: described, ...shared } = components;
+/** What happened and what to do, by HTTP status. */
+export const errors: Readonly<Record<string, string>> = described;
 
 /**
  * Describes the whole service in OpenAPI 3.1: a version's tables, the functions for keys with Tribal access, and the app's
@@ -148,7 +150,7 @@ function describeRead(
     },
   };
   const embedded = embeds.length === 0 ? "" : `\n\nCan embed: ${embeds.join(", ")}.`;
-  const shownParameters = Object.keys(shared.parameters).filter((parameter) => parameter !== "range");
+  const shownParameters = Object.keys(shared.parameters).filter((name) => !["range", "table"].includes(name));
   return addResponses({
     operationId: `read_${name}`,
     tags: ["tables"],

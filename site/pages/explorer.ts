@@ -5,7 +5,8 @@ import { writeDocument } from "./layout.ts";
 
 /** Build a request, send it from the browser, read the answer, and take it along. */
 export function writeExplorer(context: PageContext): string {
-  const { config, description, hasPublicData } = context;
+  const { config, facts, hasPublicData } = context;
+  const description = facts?.apiFile.path;
   const settings: ClientSettings | undefined =
     description === undefined ? undefined : { apiUrl: config.apiUrl, description, hasPublicData };
   return writeDocument(context, {

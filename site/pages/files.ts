@@ -64,36 +64,45 @@ ${years.map(
 ${listTables(`Files of audit year ${year}`, ofYear(year), titles)}</details>`,
 )}</section>
 <section aria-labelledby="open"><h2 id="open">Open a file</h2>
-<p>Parquet files keep the types of the columns. DuckDB, pandas with pyarrow, Polars, R with arrow, Power BI and Tableau read
-  them. In a CSV file, read every column as text first: otherwise <code>043015799</code> becomes a number and loses its
-  zero.</p>
+<p>DuckDB, Polars, pandas with pyarrow, R with arrow, Power BI and Tableau read Parquet, which keeps the types of the columns.
+  In a CSV file, read every column as text first: otherwise <code>043015799</code> loses its leading zero. These commands print
+  the audits of Puerto Rico, whose ZIP codes start with 0:</p>
 ${Object.entries(describeCommands(`${appUrl}/public-data/`)).map(
   ([name, text]) => html`<h3>${name}</h3>${command(`Command for ${name}`, text)}`,
-)}</section>
+)}
+<h3>Excel and other spreadsheets</h3>
+<p>Filter the rows in the <a href="/explorer">explorer</a>, then choose “CSV for spreadsheets”. The file starts with a
+  byte-order mark, so Excel reads accents correctly, and its name says table and filter. To keep leading zeros, import it with
+  Data, From Text/CSV, and set the type of the columns to Text.</p></section>
 <section aria-labelledby="more"><h2 id="more">For programs</h2>
 <p><a href="/public-data/manifest.json">manifest.json</a> lists the files, describes every column (JSON Table Schema), and
   names the reports that each publication added, changed and removed. <a href="/openapi.json">openapi.json</a> describes the
-  service.</p></section>`;
+  service.</p>
+<p>Programs written for the federal service find the CSV files at the same paths here:
+  <a href="/dissemination/public-data/gsa/full/general.csv"><code>/dissemination/public-data/gsa/full/general.csv</code></a> and
+  <code>/dissemination/public-data/gsa/audit-year/2023-ay-general.csv</code>.</p></section>`;
 }
 
-/** Commands that open a file with the right types. Tests run them where the language is installed. */
-export function describeCommands(base: string): Record<string, string> {
+/** Commands that print the audits of Puerto Rico, whose ZIP codes start with 0. */
+function describeCommands(base: string): Record<string, string> {
+  const columns = ["auditee_name", "auditee_ein", "auditee_zip", "total_amount_expended"];
+  const print = `print(general.loc[general['auditee_state'] == 'PR', ['${columns.join("', '")}']].to_string())`;
   return {
-    DuckDB: `duckdb -c "select auditee_state, sum(total_amount_expended) from '${base}general.parquet' group by all"`,
+    DuckDB: `duckdb -c "select ${columns.join(", ")} from '${base}general.parquet' where auditee_state = 'PR'"`,
     "Python, Parquet": `python3 -c "
 import pandas
 general = pandas.read_parquet('${base}general.parquet')
-print(general[['report_id', 'auditee_name', 'auditee_ein', 'total_amount_expended']])"`,
+${print}"`,
     "Python, CSV": `python3 -c "
 import pandas
 general = pandas.read_csv('${base}general.csv.gz', dtype='string')
 general['total_amount_expended'] = pandas.to_numeric(general['total_amount_expended'])
-print(general[['report_id', 'auditee_name', 'auditee_ein', 'total_amount_expended']])"`,
+${print}"`,
     R: `Rscript -e '
 download.file("${base}general.csv.gz", "general.csv.gz", mode = "wb")
 general <- read.csv("general.csv.gz", colClasses = "character", na.strings = "")
 general$total_amount_expended <- as.numeric(general$total_amount_expended)
-str(general[c("report_id", "auditee_name", "auditee_ein", "total_amount_expended")])'`,
+print(subset(general, auditee_state == "PR", c("${columns.join('", "')}")))'`,
   };
 }
 

@@ -2,6 +2,7 @@ import { describeRateLimit, readRateLimits } from "../../service/read-rate-limit
 import { type EnvironmentName, listNextRuns } from "../../service/timetable.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { errors } from "../openapi/describe-openapi.ts";
 import type { PageContext } from "../page-context.ts";
 import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.ts";
 import { command, table, writeDocument } from "./layout.ts";
@@ -68,20 +69,15 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
     ["Data set", html`<code class="id">${dataSet.id}</code>`],
   ];
   const tables = facts.api[0]?.tables ?? [];
-  const rows = tables.flatMap(({ name, title }) => {
-    const count = dataSet.rows[name];
-    return count === undefined
-      ? []
-      : [
-          {
-            cells: [
-              html`<a href="/reference#${name}">${title}</a>`,
-              html`<code>${name}</code>`,
-              formatNumber(count),
-            ],
-          },
-        ];
-  });
+  const rows = tables
+    .filter(({ name }) => dataSet.rows[name] !== undefined)
+    .map(({ name, title }) => ({
+      cells: [
+        html`<a href="/reference#${name}">${title}</a>`,
+        html`<code>${name}</code>`,
+        formatNumber(dataSet.rows[name] ?? 0),
+      ],
+    }));
   return section(html`<dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
@@ -98,31 +94,23 @@ function writeKeys(contact: string | undefined): Html {
     contact === undefined
       ? html`On your own machine: <code>npm run keys -- issue --tier ${tier} --owner you@example.gov${options}</code>`
       : html`<a href="${contact}">Ask the operator</a>`;
-  const rows: Content[][] = [
+  const keys: [tier: string, name: Content, sees: string, how: Content][] = [
+    ["demo", html`Demonstration: <code>${demonstrationKey}</code>`, "Public data", "Use it as it is."],
+    ["individual", "Individual", "Public data", html`${issue("individual")}. Free.`],
     [
-      html`Demonstration: <code>${demonstrationKey}</code>`,
-      "Public data",
-      describeRateLimit(limits, "demo"),
-      "Use it as it is.",
-    ],
-    ["Individual", "Public data", describeRateLimit(limits, "individual"), [issue("individual"), ". Free."]],
-    [
+      "tribal",
       "Tribal",
       "Public data and suppressed Tribal data",
-      describeRateLimit(limits, "tribal"),
-      [
-        issue("tribal", " --agreement ID"),
-        ". Requires an agreement that a federal official approved. The key ends after six months.",
-      ],
+      html`${issue("tribal", " --agreement ID")}. Requires an agreement that a federal official approved. The key expires
+        after six months.`,
     ],
   ];
+  const rows = keys.map(([tier, name, sees, how]) => ({
+    cells: [name, sees, describeRateLimit(limits, tier), how],
+  }));
   return html`<section aria-labelledby="keys"><h2 id="keys">Keys and limits</h2>
 <p>Send a key with each request, in the header <code>x-api-key</code>.</p>
-${table(
-  "Kinds of keys, their limits, and how to get one",
-  ["Key", "Sees", "Limit", "How to get it"],
-  rows.map((cells) => ({ cells })),
-)}
+${table("Kinds of keys, their limits, and how to get one", ["Key", "Sees", "Limit", "How to get it"], rows)}
 <p>After that many requests, the API answers 429 until the next hour or day begins (UTC). Every answer says how many requests
   are left (<code>X-RateLimit-Remaining-Hour</code>) and when the hour ends, in seconds (<code>RateLimit-Reset</code>). A
   request returns at most 20,000 rows: page with <code>limit</code> and <code>offset</code>.</p></section>`;
@@ -132,88 +120,41 @@ ${table(
 function writeTribal({ config, appUrl, facts }: PageContext): Html {
   const admin =
     facts?.versions.find(({ schema }) => schema.startsWith("admin_"))?.schema ?? "admin_api_v1_1_0";
-  const steps: [string, Content, string][] = [
-    [
-      "Find the submission",
-      "Set the key and the report ID. The other steps use them.",
-      [
-        "TRIBAL_KEY=YOUR_KEY",
-        "REPORT_ID=2023-06-GSAFAC-0000000001",
-        `curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIBAL_KEY"`,
-      ].join("\n"),
-    ],
-    [
-      "Request access",
-      html`The answer has an <code>access_uuid</code>. It works once, for one minute.`,
-      [
-        `ACCESS_UUID=$(curl -sS ${quoteShell(`${config.apiUrl}/rpc/request_file_access`)} \\`,
-        `  -H "x-api-key: $TRIBAL_KEY" -H 'content-profile: ${admin}' \\`,
-        '  -H \'content-type: application/json\' -d "{\\"report_id\\": \\"$REPORT_ID\\"}" \\',
-        "  | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')",
-      ].join("\n"),
-    ],
-    [
-      "Download the PDF",
-      html`This address redirects to a signed URL that works for a minute or less. If storage is unavailable, the answer is
-        503 and the same <code>access_uuid</code> still works.`,
-      `curl -sS -L -o report.pdf "${appUrl}/dissemination/report/pdf/ota/$ACCESS_UUID"`,
-    ],
-  ];
+  const step = (title: string, text: Content, code: string) =>
+    html`<li><h3>${title}</h3><p>${text}</p>${command(`Command: ${title}`, code)}</li>`;
   return html`<section aria-labelledby="tribal"><h2 id="tribal">Suppressed Tribal reports, in three steps</h2>
 <p>A Tribe may keep its audit data from public display (2 CFR 200.512(b)(2)). To other keys, such a submission is a row of
   <code>general</code> with <code>is_public = false</code> and nothing else. A Tribal key sees all of it and can download
   the PDF:</p>
-<ol class="steps">${steps.map(
-    ([title, text, code], index) =>
-      html`<li><h3>${title}</h3><p>${text}</p>${command(`Command of step ${index + 1}`, code)}</li>`,
-  )}</ol></section>`;
+<ol class="steps">${[
+    step(
+      "Find the submission",
+      "Set the key and the report ID. The other steps use them.",
+      `TRIBAL_KEY=YOUR_KEY
+REPORT_ID=2023-06-GSAFAC-0000000001
+curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIBAL_KEY"`,
+    ),
+    step(
+      "Request access",
+      html`The answer has an <code>access_uuid</code>. It works once, for one minute.`,
+      `ACCESS_UUID=$(curl -sS ${quoteShell(`${config.apiUrl}/rpc/request_file_access`)} \\
+  -H "x-api-key: $TRIBAL_KEY" -H 'content-profile: ${admin}' \\
+  -H 'content-type: application/json' -d "{\\"report_id\\": \\"$REPORT_ID\\"}" \\
+  | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')`,
+    ),
+    step(
+      "Download the PDF",
+      html`This address redirects to a signed URL that works for a minute or less. If storage is unavailable, the answer is
+        503 and the same <code>access_uuid</code> still works.`,
+      `curl -sS -L -o report.pdf "${appUrl}/dissemination/report/pdf/ota/$ACCESS_UUID"`,
+    ),
+  ]}</ol></section>`;
 }
 
 function writeErrors(): Html {
-  const errors: [number, Content, Content][] = [
-    [
-      400,
-      "The API does not understand the query, or the answer would be too large.",
-      html`Read <code>message</code> and <code>hint</code>. Compare names with the <a href="/reference">reference</a>.`,
-    ],
-    [
-      401,
-      "The key is missing, unknown, revoked or expired; or the request needs a Tribal key.",
-      html`Send a valid key in <code>x-api-key</code>.`,
-    ],
-    [
-      404,
-      html`There is no such table, no report with this <code>report_id</code>, or the download link was used or is too old.`,
-      "Check the name. For a download, request access again.",
-    ],
-    [
-      406,
-      html`<code>accept-profile</code> names an unknown version.`,
-      "The message lists the versions that are served.",
-    ],
-    [
-      412,
-      html`A new data set was published while you paged with <code>If-Match</code>.`,
-      "Start again from the first page.",
-    ],
-    [
-      416,
-      "The offset is past the last row, and the request asked for a count.",
-      "Stop paging: you have all rows.",
-    ],
-    [
-      429,
-      "Your key or address has used up its requests.",
-      html`Wait for the seconds in <code>Retry-After</code>, or get <a href="#keys">a key of your own</a>.`,
-    ],
-    [503, "A part of the service is unavailable.", "Try again in a few seconds. Download links still work."],
-  ];
+  const rows = Object.entries(errors).map(([status, text]) => ({ cells: [status, text] }));
   return html`<section aria-labelledby="errors"><h2 id="errors">Errors</h2>
 <p>Every error has an HTTP status and a JSON body. <code>message</code> says what happened, and <code>hint</code> what to do
   next.</p>
-${table(
-  "Errors and what to do",
-  ["Status", "What happened", "What to do"],
-  errors.map((cells) => ({ cells })),
-)}</section>`;
+${table("Errors and what to do", ["Status", "What happened, and what to do"], rows)}</section>`;
 }

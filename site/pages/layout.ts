@@ -45,7 +45,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
   <div class="wrap">
     <a class="site-name" href="/">${name}</a>
     <nav aria-label="Pages">
-      <ul>${links.map(
+      <ul class="choices">${links.map(
         ([path, text]) =>
           html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
       )}</ul>
@@ -57,7 +57,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
   <div class="wrap">
     <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads
       nothing from other hosts.</p>
-    <ul>
+    <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
       <li><a href="/openapi.json">OpenAPI</a></li>
       <li><a href="/.well-known/security.txt">Report a vulnerability</a></li>
@@ -76,8 +76,8 @@ export function scroll(label: string, body: Content, kind = ""): Html {
 
 /** A button that copies a text, or the command before it. It is hidden without JavaScript. */
 export function copyButton(label: string, text = "", name = "Copy"): Html {
-  return html`<button type="button" class="small plain needs-script" aria-label="${label}" data-copy="${text}"
-    >${name}</button> <span role="status" class="hint copied"></span>`;
+  return html`<button type="button" class="plain needs-script" aria-label="${label}" data-copy="${text}"
+    >${name}</button> <span role="status"></span>`;
 }
 
 /** A command, and a button that copies it. */

@@ -2,15 +2,11 @@ import { html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeDocument } from "./layout.ts";
 
-export interface Problem {
-  status: number;
-  body: { message: string; details?: string | null; hint?: string | null };
-}
-
 /** An error, for people: what happened, what to do, where to go. */
 export function writeProblem(
   context: PageContext,
-  { status, body: { message, details, hint } }: Problem,
+  status: number,
+  { message, details, hint }: { message: string; details?: string | null; hint?: string | null },
 ): string {
   return writeDocument(context, {
     title: message.replace(/\.$/, ""),

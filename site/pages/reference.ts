@@ -76,7 +76,7 @@ function describeTable(
     ],
   }));
   return html`<section class="reference-table" id="${name}" aria-labelledby="${name}-heading">
-<h2 id="${name}-heading"><a href="#${name}"><code>${name}</code></a> <span>${title}</span></h2>
+<h2 id="${name}-heading">${title} <a href="#${name}"><code>${name}</code></a></h2>
 <p class="description brief">${description}</p>
 <details><summary>Example request<span class="visually-hidden"> for ${name}</span></summary>
 ${command(`Example request for ${name}`, writeSnippet("curl", describeRequest(target, writeTarget(example))))}</details>
@@ -86,7 +86,7 @@ ${table(`Columns of ${name}`, ["Column", "Type", "Description"], rows)}</section
 
 function describeFunction({ name, title, description, parameters }: ServedFunction): Html {
   return html`<section id="${name}" aria-labelledby="${name}-heading">
-<h3 id="${name}-heading"><code>POST /rpc/${name}</code> <span>${title}</span></h3>
+<h3 id="${name}-heading">${title} <code>POST /rpc/${name}</code></h3>
 <p>${description}</p>
 <ul>${parameters.map((parameter) => html`<li><code>${parameter.name}</code> (${parameter.type})</li>`)}</ul>
 <p><a href="/#tribal">The three steps, with commands</a></p></section>`;

@@ -53,12 +53,8 @@ function writeTables({ asked: parameters, facts }: PageContext, totals: Totals, 
     const filters = Object.entries(values).map(
       ([column, value]) => ({ column, operator: "eq", value }) as const,
     );
-    return linkToExplorer(schema, {
-      ...emptyQuery,
-      table: from,
-      filters,
-      order: [`${amount}.desc.nullslast`],
-    });
+    const order = [`${amount}.desc.nullslast`];
+    return linkToExplorer(schema, { ...emptyQuery, table: from, filters, order });
   };
   const byState = sumBy(ofYear(totals.totals_by_state), (row) => row.auditee_state);
   const byAgency = sumBy(ofYear(totals.totals_by_agency), (row) => row.federal_agency_prefix);

@@ -7,9 +7,8 @@ import { type Browser, chromium } from "playwright-core";
 export const artefacts = path.resolve(import.meta.dirname, "../artefacts");
 
 export interface RunningBrowser {
-  get: () => Browser;
-  /** Starts it again if it has ended by itself. Resolves to whether it had. */
-  restartEnded: () => Promise<boolean>;
+  /** Starts it again if it has crashed. */
+  get: () => Promise<Browser>;
   stop: () => Promise<void>;
 }
 
@@ -48,11 +47,9 @@ export async function startBrowser(): Promise<RunningBrowser> {
     let browser = await launch(executablePath, env);
     await mkdir(artefacts, { recursive: true });
     return {
-      get: () => browser,
-      restartEnded: async () => {
-        if (browser.isConnected()) return false;
-        browser = await launch(executablePath, env);
-        return true;
+      get: async () => {
+        if (!browser.isConnected()) browser = await launch(executablePath, env);
+        return browser;
       },
       stop: async () => {
         await browser.close();

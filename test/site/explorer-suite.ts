@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, expect, it } from "vitest";
 import type { Site } from "./open-site.ts";
 
-/** The main way through the explorer: a question, its rows, a row, its PDF, a file. */
+/** The main way through the explorer: a question, its rows, a row, its PDF, a file, a link. */
 export function testExplorer(getSite: () => Site): void {
   let site: Site;
   beforeAll(() => {
@@ -50,18 +50,60 @@ export function testExplorer(getSite: () => Site): void {
     await leave();
   });
 
-  it("saves all rows as a spreadsheet with a byte-order mark, named after table and filter", async () => {
-    const { page, leave } = await site.open("/explorer#api_v1_1_0/findings?is_material_weakness=eq.Y");
-    await page.getByText(/^Rows 1–/).waitFor();
+  it("saves all rows that match three filters as a spreadsheet, in three clicks", async () => {
+    const [city] = await site.query<{ name: string }>(
+      `select auditee_city as name from disclosed.general
+       where audit_year = '2023' and is_internal_control_material_weakness_disclosed = 'Yes'
+       group by 1 order by count(*) desc, 1 limit 1`,
+    );
+    const { page, leave, watchEffort } = await site.open("/explorer");
+    const effort = await watchEffort();
+    for (const [index, column, value] of [
+      [1, "audit_year", "2023"],
+      [2, "auditee_city", city?.name.toLowerCase()],
+      [3, "is_internal_control_material_weakness_disclosed", "yes"],
+    ] as const) {
+      if (index > 1) await page.getByRole("button", { name: "Add a filter" }).click();
+      await page.getByLabel(`Column ${index}`).selectOption(column);
+      await page.getByLabel(`Value ${index}`).fill(value ?? "");
+    }
+    await page.keyboard.press("Enter");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV for spreadsheets" }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe("findings-is_material_weakness-Y.csv");
-    const target = "/findings?is_material_weakness=eq.Y&order=report_id,award_reference,reference_number";
+    // The rows that are shown, and all of them.
+    expect(effort()).toEqual({ clicks: 3, requests: 2 });
+    expect(download.suggestedFilename()).toMatch(
+      /^general-audit_year-2023-auditee_city-.+-is_internal_control_material_weakness_disclosed-Yes\.csv$/,
+    );
+    const target = `/general?audit_year=eq.2023&auditee_city=ilike.*${city?.name}*&is_internal_control_material_weakness_disclosed=eq.Yes&order=report_id`;
     const expected = await (await site.ask(target, "DEMO_KEY", { accept: "text/csv" })).text();
     const saved = await readFile(await download.path(), "utf8");
     expect(saved.trimEnd()).toBe(`\ufeff${expected.trimEnd()}`);
     await leave();
+  });
+
+  it("leads a shared link back to the same rows", async () => {
+    const first = await site.open("/explorer", { permissions: ["clipboard-read", "clipboard-write"] });
+    await first.page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
+    await first.page.getByLabel("Column 1").selectOption("federal_agency_prefix");
+    await first.page.getByLabel("Value 1").fill("93");
+    await first.page.getByRole("button", { name: "Show the rows" }).click();
+    await first.page.getByText(/^Rows 1–100/).waitFor();
+    await first.page.getByRole("button", { name: "Next" }).click();
+    await first.page.getByText(/^Rows 101–/).waitFor();
+    await first.page.getByRole("button", { name: "Copy link to these rows" }).click();
+    await first.page.getByText("Copied.").waitFor();
+    const link = (await first.page.evaluate("navigator.clipboard.readText()")) as string;
+    const rows = await first.page.locator(".rows-table tbody").textContent();
+    await first.leave();
+    const second = await site.open("about:blank");
+    const effort = await second.watchEffort();
+    await second.page.goto(link);
+    await second.page.getByText(/^Rows 101–/).waitFor();
+    expect(effort()).toEqual({ clicks: 0, requests: 1 });
+    expect(await second.page.locator(".rows-table tbody").textContent()).toBe(rows);
+    await second.leave();
   });
 }

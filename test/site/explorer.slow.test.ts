@@ -33,12 +33,8 @@ describe("the form", () => {
     const { page, leave } = await site.open("/explorer");
     await page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
     await page.getByText("Columns: all").click();
-    for (const name of ["amount_expended", "report_id", "general(auditee_name)"]) {
-      await page
-        .getByRole("checkbox", { name, exact: false })
-        .and(page.locator(`label:has(code:text-is("${name}")) input`))
-        .check();
-    }
+    for (const name of ["amount_expended", "report_id", "general(auditee_name)"])
+      await page.locator(`label:has(code:text-is("${name}")) input`).check();
     await page.getByLabel("Column 1").selectOption("federal_agency_prefix");
     await page.getByLabel("Value 1").fill("93");
     await page.getByRole("button", { name: "Add a filter" }).click();
@@ -62,37 +58,7 @@ describe("the form", () => {
       `$${rows[0].amount_expended.toLocaleString("en-US")}`,
       rows[0].general.auditee_name,
     ]);
-    await page
-      .getByText("Federal agency prefix is 93 Health and Human Services")
-      .or(page.getByRole("button", { name: /is 93 Health and Human Services/ }))
-      .first()
-      .waitFor();
-    await leave();
-  });
-
-  it("takes values as people write them", async () => {
-    const [row] = await site.query<Record<string, string>>(
-      `select auditee_uei, auditee_ein, auditee_state, report_id from disclosed.general
-       where length(auditee_uei) = 12 and auditee_ein <> '' and auditee_state is not null
-         and is_low_risk_auditee = 'Yes' and audit_year = '2023' limit 1`,
-    );
-    const ein = row?.auditee_ein ?? "";
-    const { page, leave } = await site.open("/explorer");
-    for (const [column, typed, sent] of [
-      ["audit_year", "2023%20", "2023"],
-      ["auditee_state", row?.auditee_state?.toLowerCase(), row?.auditee_state],
-      ["auditee_uei", ` ${row?.auditee_uei?.toLowerCase()}`, row?.auditee_uei],
-      ["auditee_ein", `${ein.slice(0, 2)}-${ein.slice(2)}`, ein],
-      ["is_low_risk_auditee", "yes", "Yes"],
-      ["report_id", row?.report_id?.toLowerCase(), row?.report_id],
-    ]) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, `#api_v1_1_0/general?${column}=eq.${typed}&limit=5`);
-      await waitForRows(page, 1);
-      expect(page.url()).toBe(`${site.facts.app_url}${start}/general?${column}=eq.${sent}&limit=5`);
-      expect(await page.getByLabel("Value 1").inputValue()).toBe(sent);
-    }
+    await page.getByRole("button", { name: /is 93 Health and Human Services/ }).waitFor();
     await leave();
   });
 
@@ -130,62 +96,6 @@ describe("the form", () => {
   });
 });
 
-describe("a link", () => {
-  it.each([
-    ["an or", "/general?or=(audit_year.eq.2022,audit_year.eq.2023)"],
-    ["a full-text search", "/general?auditee_name=fts.county"],
-    ["a pattern", "/general?auditee_name=like.*a_b%25*"],
-    ["a renamed embedding", "/federal_awards?select=report_id,of:general(auditee_name)"],
-    ["an inner join", "/findings?select=report_id,general!inner(auditee_state)&general.auditee_state=eq.CA"],
-    ["quoted values", "/general?auditee_state=in.(%22CA%22,%22TX%22)"],
-    ["an operator with any", "/general?auditee_name=ilike(any).{*city*,*county*}"],
-    ["two orders", "/general?order=audit_year.desc,auditee_name.asc.nullsfirst"],
-  ])(
-    "with %s shows the rows that the API gives for it, and so does the link made of it",
-    async (_what, target) => {
-      const { page, leave } = await site.open("about:blank");
-      const [table = "", search = ""] = target.split("?");
-      let link = `${site.facts.app_url}${start}${target}&limit=5`;
-      for (let round = 0; round < 2; round += 1) {
-        await page.goto("about:blank");
-        const [answer] = await Promise.all([
-          page.waitForResponse((each) => each.url().startsWith(site.facts.base_url + table)),
-          page.goto(link),
-        ]);
-        await page
-          .getByText(/^(Rows 1–|No rows)/)
-          .first()
-          .waitFor();
-        const sent = new URL(answer.url()).searchParams;
-        for (const [name, value] of new URLSearchParams(search)) {
-          expect(
-            sent
-              .getAll(name)
-              .some((each) =>
-                name === "order"
-                  ? each.startsWith(value)
-                  : each.replaceAll('"', "") === value.replaceAll('"', ""),
-              ),
-          ).toBe(true);
-        }
-        expect(answer.status()).toBeLessThan(300);
-        link = page.url();
-      }
-      await leave();
-    },
-  );
-
-  it("loses a key that someone put into it", async () => {
-    const { page, leave } = await site.open(
-      `${start}/general?auditee_name=ilike.*a*&api_key=secret&limit=20`,
-    );
-    await waitForRows(page, 1);
-    expect(await page.getByLabel("Value 1").inputValue()).toBe("a");
-    expect(page.url() + (await page.locator("body").textContent())).not.toContain("secret");
-    await leave();
-  });
-});
-
 describe("the rows", () => {
   it("are paged without a row twice, also where the order has ties", async () => {
     const { page, leave } = await site.open(`${start}/findings?order=is_repeat_finding&limit=9`);
@@ -219,9 +129,9 @@ describe("the rows", () => {
     await leave();
   });
 
-  it("keep the question in sight, of which each part can be removed, and what is typed in the form", async () => {
+  it("keep the question in sight, of which each part can be removed, and drop a key from the link", async () => {
     const { page, leave } = await site.open(
-      `${start}/general?audit_year=eq.1899&auditee_state=eq.CA&limit=5`,
+      `${start}/general?audit_year=eq.1899&auditee_state=eq.CA&limit=5&api_key=secret`,
     );
     await page.getByText(/^No rows match/).waitFor();
     await page.getByText("More: other parameters").click();
@@ -314,20 +224,12 @@ describe("a row", () => {
       `${start}/general?select=*,federal_awards(report_id)&report_id=eq.${id}`,
     );
     await waitForRows(page, 1);
-    await page
-      .getByRole("button", { name: /^Show all/ })
-      .or(page.locator("tbody td"))
-      .first()
-      .waitFor();
     expect(await page.locator("tbody").textContent()).toContain("not shown");
     await page.getByRole("rowheader").getByRole("link").click();
     await page.getByText(/^Everything else about this report is not shown/).waitFor();
     expect(await page.locator("#result").locator("xpath=..").textContent()).not.toMatch(/\(0\)|: none/);
     const button = page.getByRole("button", { name: "Get the PDF with your key" });
-    expect([
-      await button.count(),
-      await page.getByRole("link", { name: "PDF of the report" }).count(),
-    ]).toEqual([0, 0]);
+    expect(await button.or(page.getByRole("link", { name: "PDF of the report" })).count()).toBe(0);
     await page.goBack();
     await openMore(page);
     await page.getByLabel("Your own API key").fill(site.facts.keys.tribal);
@@ -430,58 +332,54 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
 });
 
 describe("an error", () => {
-  it.each<[string, string, string | undefined, RegExp[]]>([
-    ["an unknown key", "/general", "not-a-key-of-anybody", [/^401: /, /Check your key, or remove it/]],
-    [
-      "an unknown report",
-      "/general?report_id=eq.2023-06-GSAFAC-9999999999",
-      undefined,
-      [/^404: There is no report/],
-    ],
-    ["an unknown table", "/generals", undefined, [/^404: /]],
-    ["a malformed parameter", "/general?or=(audit_year.is", undefined, [/^400: /]],
-  ])("for %s says what to do", async (_what, target, key, texts) => {
-    const { page, leave, checkAccessibility } = await site.open("/explorer");
-    if (key !== undefined) {
-      await openMore(page);
-      await page.getByLabel("Your own API key").fill(key);
-    }
-    await page.evaluate((hash) => {
-      location.hash = hash;
-    }, `#api_v1_1_0${target}`);
-    for (const text of texts) await page.getByText(text).first().waitFor();
-    expect(await page.locator("body").innerText()).not.toContain("not-a-key-of-anybody");
+  it.each([
+    ["an unknown report", "/general?report_id=eq.2023-06-GSAFAC-9999999999", /^404: There is no report/],
+    ["an unknown table", "/generals", /^404: /],
+    ["a malformed parameter", "/general?or=(audit_year.is", /^400: /],
+  ])("for %s says what happened", async (_what, target, text) => {
+    const { page, leave, checkAccessibility } = await site.open(`${start}${target}`);
+    await page.getByText(text).waitFor();
     await checkAccessibility();
     await leave();
   });
 
-  it("while the service is switched off says that the request is fine", async () => {
+  it("for an unknown key says what to do, and does not repeat the key", async () => {
     const { page, leave } = await site.open("/explorer");
-    await site.query("update publication.settings set is_open = false");
-    try {
-      await submit(page);
-      await page.getByText(/^Your request is fine\. Send it again in \d+ seconds\./).waitFor();
-    } finally {
-      await site.query("update publication.settings set is_open = true");
-    }
+    await openMore(page);
+    await page.getByLabel("Your own API key").fill("not-a-key-of-anybody");
+    await submit(page);
+    await page.getByText(/^401: The API key is not valid/).waitFor();
+    await page.getByText("Use DEMO_KEY").waitFor();
+    expect(await page.locator("body").innerText()).not.toContain("not-a-key-of-anybody");
     await leave();
   });
 
-  it("for a query that runs too long names the whole table as a file", async () => {
+  it.each([
+    [
+      "while the service is switched off says so",
+      "update publication.settings set is_open = false",
+      /^503: This service is switched off/,
+      "update publication.settings set is_open = true",
+    ],
+    [
+      "for a query that runs too long names the whole table as a file",
+      "update access.tiers set statement_timeout = '1 ms' where name = 'demo'",
+      "download the whole table as a file",
+      "update access.tiers set statement_timeout = '10 s' where name = 'demo'",
+    ],
+  ])("%s", async (_name, change, text, revert) => {
     const { page, leave } = await site.open("/explorer");
-    await site.query("update access.tiers set statement_timeout = '1 ms' where name = 'demo'");
+    await site.query(change);
     try {
       await page.evaluate("location.hash = '#api_v1_1_0/passthrough?order=passthrough_name'");
-      await page.getByText(/^Ask for less/).waitFor();
-      const file = page.getByRole("link", { name: "download the whole table as a file" });
-      expect((await fetch(site.facts.app_url + (await file.getAttribute("href")))).status).toBe(200);
+      await page.getByText(text).waitFor();
     } finally {
-      await site.query("update access.tiers set statement_timeout = '10 s' where name = 'demo'");
+      await site.query(revert);
     }
     await leave();
   });
 
-  // The last: they move limits.
+  // The last, because it restarts the gateway.
   it("over the limit says why, when it ends in the visitor's time zone, and where keys are", async () => {
     const untilNextHour = 3_600_000 - (Date.now() % 3_600_000);
     if (untilNextHour < 30_000) await sleep(untilNextHour + 500);

@@ -18,8 +18,6 @@ export interface Site {
   /** The stack's. */
   directory: string;
   open: (target: string, options?: BrowserContextOptions) => Promise<Visit>;
-  /** Starts the browser again if it has ended by itself. Resolves to whether it had. */
-  restartEndedBrowser: () => Promise<boolean>;
   ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
   query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
   /** Edits the demonstration key's limits in kong.yml and restarts the gateway, whose counters start at zero. */
@@ -81,14 +79,13 @@ export async function openSite(): Promise<Site> {
   return {
     facts,
     directory,
-    open: (target, options = {}) =>
+    open: async (target, options = {}) =>
       visit(
-        browser.get(),
+        await browser.get(),
         target.startsWith("/") ? facts.app_url + target : target,
         [facts.app_url, facts.base_url],
         options,
       ),
-    restartEndedBrowser: browser.restartEnded,
     ask,
     query,
     limitDemonstration,

@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSite, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
@@ -36,6 +37,37 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
       await leave();
     },
   );
+});
+
+describe("a command of /files keeps leading zeros:", () => {
+  it.each([
+    ["DuckDB", "duckdb", "--version"],
+    ["Python, Parquet", "python3", "-c", "import pandas, pyarrow"],
+    ["Python, CSV", "python3", "-c", "import pandas"],
+    ["R", "Rscript", "--version"],
+  ])("%s", async (language, program, ...probe) => {
+    if (spawnSync(program, probe).status !== 0) {
+      process.stderr.write(`The ${language} command was not run: ${program} lacks something here.\n`);
+      return;
+    }
+    const { page, leave } = await site.open("/files");
+    const command = await page
+      .getByRole("group", { name: `Command for ${language}`, exact: true })
+      .textContent();
+    await leave();
+    const printed = execFileSync("/bin/sh", ["-ec", command ?? ""], {
+      cwd: site.directory,
+      encoding: "utf8",
+    });
+    const rows = await site.query<{ ein: string; zip: string }>(
+      "select auditee_ein as ein, auditee_zip as zip from disclosed.general where auditee_state = 'PR'",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { ein, zip } of rows) {
+      expect(zip).toMatch(/^0/);
+      expect(printed).toMatch(new RegExp(`\\b${ein}\\b.*\\b${zip}\\b`));
+    }
+  });
 });
 
 describe("by keyboard", () => {

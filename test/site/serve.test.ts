@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
@@ -6,7 +6,7 @@ import type { RunningServer } from "../../report-service/listen.ts";
 import { startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { readSiteConfig } from "../../site/config.ts";
-import { createSite, writeSecurityTxt } from "../../site/create-site.ts";
+import { createSite } from "../../site/create-site.ts";
 
 import { send } from "../report-service/http.ts";
 import { columns } from "../support/columns.ts";
@@ -45,18 +45,9 @@ describe.each(pages)("the page %s", (page) => {
     const etag = String(headers.etag);
     expect(await get(page, { "if-none-match": etag })).toMatchObject({ status: 304, body: "" });
     expect(await get(page, { "if-none-match": '"another"' })).toMatchObject({ status: 200 });
-    for (const [accepted, encoding, decompress] of [
-      ["gzip, deflate, br", "br", brotliDecompressSync],
-      ["gzip", "gzip", gunzipSync],
-    ] as const) {
-      const packed = await get(page, { "accept-encoding": accepted });
-      expect(packed.headers["content-encoding"]).toBe(encoding);
-      expect(decompress(Buffer.from(packed.body, "latin1")).toString("latin1")).toBe(body);
-      expect(packed.body.length).toBeLessThan(body.length);
-      expect(await get(page, { "if-none-match": String(packed.headers.etag) })).toMatchObject({
-        status: 304,
-      });
-    }
+    const packed = await get(page, { "accept-encoding": "gzip, deflate, br" });
+    expect(packed.headers).toMatchObject({ "content-encoding": "gzip", etag });
+    expect(gunzipSync(Buffer.from(packed.body, "latin1")).toString("latin1")).toBe(body);
     const head = await get(page, {}, "HEAD");
     expect(head).toMatchObject({ status: 200, body: "" });
     expect(head.headers["content-length"]).toBe(String(body.length));
@@ -102,31 +93,15 @@ describe("an asset", () => {
     ]);
     const [{ tables }] = versions;
     expect(tables.map(({ name }: { name: string }) => name).sort()).toEqual(Object.keys(columns).sort());
-    const awards = tables.find(({ name }: { name: string }) => name === "federal_awards");
-    expect(awards.embeds).toEqual(["findings", "general", "passthrough"]);
-    expect(awards.columns.find(({ name }: { name: string }) => name === "is_major").values).toEqual([
-      "Y",
-      "N",
-    ]);
-    const keys: Record<string, string[]> = Object.fromEntries(
-      tables.map(({ name, key }: { name: string; key: string[] }) => [name, key]),
-    );
-    expect(Object.keys(keys).filter((name) => keys[name]?.length === 0)).toEqual([
-      "additional_eins",
-      "additional_ueis",
-      "corrective_action_plans",
-      "findings_text",
-      "notes_to_sefa",
-      "passthrough",
-      "secondary_auditors",
-    ]);
-    for (const [name, key] of Object.entries(keys)) {
+    // Rows are found by these keys, so they must be unique.
+    for (const { name, key } of tables as { name: string; key: string[] }[]) {
       if (key.length === 0) continue;
       const [counted] = await query<{ rows: string; keys: string }>(
         `select count(*) as rows, count(distinct (${key})) as keys from disclosed.${name}`,
       );
       expect({ name, rows: counted?.rows }).toEqual({ name, rows: counted?.keys });
     }
+    expect(tables[0]).toMatchObject({ name: "general", key: ["report_id"] });
     // An older page names another file. It gets the current one and must not keep it.
     const other = await get("/assets/api-00000000.json");
     expect([other.status, other.headers["cache-control"], other.body]).toEqual([200, "no-cache", body]);
@@ -193,12 +168,6 @@ describe("security.txt", () => {
     const expires = Date.parse(/^Expires: (.*)$/m.exec(body)?.[1] ?? "");
     expect(expires).toBeGreaterThan(Date.now() + 86_400_000);
     expect(expires).toBeLessThan(Date.now() + 365 * 86_400_000);
-  });
-
-  it("says what it is given, line by line", () => {
-    expect(writeSecurityTxt("https://example.gov/report", new Date("2026-11-21T13:00:00Z"))).toBe(
-      "Contact: https://example.gov/report\nExpires: 2027-05-20T00:00:00Z\nPreferred-Languages: en\n",
-    );
   });
 });
 
@@ -284,21 +253,6 @@ describe("without a database", () => {
 describe("the configuration", () => {
   it("has no pages without API_URL", () => {
     expect(readSiteConfig({ ENVIRONMENT: "staging" })).toBeUndefined();
-  });
-
-  it("takes contacts and the environment", () => {
-    const site = {
-      API_URL: "https://api.example.gov",
-      ENVIRONMENT: "staging",
-      CONTACT: "mailto:keys@example.gov",
-      SECURITY_CONTACT: "https://example.gov/security",
-    };
-    expect(readSiteConfig(site)).toEqual({
-      apiUrl: "https://api.example.gov",
-      environment: "staging",
-      contact: "mailto:keys@example.gov",
-      securityContact: "https://example.gov/security",
-    });
   });
 
   it("refuses pages of a production service without a contact", () => {

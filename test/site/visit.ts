@@ -97,7 +97,11 @@ export async function visit(
     },
     takePicture: async (name, isWhole = true) => {
       if (process.env.SCREENSHOTS === undefined) return;
-      await page.screenshot({ path: path.join(artefacts, `${name}.png`), fullPage: isWhole });
+      await page.screenshot({
+        path: path.join(artefacts, `${name}.png`),
+        fullPage: isWhole,
+        timeout: 60_000,
+      });
     },
     leave: async () => {
       await page.close();
