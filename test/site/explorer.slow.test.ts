@@ -349,7 +349,7 @@ describe("an error", () => {
     await page.getByLabel("Your own API key").fill("not-a-key-of-anybody");
     await submit(page);
     await page.getByText(/^401: The API key is not valid/).waitFor();
-    await page.getByText("Use DEMO_KEY").waitFor();
+    await page.getByText("Use DEMO_KEY to try the API.").waitFor();
     expect(await page.locator("body").innerText()).not.toContain("not-a-key-of-anybody");
     await leave();
   });
