@@ -40,17 +40,14 @@ union all
 select 'default privileges of api_owner', 'Later objects must not be granted automatically. Remove alter default privileges.'
 from pg_catalog.pg_default_acl cross join lateral aclexplode(defaclacl) where defaclrole = 'api_owner'::regrole and grantee <> defaclrole
 union all
-select pg_describe_object(classid, objid, 0), 'api_owner owns it outside the API schemas. Create it in a migration.'
-from pg_catalog.pg_shdepend
-where refobjid = 'api_owner'::regrole and deptype = 'o'
+select pg_describe_object(classid, objid, 0), 'API schemas hold views, functions and types, and api_owner owns nothing else. Create it in a migration.'
+from pg_catalog.pg_shdepend cross join lateral pg_identify_object(classid, objid, 0) as identified
+where refobjid = 'api_owner'::regrole and deptype = 'o' and classid <> 'pg_default_acl'::regclass
   and dbid = (select oid from pg_catalog.pg_database where datname = current_database())
-  and not (classid = 'pg_namespace'::regclass and objid in (select oid from publication.served_schemas))
-  and not (classid = 'pg_class'::regclass and objid in (select oid from relations))
-  and not (classid = 'pg_proc'::regclass and objid in (select oid from functions))
-  and not (classid = 'pg_type'::regclass and objid in (
-    select pg_type.oid from pg_catalog.pg_type join publication.served_schemas on served_schemas.oid = typnamespace
-  ))
-  and classid <> 'pg_default_acl'::regclass
+  and not (
+    classid in ('pg_namespace'::regclass, 'pg_class'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass)
+    and coalesce(identified.schema, identified.name) in (select name from publication.served_schemas)
+  )
 union all
 select object, 'It needs a comment, which describes it in the API''s documentation.'
 from (

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { type Client, escapeIdentifier } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
-import { DeploymentRefused } from "./deployment-refused.ts";
+import { refuseFound } from "./deployment-refused.ts";
 import type { ApiFiles } from "./read-files.ts";
 
 /**
@@ -51,13 +51,10 @@ const makeRunner = `
  */
 export async function refuseHandMade(client: Client, schemas: string[]): Promise<void> {
   const { rows } = await client.query<{ line: string }>(handMade, [schemas]);
-  if (rows.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      "A rebuild of the API schemas would delete what was made by hand:",
-      ...rows.map(({ line }) => `  ${line}`),
-      "Move it to another schema, or drop it. Then deploy again.",
-    ].join("\n"),
+  refuseFound(
+    "A rebuild of the API schemas would delete what was made by hand:",
+    rows.map(({ line }) => line),
+    "Move it to another schema, or drop it. Then deploy again.",
   );
 }
 
@@ -137,11 +134,8 @@ const rulesFile = path.resolve(import.meta.dirname, "../../db/deployment/rules.s
  */
 export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(await readFile(rulesFile, "utf8"));
-  if (rows.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      "Objects of the API break the rules of this database (docs/editing-views.md):",
-      ...rows.map(({ object, rule }) => `  ${object}: ${rule}`),
-    ].join("\n"),
+  refuseFound(
+    "Objects of the API break the rules of this database (docs/editing-views.md):",
+    rows.map(({ object, rule }) => `${object}: ${rule}`),
   );
 }

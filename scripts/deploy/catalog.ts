@@ -81,15 +81,14 @@ export function compareCatalogs(before: CatalogRow[], after: CatalogRow[]): Obje
 function findUndo(object: string, gone: string[], made: string[], change: ObjectChange["change"]): string[] {
   if (change === "added")
     return object.startsWith("row ") ? [] : [`drop ${object.replace("composite ", "")}`];
-  const isCreate = (statement: string) => /^create /i.test(statement);
   // Without the statement that creates it, the others are of no use.
-  if (change === "dropped" && !gone.some(isCreate)) return [];
-  return [
-    ...made.flatMap(invert),
-    ...gone.filter(isCreate),
-    ...gone.filter((one) => isSql(one) && !isCreate(one)),
-  ];
+  if (change === "dropped" && !gone.some((statement) => rank(statement) === 0)) return [];
+  return [...made.flatMap(invert), ...gone.filter(isSql)].sort((a, b) => rank(a) - rank(b));
 }
+
+// Columns come after their table, and before and after all that depends on them.
+const places = [/^create (?!(unique )?index|trigger|policy|rule)/i, / add column /, /^(?!.* drop column )/];
+const rank = (statement: string) => places.findIndex((pattern) => pattern.test(statement)) >>> 0;
 
 /** Lines of some statements that others do not have. */
 function describeLines(sign: string, statements: string[], others: string[]): string[] {
@@ -107,6 +106,7 @@ const inversions: [pattern: RegExp, inverse: string][] = [
   [/^(grant )(.*) to (\S+)$/, "revoke $2 from $3"],
   [/^(comment on .*?) is [\s\S]*/, "$1 is null"],
   [/^(alter table .* alter column .*) set (not null|default).*/, "$1 drop $2"],
+  [/^(alter table \S+) add (column \S+).*/, "$1 drop $2"],
   [/^(alter (?:table|domain) \S+) add (constraint (?:"[^"]+"|\S+))[\s\S]*/, "$1 drop $2"],
   [/^(alter (?:table|view) \S+) set \((\w+)=.*/, "$1 reset ($2)"],
   [/^(alter table \S+) enable row/, "$1 disable row"],

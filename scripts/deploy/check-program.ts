@@ -1,4 +1,3 @@
-import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
 import { $ } from "zx";
@@ -16,13 +15,12 @@ import {
 } from "./contract.ts";
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 import { readFiles } from "./read-files.ts";
-import { describeTypes, typesFile } from "./write-types.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(around: Surroundings): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the rules of the API, and compares db/contracts (what each version serves, and its TypeScript types) with what is served.",
+      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the rules of the API, and compares db/contracts (what each version serves) with what is served.",
     )
     .option(
       "--strict",
@@ -68,15 +66,11 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
       return [];
     });
     await check("db/contracts is up to date", async () => {
-      const contracts = await readContracts(directory);
-      const changes = compareContracts(contracts, served).map(describeChange);
-      const types = await readFile(typesFile(directory), "utf8").catch(() => "");
-      if (types !== describeTypes(contracts)) changes.push("types.ts does not match the contracts");
-      if (changes.length === 0 || served.length === 0) return [];
+      const changes = compareContracts(await readContracts(directory), served).map(describeChange);
+      if (served.length === 0 || !(write || changes.length > 0)) return [];
       if (!write) return [...changes, "To write this to db/contracts: npm run db:check -- --write"];
       await writeContracts(directory, served);
-      await writeFile(typesFile(directory), describeTypes(await readContracts(directory)));
-      around.stdout.write(`${changes.join("\n")}\nWritten to db/contracts.\n`);
+      around.stdout.write([...changes, "Written to db/contracts.\n"].join("\n"));
       return [];
     });
   } finally {

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { DeploymentRefused } from "./deployment-refused.ts";
+import { DeploymentRefused, refuseFound } from "./deployment-refused.ts";
 
 /** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
@@ -34,13 +34,10 @@ export async function refuseOldServer(client: Client): Promise<void> {
  */
 export async function refuseMissingRights(client: Client): Promise<void> {
   const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
-  if (rows.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      `${rows[0]?.role} may not deploy here. Nothing was changed. Ask an administrator to run:`,
-      ...rows.map(({ statement }) => `  ${statement};`),
-      "To plan or to manage keys, a role needs less: docs/operations.md.",
-    ].join("\n"),
+  refuseFound(
+    `${rows[0]?.role} may not deploy here. Nothing was changed. Ask an administrator to run:`,
+    rows.map(({ statement }) => `${statement};`),
+    "To plan or to manage keys, a role needs less: docs/operations.md.",
   );
 }
 

@@ -1,13 +1,11 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { DeploymentRefused } from "./deployment-refused.ts";
 
-/** A column in a contract, with a person's note. */
 interface Column {
   name: string;
   type: string;
-  note?: string;
 }
 
 /** What clients of one API schema rely on. */
@@ -69,25 +67,16 @@ export async function readContracts(directory: string): Promise<Contract[]> {
   );
 }
 
-/** Makes `contracts/*.json` of a `db` directory say what is served. Notes and the order of views stay as people wrote them. */
+/** Makes `contracts/*.json` of a `db` directory say what is served. */
 export async function writeContracts(directory: string, served: Contract[]): Promise<void> {
-  const file = (schema: string) => path.join(directory, "contracts", `${schema}.json`);
-  const written = await readContracts(directory);
-  for (const { schema } of written)
-    if (!served.some((contract) => contract.schema === schema)) await rm(file(schema));
+  const folder = path.join(directory, "contracts");
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
   for (const contract of served) {
-    const old = written.find(({ schema }) => schema === contract.schema)?.views ?? {};
-    const names = [...new Set([...Object.keys(old), ...Object.keys(contract.views)])];
-    const views = names.flatMap((name) => {
-      const view = contract.views[name];
-      const noteOf = (column: Column) => old[name]?.columns.find((one) => one.name === column.name)?.note;
-      const columns = view?.columns.map((column) => ({ ...column, note: noteOf(column) }));
-      return view === undefined ? [] : [[name, { ...view, columns }]];
-    });
-    const text = JSON.stringify({ ...contract, views: Object.fromEntries(views) }, null, 2)
+    const text = JSON.stringify(contract, null, 2)
       // One line for each column, so that a diff reads well.
       .replaceAll(/\{[^{}[\]]*\}|\[[^{}[\]]*\]/g, (part) => part.replaceAll(/\n\s*/g, " "));
-    await writeFile(file(contract.schema), `${text}\n`);
+    await writeFile(path.join(folder, `${contract.schema}.json`), `${text}\n`);
   }
 }
 
@@ -107,12 +96,13 @@ const consequences = {
   schema: "requests that name it get 406",
   view: "requests for it get 404",
   column: "requests that select, filter or order by it get 400, and clients parse it as the published type",
-  order: "CSV has the columns in this order; add columns at the end",
   function: "calls of it, and requests that embed by it, fail or get another answer",
   overload: "calls that fit both get 300; choose another name",
   type: "answers of a function lose fields",
   grant: "keys see more or less than this version promised them",
 };
+
+const reordered = "CSV has the columns in this order; add columns at the end";
 
 /** One thing that a client can rely on. */
 interface Fact {
@@ -127,14 +117,8 @@ function listFacts({ usage, views, functions, types }: Contract): Map<string, Fa
   const addGrants = (name: string, roles: string[], of?: string) => {
     for (const role of roles) facts.set(`the grant of ${name} to ${role}`, { kind: "grant", value: "", of });
   };
-  const addColumns = (name: string, columns: Column[]) => {
-    for (const { name: column, type } of columns)
-      facts.set(`${name}.${column}`, { kind: "column", of: name, value: type });
-    facts.set(`the order of columns in ${name}`, {
-      kind: "order",
-      of: name,
-      value: columns.map((column) => column.name).join(", "),
-    });
+  const addColumns = (of: string, columns: Column[]) => {
+    for (const { name, type } of columns) facts.set(`${of}.${name}`, { kind: "column", of, value: type });
   };
   addGrants("the schema", usage);
   for (const [name, { select, columns }] of Object.entries(views)) {
@@ -163,11 +147,6 @@ function compareSchema(contract: Contract, served: Contract): ContractChange[] {
     const breaks = consequences[kind];
     if (now === undefined) {
       if (of === undefined || after.has(of)) changes.push({ schema, what: `${what} was removed`, breaks });
-    } else if (kind === "order") {
-      // A missing column is named already.
-      const isMissing = value.split(", ").some((name) => !after.has(`${of}.${name}`));
-      if (!isMissing && !`${now.value}, `.startsWith(`${value}, `))
-        changes.push({ schema, what: `${what} has changed`, breaks });
     } else if (now.value !== value)
       changes.push({ schema, what: `${what} is “${now.value}” instead of “${value}”`, breaks });
   }
@@ -177,6 +156,12 @@ function compareSchema(contract: Contract, served: Contract): ContractChange[] {
       kind === "function" && isCalled(what) && [...before.keys()].some((one) => nameOf(one) === nameOf(what));
     const breaks = kind === "grant" ? consequences.grant : isOverload ? consequences.overload : undefined;
     changes.push({ schema, what: `${what} was added`, ...(breaks && { breaks }) });
+  }
+  for (const [view, { columns }] of Object.entries(contract.views)) {
+    const now = served.views[view]?.columns.map(({ name }) => name) ?? [];
+    const kept = columns.map(({ name }) => name).filter((name) => now.includes(name));
+    const what = `the order of columns in ${view} has changed`;
+    if (kept.some((name, index) => now[index] !== name)) changes.push({ schema, what, breaks: reordered });
   }
   return changes;
 }
@@ -208,16 +193,10 @@ export async function refuseBrokenPromises(
   const promised = contracts.filter(({ schema }) => !retired.includes(versionOf(schema)));
   if (promised.length === 0) return [];
   const changes = compareContracts(promised, served);
-  const [oldest] = contracts;
-  const [first] = served;
-  if (
-    oldest &&
-    first &&
-    oldest.schema !== first.schema &&
-    served.some(({ schema }) => schema === oldest.schema)
-  ) {
-    const breaks = `clients that name no version would get it instead of ${oldest.schema}`;
-    changes.push({ schema: first.schema, what: "it is now the oldest version", breaks });
+  const [oldest = "", first = ""] = [contracts[0]?.schema, served[0]?.schema];
+  if (oldest !== first && served.some(({ schema }) => schema === oldest)) {
+    const breaks = `clients that name no version would get it instead of ${oldest}`;
+    changes.push({ schema: first, what: "it is now the oldest version", breaks });
   }
   const broken = changes.filter(({ breaks }) => breaks !== undefined);
   if (broken.length === 0 || rollsBack) return changes;

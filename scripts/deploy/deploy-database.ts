@@ -43,7 +43,7 @@ export interface DeploymentOptions {
   /** Decides whether to deploy to a database that was changed by hand; without it, nothing is deployed. */
   acceptsDrift?: () => boolean | Promise<boolean>;
   /** Refuses by throwing, once no other deployment can come between. */
-  confirm?: (client: Client) => Promise<void>;
+  confirm?: () => Promise<void>;
   /** The names of the only migrations to run; then the API schemas stay as they are. */
   onlyMigrations?: string[];
   /** How long to wait for another deployment; without it, until that ends. */
@@ -80,7 +80,7 @@ export async function deployDatabase(
     await keepSession(client);
     await refuseMissingRights(client);
     await lockDeployment(client, report, options.waitMilliseconds);
-    await options.confirm?.(client);
+    await options.confirm?.();
     const pending = (await findPendingMigrations(client, files.migrations, options)).filter(
       ({ id }) => onlyMigrations?.includes(id) ?? true,
     );

@@ -16,8 +16,7 @@ import {
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
 import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
-import { hashPlan, planDeployment } from "./plan-deployment.ts";
-import { readFiles } from "./read-files.ts";
+import { planDeployment } from "./plan-deployment.ts";
 import { type LoginRole, loginRoles } from "./role-passwords.ts";
 
 const passwordVariable = (role: LoginRole) => `${role.toUpperCase()}_PASSWORD`;
@@ -142,10 +141,10 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
       for (const line of describeDrift(await findPlan())) report(line);
       return options.acceptDrift === true;
     },
-    confirm: async (client) => {
+    confirm: async () => {
       const { planHash } = options;
       if (planHash === undefined) return;
-      const hash = await hashPlan(client, await readFiles(path.resolve(options.directory)), common);
+      const { hash } = await findPlan();
       if (hash === planHash) return;
       throw new DeploymentRefused(
         `Nothing was deployed: plan ${planHash} was approved, and now the plan would be ${hash}. The database or the files have changed. Make a new plan, and have it approved.`,

@@ -2,3 +2,15 @@
 export class DeploymentRefused extends Error {
   override name = "DeploymentRefused";
 }
+
+/**
+ * Refuses the deployment if a check found something.
+ *
+ * @param problem what is wrong with what was found
+ * @param advice what to do next
+ * @throws DeploymentRefused that lists what was found
+ */
+export function refuseFound(problem: string, found: string[], ...advice: string[]): void {
+  if (found.length === 0) return;
+  throw new DeploymentRefused([problem, ...found.map((one) => `  ${one}`), ...advice].join("\n"));
+}

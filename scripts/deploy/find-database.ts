@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
+import { connect } from "../../service/connect.ts";
 import { describeChoice, requireRunningStack } from "../../service/find-running-stack.ts";
 
 type Variables = Record<string, string | undefined>;
@@ -38,15 +38,10 @@ const lasting = new Set(["28P01", "28000", "3D000"]);
 /** Waits until the database takes connections. */
 export async function waitForDatabase(connectionString: string, milliseconds: number): Promise<void> {
   for (const giveUpAt = Date.now() + milliseconds; ; await sleep(250)) {
-    const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
-    client.on("error", () => {});
     try {
-      await client.connect();
-      return;
+      return await (await connect(connectionString, "db-deploy")).end();
     } catch (error) {
       if (lasting.has((error as { code?: string }).code ?? "") || Date.now() >= giveUpAt) throw error;
-    } finally {
-      await client.end().catch(() => {});
     }
   }
 }

@@ -1,11 +1,10 @@
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
-import { describeSqlError, SqlFileError } from "../sql/describe-sql-error.ts";
+import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { keepSession } from "../sql/session.ts";
-import { splitStatements } from "../sql/split-statements.ts";
-import { DeploymentRefused } from "./deployment-refused.ts";
+import { DeploymentRefused, refuseFound } from "./deployment-refused.ts";
 import type { Migration } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
 
@@ -37,40 +36,14 @@ export async function findPendingMigrations(
   migrations: Migration[],
   { rollsBack = false }: { rollsBack?: boolean } = {},
 ): Promise<Migration[]> {
-  const applied = await readApplied(client);
-  refuseMissing(applied, migrations, rollsBack);
-  const edited = migrations.filter((migration) =>
-    applied.some(({ name, sha256 }) => name === migration.id && sha256 !== migration.sha256),
-  );
-  if (edited.length > 0) {
-    throw new DeploymentRefused(
-      [
-        "These migrations were edited after this database ran them:",
-        ...edited.map(({ name }) => `  ${name}`),
-        "It would not get the edit. Restore the files, and write the change as a new migration.",
-        "If you did not edit them, start with an empty database:",
-        ...startEmpty,
-      ].join("\n"),
-    );
-  }
-  const pending = migrations.filter(({ id }) => !applied.some(({ name }) => name === id));
-  refuseEarlier(pending, applied.at(-1)?.name ?? "");
-  const halfBuilt = pending.some(({ noTransaction }) => noTransaction)
-    ? await describeInvalidIndexes(client)
-    : [];
-  if (halfBuilt.length > 0) throw new DeploymentRefused(halfBuilt.join("\n"));
-  return pending;
-}
-
-function refuseMissing(applied: Applied[], migrations: Migration[], rollsBack: boolean): void {
-  const missing = applied.filter(({ name }) => !migrations.some(({ id }) => id === name));
-  const last = migrations.at(-1)?.id ?? "";
-  const isAhead = missing.every(({ name }) => name > last);
-  if (missing.length === 0 || (isAhead && rollsBack)) return;
-  throw new DeploymentRefused(
-    [
+  const applied = new Map((await readApplied(client)).map(({ name, sha256 }) => [name, sha256]));
+  const missing = [...applied.keys()].filter((name) => !migrations.some(({ id }) => id === name));
+  const newest = migrations.at(-1)?.id ?? "";
+  const isAhead = missing.every((name) => name > newest);
+  if (!(isAhead && rollsBack)) {
+    refuseFound(
       "This database ran migrations that db/migrations does not have:",
-      ...missing.map(({ name }) => `  ${name}`),
+      missing,
       ...(isAhead
         ? [
             "Nothing was changed. This checkout is older than the database. Deploy the commit that has these migrations, or,",
@@ -80,46 +53,47 @@ function refuseMissing(applied: Applied[], migrations: Migration[], rollsBack: b
             "Nothing was changed. Deploy the commit that has them, or start with an empty database:",
             ...startEmpty,
           ]),
-    ].join("\n"),
+    );
+  }
+  const namesOf = (some: Migration[]) => some.map(({ name }) => name);
+  refuseFound(
+    "These migrations were edited after this database ran them:",
+    namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
+    "It would not get the edit. Restore the files, and write the change as a new migration.",
+    "If you did not edit them, start with an empty database:",
+    ...startEmpty,
   );
+  const pending = migrations.filter(({ id }) => !applied.has(id));
+  const last = [...applied.keys()].at(-1) ?? "";
+  refuseFound(
+    `These migrations are dated before the last one that this database ran, ${last}:`,
+    namesOf(pending.filter(({ id }) => id < last)),
+    "A new database would run them in another order. Rename them (git mv), with a later date.",
+  );
+  refuseFound(
+    "A statement that failed outside a transaction left an index half built. It slows writes and serves no query. Drop it, and deploy again:",
+    pending.some(({ noTransaction }) => noTransaction) ? await findInvalidIndexes(client) : [],
+  );
+  return pending;
 }
 
-/** A migration must come after those that ran, so that every database runs them in the same order. */
-function refuseEarlier(pending: Migration[], last: string): void {
-  const early = pending.filter(({ id }) => id < last);
-  if (early.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      `These migrations are dated before the last one that this database ran, ${last}:`,
-      ...early.map(({ name }) => `  ${name}`),
-      "A new database would run them in another order. Rename them (git mv), with a later date.",
-    ].join("\n"),
-  );
-}
-
-/** Names indexes that a failed `create index concurrently` left half built, with the statements that drop them. */
-async function describeInvalidIndexes(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ name: string; made_on: string }>(
-    `select indexrelid::regclass::text as name, indrelid::regclass::text as made_on from pg_index
-     where not indisvalid and indexrelid not in (select index_relid from pg_stat_progress_create_index)
+/** The statements that drop what a failed `create index concurrently` left half built. */
+async function findInvalidIndexes(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ statement: string }>(
+    `select format('drop index concurrently %s;', indexrelid::regclass) as statement from pg_catalog.pg_index
+     where not indisvalid and indexrelid not in (select index_relid from pg_catalog.pg_stat_progress_create_index)
      order by 1`,
   );
-  if (rows.length === 0) return [];
-  return [
-    "A statement that failed outside a transaction left an index half built. It slows writes and serves no query:",
-    ...rows.map(({ name, made_on }) => `  ${name} on ${made_on}`),
-    "Fix the cause, drop the index, and deploy again:",
-    ...rows.map(({ name }) => `  drop index concurrently ${name};`),
-  ];
+  return rows.map(({ statement }) => statement);
 }
 
 /**
  * Runs one migration and records it, in a transaction of its own that ends with the leak check. A migration whose first line
- * says `-- No transaction: <why>` runs statement by statement and waits for locks as long as it takes; if it leaks, the
- * service is switched off.
+ * says `-- No transaction: <why>` is one statement, and waits for locks as long as it takes; if it leaks, the service is
+ * switched off.
  *
  * @param question see `refuseLeaks`
- * @throws SqlFileError with file, line and column; DeploymentRefused if it leaks
+ * @throws SqlFileError; DeploymentRefused if it leaks
  */
 export async function runMigration(
   client: Client,
@@ -135,7 +109,11 @@ export async function runMigration(
     };
     return await runTransaction(client, work, report);
   }
-  await runStatementByStatement(client, migration);
+  await client.query(migration.sql).catch((cause: unknown) => {
+    throw describeSqlError(migration, cause);
+  });
+  await client.query("reset all; reset role");
+  await keepSession(client);
   await recordMigration(client, migration);
   await runTransaction(client, () => refuseLeaks(client, question, true), report).catch(
     async (cause: unknown) => {
@@ -164,22 +142,4 @@ async function recordMigration(client: Client, { id, sha256 }: Migration): Promi
       sha256 text not null
     )`);
   await client.query("insert into deployment.migrations (name, sha256) values ($1, $2)", [id, sha256]);
-}
-
-async function runStatementByStatement(client: Client, migration: Migration): Promise<void> {
-  for (const [index, statement] of splitStatements(migration).entries()) {
-    await client.query(statement.text).catch(async (cause: unknown) => {
-      const error = describeSqlError(statement, cause);
-      if (!(error instanceof SqlFileError)) throw error;
-      const done =
-        index === 0
-          ? "It runs without a transaction, and this is its first statement."
-          : `It runs without a transaction. Statements before this one stay done: ${index}. The next deployment runs them again.`;
-      throw new SqlFileError([error.message, done, ...(await describeInvalidIndexes(client))].join("\n"), {
-        cause,
-      });
-    });
-  }
-  await client.query("reset all; reset role");
-  await keepSession(client);
 }

@@ -2,15 +2,8 @@ import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
-import { splitStatements } from "../sql/split-statements.ts";
 import { refuseHandMade } from "./apply-api.ts";
-import {
-  type CatalogRow,
-  compareCatalogs,
-  type ObjectChange,
-  readCatalog,
-  readFingerprint,
-} from "./catalog.ts";
+import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
 import { refuseOldServer } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
 import {
@@ -44,7 +37,7 @@ export interface Plan {
   isDriftNew: boolean;
   /** Why the deployment would be refused or fail. */
   refusal?: string;
-  /** Identifies this plan: it is another for another state of the database or of the files. */
+  /** Identifies this plan: a hash of all the rest, of the files and of the options. */
   hash: string;
 }
 
@@ -80,7 +73,7 @@ export async function planDeployment(
       promises: [],
       drift: [],
       isDriftNew: durable,
-      hash: await hashPlan(client, files, options),
+      hash: "",
     };
     try {
       const pending = await findPendingMigrations(client, files.migrations, options);
@@ -90,155 +83,109 @@ export async function planDeployment(
         await deployDatabase(scratchUrl, {}, { directory, ...(onlyMigrations && { onlyMigrations }) });
         return await readCatalog(scratch);
       };
-      await compare(plan, client, scratch, { files, pending, build, options });
-      return plan;
+      await tryDeployment(plan, { client, scratch, files, options }, build);
     } catch (error) {
       if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
-      return { ...plan, refusal: error.message };
+      plan.refusal = error.message;
     }
+    const { rollsBack, promises } = options;
+    const subject = [plan, files.api.sha256, files.definitions, rollsBack, promises];
+    plan.hash = createHash("sha256").update(JSON.stringify(subject)).digest("hex").slice(0, 16);
+    return plan;
   } finally {
     await client.end();
     await scratch.end();
   }
 }
 
-/**
- * Identifies the plan for this state of the database and of the files.
- *
- * @param client inside a transaction, or while no other deployment can run
- */
-export async function hashPlan(
-  client: Client,
-  files: DatabaseFiles,
-  { promises = false, rollsBack = false }: DeploymentOptions,
-): Promise<string> {
-  const { fingerprint, ...deployed } = (await readDeployed(client)) ?? {};
-  const state = [await readApplied(client), deployed, await readFingerprint(client)];
-  const wanted = [files.migrations.map(({ sha256 }) => sha256), files.api.sha256, files.definitions];
-  const text = JSON.stringify([state, wanted, promises, rollsBack]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-interface Comparison {
+interface Connections {
+  client: Client;
+  scratch: Client;
   files: DatabaseFiles;
-  pending: Migration[];
-  /** Builds the files on the scratch server, or some migrations alone, and reads the result. */
-  build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
   options: DeploymentOptions;
 }
 
-/** Builds on the scratch server what the database should be, then what it would become, and completes the plan. */
-async function compare(
+/** Deploys on the scratch server what this database has, then what it would get, and completes the plan. */
+async function tryDeployment(
   plan: Plan,
-  client: Client,
-  scratch: Client,
-  { files, pending, build, options }: Comparison,
+  { client, scratch, files, options }: Connections,
+  build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>,
 ): Promise<void> {
-  const applied = await readApplied(client);
-  const isAhead = applied.some(({ name }) => !files.migrations.some(({ id }) => id === name));
+  const applied = (await readApplied(client)).map(({ name }) => name);
+  const isAhead = applied.some((name) => !files.migrations.some(({ id }) => id === name));
   const now = await readCatalog(client);
   let was = now;
-  if (applied.length > 0 && !isAhead) {
-    was = await build(applied.map(({ name }) => name));
+  if (applied.length > 0) {
+    was = await build(applied);
     const isComparable = ({ scope }: CatalogRow) =>
       scope === "durable" || (scope === "data_set" && plan.definitions.length === 0);
-    plan.drift = compareCatalogs(was.filter(isComparable), now.filter(isComparable));
+    if (!isAhead) plan.drift = compareCatalogs(was.filter(isComparable), now.filter(isComparable));
+    await refuseHandMade(
+      client,
+      files.api.versions.map(({ schema }) => schema),
+    );
   }
-  const schemas = files.api.versions.map(({ schema }) => schema);
-  if (applied.length > 0) await refuseHandMade(client, schemas);
-  if (pending.length === 0 && !plan.apiSchemasChanged) return;
+  if (plan.migrations.length === 0 && !plan.apiSchemasChanged) return;
+  if (applied.length > 0) {
+    const differences = [...(isAhead ? [] : describeDurable(was, now)), ...describeColumns(was, now)];
+    for (const statement of differences) {
+      await scratch.query(statement).catch((error: Error) => {
+        plan.uncertain.push(
+          `The plan was tried without this change by hand: ${statement} (${error.message})`,
+        );
+      });
+    }
+    was = await readCatalog(scratch);
+  }
   const will = await build();
-  refuseCollisions(pending, was, now, will);
   const of = (rows: CatalogRow[], scope: string) => rows.filter((row) => row.scope === scope);
   plan.changes = [
-    ...(isAhead ? [] : compareCatalogs(of(was, "durable"), of(will, "durable"))),
+    ...compareCatalogs(of(was, "durable"), of(will, "durable")),
     ...compareCatalogs(of(now, "api"), of(will, "api")),
   ];
   plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
-  refuseMissingColumns(now, will);
 }
 
-/** Refuses migrations that create what somebody has created by hand. */
-function refuseCollisions(
-  pending: Migration[],
-  was: CatalogRow[],
-  now: CatalogRow[],
-  will: CatalogRow[],
-): void {
-  const namesIn = (rows: CatalogRow[]) =>
-    rows.flatMap(({ object, scope, statement }) => {
-      const [part] = /^.*?\b(index|constraint|trigger|policy|column) [^ :]+/i.exec(statement) ?? [];
-      return scope === "durable" ? [part === undefined ? object : `${object}: ${part}`] : [];
+/** What was changed by hand, so that migrations meet it on the scratch server. Not roles: those belong to the whole server. */
+function describeDurable(was: CatalogRow[], now: CatalogRow[]): string[] {
+  const changes = compareCatalogs(now, was).filter(({ scope }) => scope === "durable");
+  return changes.flatMap(({ object, undo }) => (object.startsWith("role ") ? [] : undo));
+}
+
+/** Hides the columns that the published data set lacks, so that files of the API meet it as it is. */
+function describeColumns(was: CatalogRow[], now: CatalogRow[]): string[] {
+  const columnsOf = (rows: CatalogRow[]) =>
+    rows.flatMap(({ object, statement }) => {
+      const [, column] = /^column ([^:]+):/.exec(statement) ?? [];
+      return object.startsWith("view dissemination.") && column ? [`${object} rename column ${column}`] : [];
     });
-  const [before, there] = [new Set(namesIn(was)), new Set(namesIn(now))];
-  const isTolerated = (name: string) =>
-    pending.some(({ sql }) =>
-      new RegExp(`if not exists [\\w.]*${name.split(/[ .]/).at(-1)}\\b`, "i").test(sql),
-    );
-  const names = [...new Set(namesIn(will))].filter(
-    (name) => !before.has(name) && there.has(name) && !isTolerated(name),
-  );
-  if (names.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      "The migrations would fail, because somebody has created by hand what they create:",
-      ...names.map((name) => `  ${name}`),
-      "Drop it, and deploy again.",
-    ].join("\n"),
-  );
+  const published = new Set(columnsOf(now));
+  const lacking = columnsOf(was).filter((column) => !published.has(column));
+  return lacking.map((column, index) => `alter ${column} to not_published_${index}`);
 }
 
 const dependsOnRows: [pattern: RegExp, what: string][] = [
-  [/^create unique index/i, "fails if rows have equal values"],
-  [/^alter table[\s\S]*\b(unique|primary key|exclude)\b/i, "fails if rows have equal values"],
-  [/^alter table[\s\S]*\b(check|foreign key|references|set not null)\b/i, "fails if rows break it"],
-  [/^alter table[\s\S]*\btype\b/i, "fails if a value does not fit the new type"],
-  [/^do\b/i, "may look at rows"],
-  [/^(insert|update|delete|merge|with|select)\b/i, "depends on the rows that it finds"],
+  [/^create unique index/gim, "fails if rows have equal values"],
+  [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have equal values"],
+  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows break it"],
+  [/^alter table[^;]*\btype\b/gim, "fails if a value does not fit the new type"],
+  [/^do\b/gim, "may look at rows"],
+  [/^(insert|update|delete|merge|with \w|select)\b/gim, "depends on the rows that it finds"],
 ];
 
 /** The statements of a migration whose outcome depends on rows: a scratch server has none. */
-function findUncertain(migration: Migration): string[] {
-  return splitStatements(migration).flatMap(({ text, offset }) => {
-    const what = dependsOnRows.find(([pattern]) => pattern.test(text))?.[1];
-    if (what === undefined) return [];
-    const line = migration.sql.slice(0, offset).split("\n").length;
-    return [`${migration.name}:${line}: this statement ${what}.`];
-  });
-}
-
-/** Refuses an API that reads columns which the published data set does not have. */
-function refuseMissingColumns(now: CatalogRow[], will: CatalogRow[]): void {
-  const published = new Set(now.map(({ object, statement }) => `${object} ${statement}`));
-  // A first deployment publishes an empty data set.
-  if (!now.some(({ object }) => object === "view dissemination.data_set")) return;
-  const lines = will.flatMap(({ object, statement }) => {
-    const [, name] = (object.startsWith("view dissemination.") && /^column ([^:]+):/.exec(statement)) || [];
-    if (name === undefined || published.has(`${object} ${statement}`)) return [];
-    const table = object.slice("view ".length);
-    const reads = new RegExp(`\\b${name}\\b[\\s\\S]*FROM ${table};`);
-    return will.flatMap((row) =>
-      row.scope === "api" && reads.test(row.statement)
-        ? [`  ${row.object} reads ${table}.${statement.slice("column ".length)}`]
-        : [],
-    );
-  });
-  if (lines.length === 0) return;
-  throw new DeploymentRefused(
-    [
-      "The published data set does not have columns that these views read:",
-      ...lines,
-      "Publish a data set that has them (npm run refresh), then deploy.",
-    ].join("\n"),
+function findUncertain({ name, sql }: Migration): string[] {
+  return dependsOnRows.flatMap(([pattern, what]) =>
+    [...sql.matchAll(pattern)].map(
+      ({ index }) => `${name}:${sql.slice(0, index).split("\n").length}: this statement ${what}.`,
+    ),
   );
 }
 
 async function refuseSameServer(client: Client, scratch: Client): Promise<void> {
-  const identify = "select system_identifier::text as server from pg_control_system()";
-  const [one, other] = await Promise.all(
-    [client, scratch].map(async (each) => (await each.query<{ server: string }>(identify)).rows[0]?.server),
-  );
-  if (one === other) {
+  const sql = "select system_identifier::text as server from pg_control_system()";
+  const [one, other] = [await client.query(sql), await scratch.query(sql)];
+  if (one.rows[0].server === other.rows[0].server) {
     throw new Error(
       "SCRATCH_URL names the server that the plan is for. Roles belong to a whole server, so a plan could change them. Name another server, or none.",
     );

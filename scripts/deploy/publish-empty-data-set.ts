@@ -17,13 +17,13 @@ export async function publishEmptyDataSet(
   { dataSet, question }: DatabaseFiles,
   report: (line: string) => void,
 ): Promise<void> {
-  if (await isPublished(client)) return;
+  const { rows } = await client.query("select to_regclass('dissemination.data_set') as found");
+  if (rows[0].found !== null) return;
   const files = order.flatMap((name) => dataSet[`${name}.sql`] ?? []);
   await runTransaction(
     client,
     async () => {
       await client.query("select pg_advisory_xact_lock(hashtext('publication'))");
-      if (await isPublished(client)) return;
       await client.query("set local role publisher");
       await runSqlFiles(client, files);
       await client.query(recordDataSet);
@@ -42,10 +42,3 @@ const recordDataSet = `
     from pg_catalog.pg_class where relnamespace = 'suppressed'::regnamespace and relkind = 'r'
   )
   from disclosed.data_set`;
-
-async function isPublished(client: Client): Promise<boolean> {
-  const { rows } = await client.query(
-    "select to_regclass('dissemination.data_set') is not null as is_published",
-  );
-  return rows[0].is_published;
-}

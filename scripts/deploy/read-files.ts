@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import type { SqlFile } from "../sql/split-statements.ts";
+import type { SqlFile } from "../sql/describe-sql-error.ts";
 
 /** One file of `db/migrations`. */
 export interface Migration extends SqlFile {

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { runSqlFiles, runStatements } from "../sql/run-sql-file.ts";
-import { splitStatements } from "../sql/split-statements.ts";
+import { executeFiles, runSqlFiles } from "../sql/run-sql-file.ts";
 import type { StoredFile } from "./storage.ts";
 
 /** The `db/data_set` of this repository. */
@@ -48,7 +47,7 @@ export async function runDefinition(client: Client, name: string, directory?: st
 /** Runs `session.sql`, whose settings stay when the caller's transaction is committed. */
 export async function runSession(client: Client, directory?: string): Promise<void> {
   const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql", directory) };
-  await runStatements(client, splitStatements(file));
+  await executeFiles(client, [file]);
 }
 
 /**

@@ -1,44 +1,39 @@
 import { type ClientBase, escapeLiteral } from "pg";
-import { describeSqlError, SqlFileError } from "./describe-sql-error.ts";
-import { type SqlFile, type Statement, splitStatements } from "./split-statements.ts";
+import { describeSqlError, type SqlFile, SqlFileError } from "./describe-sql-error.ts";
 
 /**
- * Runs statements inside the caller's transaction, in one round trip. PostgreSQL refuses in them what would end the
+ * Runs files of SQL inside the caller's transaction, in one round trip. PostgreSQL refuses in them what would end the
  * transaction, or cannot be part of one.
  *
- * @param run how PL/pgSQL runs one of them: `execute`, or `perform` and the name of a function
- * @throws SqlFileError that names file, line and column
+ * @param run how PL/pgSQL runs the text of a file: `execute`, or `perform` and the name of a function
+ * @throws SqlFileError that names the file and, if PostgreSQL says it, line and column
  */
-export async function runStatements(
-  client: ClientBase,
-  statements: Statement[],
-  run = "execute",
-): Promise<void> {
-  const texts = JSON.stringify(statements.map(({ text }) => text));
+export async function executeFiles(client: ClientBase, files: SqlFile[], run = "execute"): Promise<void> {
+  const texts = JSON.stringify(files.map(({ sql }) => sql));
   const lines = [
     // Not in the text of the block, where PostgreSQL would look for the bodies of functions that do not compile.
-    "do $run$ declare statements constant text[] := array(select json_array_elements_text(current_setting('deployment.statements')::json)); begin",
+    "do $run$ declare files constant text[] := array(select json_array_elements_text(current_setting('deployment.files')::json)); begin",
     // Each on a line of its own: the error's context names the line.
-    ...statements.map((_, index) => `${run} (statements[${index + 1}]);`),
+    ...files.map((_, index) => `${run} (files[${index + 1}]);`),
     "end $run$",
   ];
-  await client.query(`select set_config('deployment.statements', ${escapeLiteral(texts)}, true)`);
+  await client.query(`select set_config('deployment.files', ${escapeLiteral(texts)}, true)`);
   await client.query(lines.join("\n")).catch((error: unknown) => {
     const { where = "" } = error as { where?: string };
     const frames = where.matchAll(/^PL\/pgSQL function inline_code_block line (\d+) at (EXECUTE|PERFORM)$/gm);
-    const statement = statements[Number([...frames].at(-1)?.[1] ?? 0) - 2];
-    throw statement === undefined ? error : describeSqlError(statement, error);
+    const file = files[Number([...frames].at(-1)?.[1] ?? 0) - 2];
+    throw file === undefined ? error : describeSqlError(file, error);
   });
 }
 
 /**
- * Runs files of SQL inside the caller's transaction. Role and settings are the same afterwards.
+ * Runs files as `executeFiles` does, and refuses them if role or settings are not the same afterwards.
  *
- * @throws SqlFileError that names file, line and column
+ * @throws SqlFileError
  */
 export async function runSqlFiles(client: ClientBase, files: SqlFile[], run?: string): Promise<void> {
   const before = await readSession(client);
-  await runStatements(client, files.flatMap(splitStatements), run);
+  await executeFiles(client, files, run);
   await client.query("set constraints all immediate");
   const after = await readSession(client);
   const name = Object.keys(before).find((one) => before[one] !== after[one]);

@@ -1,4 +1,4 @@
-import { type Client, DatabaseError } from "pg";
+import type { Client, DatabaseError } from "pg";
 
 /** The address is that of a connection pooler. */
 export class PoolerRefused extends Error {
@@ -63,24 +63,19 @@ export async function lockDeployment(
 ): Promise<void> {
   const lock = "db-deploy";
   if (await tryLock(client, lock)) return;
+  const seconds = (milliseconds ?? 0) / 1000;
   const limit =
-    milliseconds === undefined
-      ? "until it ends (--wait sets a limit)"
-      : `up to ${milliseconds / 1000} s (--wait)`;
-  report(`Another deployment is running: ${await describeHolder(client, lock)}\nWaiting ${limit} ...`);
-  try {
-    // lock_timeout = 0 means no limit.
-    await client.query(`set lock_timeout = ${milliseconds === undefined ? 0 : Math.max(1, milliseconds)}`);
-    await client.query("select pg_advisory_lock(hashtext($1))", [lock]);
-  } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === "55P03")) throw error;
-    throw new Error(
-      `Nothing was deployed: another deployment was still running after ${(milliseconds ?? 0) / 1000} s (--wait). Wait for it, or end it: ${await describeHolder(client, lock)}`,
-      { cause: error },
-    );
-  } finally {
-    await client.query("reset lock_timeout");
-  }
+    milliseconds === undefined ? "until it ends (--wait sets a limit)" : `up to ${seconds} s (--wait)`;
+  const holder = await describeHolder(client, lock);
+  report(`Another deployment is running: ${holder}\nWaiting ${limit} ...`);
+  // lock_timeout = 0 means no limit.
+  await client.query(`set lock_timeout = ${milliseconds === undefined ? 0 : Math.max(1, milliseconds)}`);
+  await client.query("select pg_advisory_lock(hashtext($1))", [lock]).catch((cause: DatabaseError) => {
+    if (cause.code !== "55P03") throw cause;
+    const message = `Nothing was deployed: another deployment was still running after ${seconds} s (--wait). Wait for it, or end it: ${holder}`;
+    throw new Error(message, { cause });
+  });
+  await client.query("reset lock_timeout");
 }
 
 /**
@@ -88,22 +83,14 @@ export async function lockDeployment(
  * To end it: select pg_terminate_backend(12)`. PostgreSQL hides some of this from other roles.
  */
 export async function describeHolder(client: Client, name: string): Promise<string> {
-  const { rows } = await client.query<{ pid: number; details: string }>(
-    `select activity.pid, concat_ws(', ',
-       nullif(activity.application_name, ''),
-       'as ' || activity.usename,
-       'from ' || host(activity.client_addr),
-       to_char(activity.backend_start at time zone 'UTC', '"since" YYYY-MM-DD HH24:MI:SS "UTC"')
-     ) as details
-     from pg_catalog.pg_locks
-     join pg_catalog.pg_stat_activity as activity on activity.pid = pg_locks.pid
-     where pg_locks.locktype = 'advisory' and pg_locks.granted
-       and pg_locks.database = (select oid from pg_catalog.pg_database where datname = current_database())
-       and pg_locks.classid = (hashtext($1)::bigint >> 32 & x'ffffffff'::bigint)::oid
-       and pg_locks.objid = (hashtext($1)::bigint & x'ffffffff'::bigint)::oid and pg_locks.objsubid = 1`,
+  const { rows } = await client.query<{ holder: string }>(
+    `select format('process %s (%s). To end it: select pg_terminate_backend(%1$s)', pid, concat_ws(', ',
+       nullif(application_name, ''), 'as ' || usename, 'from ' || host(client_addr),
+       to_char(backend_start at time zone 'UTC', '"since" YYYY-MM-DD HH24:MI:SS "UTC"'))) as holder
+     from pg_catalog.pg_locks join pg_catalog.pg_stat_activity using (pid)
+     where locktype = 'advisory' and granted and objsubid = 1 and objid = (hashtext($1)::bigint & x'ffffffff'::bigint)::oid
+       and database = (select oid from pg_catalog.pg_database where datname = current_database())`,
     [name],
   );
-  const [holder] = rows;
-  if (holder === undefined) return "a session that has just ended";
-  return `process ${holder.pid} (${holder.details}). To end it: select pg_terminate_backend(${holder.pid})`;
+  return rows[0]?.holder ?? "a session that has just ended";
 }

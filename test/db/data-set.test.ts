@@ -1,4 +1,3 @@
-import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { id, type Row, submission } from "../scripts/refresh/support/source-files.ts";
 import { columnNames } from "../support/columns.ts";
@@ -126,16 +125,6 @@ describe("a data set", () => {
       ),
     ).toEqual([{ auditee_city: "", auditee_name: null, cognizant_agency: "", resubmission_version: "0" }]);
     expect(await select("select report_id from suppressed.general")).toEqual([{ report_id: id(2) }]);
-  });
-
-  it("reads several files of a table, in the order of their names", async () => {
-    await writeCsv("general", [submission(2)], undefined, "2023-general.csv");
-    await writeCsv("general", [submission(1)], undefined, "2022-general.csv");
-    await load();
-    expect(await select("select report_id from disclosed.general")).toEqual([
-      { report_id: id(1) },
-      { report_id: id(2) },
-    ]);
   });
 
   it("computes what others compute at each query", async () => {
@@ -308,16 +297,5 @@ describe("a chain of public and suppressed submissions", () => {
       { report_id: id(1), resubmission_version: "0", resubmission_status: null },
     ]);
     expect(resubmission).toEqual([]);
-  });
-});
-
-describe("two loads at once", () => {
-  it("are not possible: the second says that the first is running", async () => {
-    await writeCsv("general", [submission(1)]);
-    const other = new Client({ connectionString: database.url });
-    await other.connect();
-    await other.query("select pg_advisory_lock(hashtext('publication'))");
-    await expect(load()).rejects.toThrow(/Another data set is being loaded/);
-    await other.end();
   });
 });

@@ -17,79 +17,42 @@ const relationship = "general(api_v1_1_0.additional_eins)";
 
 describe("a change of a version", () => {
   type Edit = (contract: Contract) => void;
+  const other = { name: "other_id", type: "TEXT" };
+  const addFunction =
+    (signature: string): Edit =>
+    ({ functions }) =>
+      Object.assign(functions, { [signature]: { execute: [], returns: "" } });
   const columnsOf = ({ views }: Contract) => views.additional_eins?.columns ?? [];
-  const cases: [name: string, edit: Edit, what: string, isBreaking: boolean][] = [
-    ["a column removed", (c) => columnsOf(c).splice(2, 1), "additional_eins.audit_year was removed", true],
+  const column = (c: Contract, at: number) => columnsOf(c)[at] ?? {};
+  const cases: [what: string, isBreaking: boolean, edit: Edit][] = [
+    ["additional_eins.audit_year was removed", true, (c) => columnsOf(c).splice(2, 1)],
+    ["additional_eins.audit_year was removed", true, (c) => Object.assign(column(c, 2), { name: "year" })],
     [
-      "a column renamed",
-      (c) => Object.assign(columnsOf(c)[2] ?? {}, { name: "year" }),
-      "additional_eins.audit_year was removed",
-      true,
-    ],
-    [
-      "a column of another type",
-      (c) => Object.assign(columnsOf(c)[2] ?? {}, { type: "VARCHAR(4)" }),
       "additional_eins.audit_year is “VARCHAR(4)” instead of “TEXT”",
       true,
+      (c) => Object.assign(column(c, 2), { type: "VARCHAR(4)" }),
     ],
+    ["the order of columns in additional_eins has changed", true, (c) => columnsOf(c).reverse()],
+    ["the order of columns in additional_eins has changed", true, (c) => columnsOf(c).unshift(other)],
+    ["additional_eins.other_id was added", false, (c) => columnsOf(c).push(other)],
+    ["additional_eins was removed", true, (c) => delete c.views.additional_eins],
+    ["more was added", false, (c) => Object.assign(c.views, { more: { select: [], columns: [] } })],
+    [`the function ${relationship} was removed`, true, (c) => delete c.functions[relationship]],
+    ["the function general(api_v1_1_0.more) was added", false, addFunction("general(api_v1_1_0.more)")],
     [
-      "columns in another order",
-      (c) => columnsOf(c).reverse(),
-      "the order of columns in additional_eins has changed",
-      true,
-    ],
-    [
-      "a column added before the end",
-      (c) => columnsOf(c).unshift({ name: "other_id", type: "TEXT" }),
-      "the order of columns in additional_eins has changed",
-      true,
-    ],
-    [
-      "a column added at the end",
-      (c) => columnsOf(c).push({ name: "other_id", type: "TEXT" }),
-      "additional_eins.other_id was added",
-      false,
-    ],
-    ["a view removed", (c) => delete c.views.additional_eins, "additional_eins was removed", true],
-    [
-      "a view added",
-      (c) => Object.assign(c.views, { more: { select: [], columns: [] } }),
-      "more was added",
-      false,
-    ],
-    [
-      "a relationship removed",
-      (c) => delete c.functions[relationship],
-      `the function ${relationship} was removed`,
-      true,
-    ],
-    [
-      "a relationship added",
-      (c) => Object.assign(c.functions, { "general(api_v1_1_0.more)": { execute: [], returns: "" } }),
-      "the function general(api_v1_1_0.more) was added",
-      false,
-    ],
-    [
-      "a function that answers otherwise",
-      (c) => Object.assign(c.functions[relationship] ?? {}, { returns: "text stable" }),
       `the function ${relationship} is “text stable” instead of`,
       true,
+      (c) => Object.assign(c.functions[relationship] ?? {}, { returns: "text stable" }),
     ],
+    ["the function general(state text) was added", true, addFunction("general(state text)")],
     [
-      "a function beside another of its name",
-      (c) => Object.assign(c.functions, { "general(state text)": { execute: [], returns: "" } }),
-      "the function general(state text) was added",
-      true,
-    ],
-    [
-      "a grant narrowed",
-      (c) => c.views.additional_eins?.select.shift(),
       "the grant of additional_eins to api_public was removed",
       true,
+      (c) => c.views.additional_eins?.select.shift(),
     ],
-    ["a grant widened", (c) => c.usage.push("public"), "the grant of the schema to public was added", true],
+    ["the grant of the schema to public was added", true, (c) => c.usage.push("public")],
   ];
-  it.each(cases)("%s", (_name, edit, what, isBreaking) => {
+  it.each(cases)("%s; it breaks clients: %s", (what, isBreaking, edit) => {
     const served = structuredClone(contracts);
     edit(served.find(({ schema }) => schema === "api_v1_1_0") as Contract);
     const found = compareContracts(contracts, served).find((change) => change.what.startsWith(what));

@@ -4,182 +4,129 @@ const asPublisher = (relation: string) =>
   `alter materialized view ${relation} owner to publisher; ${grant(`select on ${relation}`)}`;
 
 /** What somebody could do to a database as its owner or as publisher, and what find_leaks() says of it. */
-export const attacks: [name: string, attack: string, finding: RegExp][] = [
+export const attacks: [attack: string, finding: RegExp][] = [
   [
-    "a view that reads with its owner's rights",
     `create view ${api}.bare as table suppressed.general; ${grant(`select on ${api}.bare`)} alter view ${api}.bare owner to api_owner; grant usage on schema suppressed to api_owner; grant select on suppressed.general to api_owner; create policy builder on suppressed.general to api_owner using (true)`,
     /The policy builder shows rows of suppressed\.general to others than api_tribal/,
   ],
   [
-    "a view in a served schema that is not the API's own",
     `create view ${api}.bare as table suppressed.general; ${grant(`select on ${api}.bare`)}`,
     /api_public may read api_v1_1_0\.bare/,
   ],
   [
-    "a view in a schema of its own",
     `create schema helper; create view helper.bare as table suppressed.findings; ${grant("usage on schema helper")} ${grant("select on helper.bare")}`,
     /api_public may read helper\.bare, which is neither part of the data set nor of the API/,
   ],
   [
-    "a copy in a schema of its own",
     `create schema helper; create table helper.copy as table suppressed.findings; ${grant("select on helper.copy")}`,
     /api_public may read helper\.copy/,
   ],
+  ["grant select (owner_email) on access.api_keys to api_public", /api_public may read access\.api_keys/],
   [
-    "a column of a table of keys",
-    "grant select (owner_email) on access.api_keys to api_public",
-    /api_public may read access\.api_keys/,
-  ],
-  [
-    "a definer function",
     `create function ${api}.all_suppressed() returns setof suppressed.general language sql stable security definer set search_path = '' as 'table suppressed.general'; ${grant(`execute on function ${api}.all_suppressed()`)}`,
     /api_public may run api_v1_1_0\.all_suppressed\(\), which runs with the rights of postgres/,
   ],
   [
-    "a definer function for everybody",
     "create function extensions.peek() returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general'; grant execute on function extensions.peek() to public",
     /api_public and api_owner may run extensions\.peek\(\)/,
   ],
   [
-    "a view of the data set that reads with its owner's rights",
     "alter view dissemination.findings reset (security_invoker)",
     /api_public and api_owner may read dissemination\.findings, which does not read with its caller's rights/,
   ],
-  ["a superuser", "alter role api_public superuser", /api_public is a superuser or has bypassrls/],
-  ["bypassrls", "alter role gateway bypassrls", /gateway is a superuser or has bypassrls/],
+  ["alter role api_public superuser", /api_public is a superuser or has bypassrls/],
+  ["alter role gateway bypassrls", /gateway is a superuser or has bypassrls/],
+  ["alter role api_owner bypassrls", /api_owner is a superuser or has bypassrls/],
+  [grant("api_tribal"), /api_public is a member of api_tribal/],
+  ["grant publisher to report_service", /report_service is a member of publisher/],
+  ["grant publisher to authenticator", /authenticator is a member of publisher/],
+  ["alter table suppressed.general owner to api_public", /api_public owns table suppressed\.general/],
   [
-    "bypassrls of the API's owner",
-    "alter role api_owner bypassrls",
-    /api_owner is a superuser or has bypassrls/,
-  ],
-  ["membership in api_tribal", grant("api_tribal"), /api_public is a member of api_tribal/],
-  [
-    "membership of the report service in the publisher",
-    "grant publisher to report_service",
-    /report_service is a member of publisher/,
-  ],
-  [
-    "a login of PostgREST that may become the publisher",
-    "grant publisher to authenticator",
-    /authenticator is a member of publisher/,
-  ],
-  [
-    "ownership of a table",
-    "alter table suppressed.general owner to api_public",
-    /api_public owns table suppressed\.general/,
-  ],
-  [
-    "a policy for everyone",
     "create policy all_of_it on suppressed.passthrough for select to api_public using (true)",
     /The policy all_of_it shows rows of suppressed\.passthrough/,
   ],
   [
-    "row-level security that is off",
     "alter table suppressed.general disable row level security",
     /suppressed\.general has no row-level security/,
   ],
   [
-    "a view among the suppressed tables",
     "create view suppressed.names as select auditee_name from suppressed.general",
     /suppressed\.names is not a table/,
   ],
   [
-    "a tier that becomes api_tribal",
     "alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed; update access.tiers set database_role = 'api_tribal' where name = 'individual'",
     /The tier individual becomes api_tribal/,
   ],
   [
-    "a tier with a role of its own that may see everything",
     "create role api_agency bypassrls; alter table access.tiers drop constraint tiers_database_role_is_served; update access.tiers set database_role = 'api_agency' where name = 'individual'",
     /api_agency is a superuser or has bypassrls/,
   ],
   [
-    "a suppressed table that inherits from a public one",
     "alter table suppressed.additional_eins inherit disclosed.additional_eins",
     /suppressed\.additional_eins inherits from disclosed\.additional_eins/,
   ],
   [
-    "a suppressed submission among the public ones, inserted by hand",
     "set local role publisher; insert into disclosed.general select (jsonb_populate_record(null::disclosed.general, to_jsonb(general) || '{\"is_public\": true}')).* from suppressed.general limit 1; reset role",
     /disclosed\.general has rows of suppressed submissions/,
   ],
   [
-    "a submission that was suppressed once and is public now",
     "insert into publication.suppressed_reports (report_id) select report_id from disclosed.general limit 1",
     /disclosed\.general has rows of suppressed submissions/,
   ],
   [
-    "a suppressed submission's rows among the public ones",
     "alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general; insert into disclosed.federal_awards select * from suppressed.federal_awards limit 1",
     /disclosed\.federal_awards has rows of suppressed submissions/,
   ],
   [
-    "a row that does not say whose it is",
     "alter table disclosed.notes_to_sefa alter report_id drop not null; update disclosed.notes_to_sefa set report_id = null where ctid = (select min(ctid) from disclosed.notes_to_sefa)",
     /disclosed\.notes_to_sefa has rows of suppressed submissions, or rows without a report_id/,
   ],
   [
-    "a public row that names a suppressed submission",
     "update disclosed.resubmission set previous_report_id = (select report_id from suppressed.general limit 1) where report_id = (select report_id from disclosed.resubmission limit 1)",
     /disclosed\.resubmission has rows of suppressed submissions/,
   ],
   [
-    "a stub that tells more than that it is there",
     "alter table disclosed.general_stubs drop constraint general_stubs_tell_nothing; update disclosed.general_stubs set auditee_state = 'AZ'",
     /disclosed\.general_stubs has rows/,
   ],
   [
-    "a status that tells of a suppressed successor",
     "insert into disclosed.resubmission (report_id, auditee_uei, status) select previous_report_id, auditee_uei, 'deprecated_via_resubmission' from suppressed.resubmission where previous_report_id is not null limit 1",
     /disclosed\.resubmission has a status that tells of a suppressed submission/,
   ],
   [
-    "a version that tells of a suppressed predecessor",
     "update disclosed.general set resubmission_version = 2 where report_id in (select next_report_id from suppressed.resubmission) and report_id not in (select report_id from disclosed.resubmission)",
     /disclosed\.general has a resubmission_version that tells of a suppressed submission/,
   ],
   [
-    "a materialized copy among the public tables",
     `create materialized view disclosed.copy as table suppressed.general; ${asPublisher("disclosed.copy")}`,
     /disclosed\.copy reads more than tables of the same schema/,
   ],
   [
-    "totals that count suppressed submissions",
     `create materialized view disclosed.counts as select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1; ${asPublisher("disclosed.counts")}`,
     /disclosed\.counts reads more than tables/,
   ],
   [
-    "a public table that does not say whose rows it has",
     "create table disclosed.names as select auditee_name from suppressed.general",
     /disclosed\.names has no report_id/,
   ],
+  ["alter table disclosed.data_set add column names text[]", /disclosed\.data_set has no report_id/],
   [
-    "names of suppressed auditees beside what data set it is",
-    "alter table disclosed.data_set add column names text[]",
-    /disclosed\.data_set has no report_id/,
-  ],
-  [
-    "names of suppressed auditees, as rows of what says what data set it is",
     "insert into disclosed.data_set select md5(auditee_name)::uuid, now(), now() from suppressed.general where auditee_name is not null limit 1",
     /disclosed\.data_set should have one row, and has 2/,
   ],
   [
-    "a report service that calls suppressed reports public",
     "create or replace function publication.is_public_report(asked_report_id text) returns boolean language sql stable security definer set search_path = '' as $$ select exists (select from dissemination.general where report_id = asked_report_id) $$",
     /is_public_report\(\) says yes to suppressed reports/,
   ],
   [
-    "totals of the report service that count suppressed submissions",
     "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$",
     /describe_totals\(\) does not count the public submissions/,
   ],
   [
-    "a function of the publisher's that the question would run",
     "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role",
     /disclosed\.turn\(\) belongs to the publisher\. Drop it/,
   ],
   [
-    "a policy of the publisher's that the question would run",
     "alter table disclosed.general force row level security",
     /disclosed\.general forces row-level security on its owner/,
   ],

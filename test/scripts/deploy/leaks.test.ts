@@ -61,7 +61,7 @@ describe("the question whether anything leaks", () => {
     await client.query("rollback");
   });
 
-  it.each(attacks)("finds %s", async (_name, attack, finding) => {
+  it.each(attacks)("finds %s", async (attack, finding) => {
     expect(await askAfter(attack)).toMatch(finding);
   });
 
