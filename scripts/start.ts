@@ -38,14 +38,14 @@ Environment (or .env):
                          where Kong counts requests; without it Kong counts for itself
   DATABASE_URL           an empty database of PostgreSQL 17 or newer to use, as its owner with createrole or as superuser, instead of the embedded one
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
-  POSTGREST_BIN          the PostgREST 12.0.2 program, if it is not on the PATH nor installed by npm
-  TRUSTED_IPS            load balancers in front whose X-Forwarded-For is believed, as addresses or CIDRs
-  ENVIRONMENT            whose timetable the app's pages name: production, staging, development or preview (none)
+  POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
+  TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as addresses or CIDRs
+  ENVIRONMENT            production, staging, development or preview: selects the refresh times that pages show (none)
   CONTACT, SECURITY_CONTACT
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
 
-A part that ends is restarted.
+If a part ends, it is restarted.
 Exit status: 0 stopped by Ctrl-C, 1 a part could not be started or restarted.`,
   )
   .parse();

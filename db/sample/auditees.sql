@@ -56,9 +56,7 @@ select
   coalesce(pinned.year_end_month, (array[12, 12, 9, 3, 8, 4, 5])[sample.whole(key, 'month', 1, 30)], 6) as year_end_month,
   coalesce(pinned.last_year, (array[2018, 2019, 2020, 2021, 2022, 2022, 2023, 2023])[sample.whole(key, 'last year', 1, 14)], 2024)
     as last_year,
-  sample.pick('short names of ' || kind_of_entity, key) as short_name,
-  sample.child(key, 1) as contact,
-  sample.child(key, 2) as certifier
+  sample.pick('short names of ' || kind_of_entity, key) as short_name
 from typed
 join sample.places on places.slot = sample.whole(key, 'place', 0, 999)
 cross join lateral sample.choose(places.cities, sample.draw(key, 'city')) as drawn_city
@@ -72,11 +70,9 @@ select
   concat(sample.pick('last names', key), ', ', sample.pick('last names', sample.child(key, 3)), ' ',
     sample.pick('firm endings', key)) as firm,
   case number when 0 then '941234567' else sample.digits(key, 'ein', 9) end as ein,
-  sample.address(key) as address,
   cities[1] as city,
   state,
-  zip || sample.digits(key, 'zip', 2) as zip,
-  sample.child(key, 1) as contact
+  zip || sample.digits(key, 'zip', 2) as zip
 from generate_series(0, 159) as number
 cross join lateral sample.child(sample.setting('seed'), 2000000000 + number) as key
 join sample.places on places.slot = sample.whole(key, 'place', 0, 999);

@@ -1,7 +1,7 @@
 -- The rows as the source files have them: the columns of staging.sql, in its order. A column or table that the sample does
 -- not know is invented by its type, so that a new one needs no change here.
 
-create function sample.invent(type oid, length int, key bigint, name text, accepted date) returns text immutable
+create function sample.invent(type oid, length int, key bigint, name text, accepted date, list text) returns text stable
 return case
   when type in ('int2'::regtype, 'int4'::regtype, 'int8'::regtype) then sample.whole(key, name, 0, 1000)::text
   when type in ('numeric'::regtype, 'float4'::regtype, 'float8'::regtype)
@@ -9,7 +9,7 @@ return case
   when type = 'bool'::regtype then (sample.draw(key, name) < 0.5)::text
   when type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) then accepted::text
   when type in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)
-    then left(sample.choose(sample.list('words'), sample.draw(key, name)), length)
+    then left(sample.pick(list, key), length)
 end;
 
 -- The query for one file. Each row has the key of its submission.
@@ -36,8 +36,8 @@ return (
       else format('%s::%s as %I', invented, type_name, name)
     end as expression
     from columns
-    cross join lateral format('sample.invent(%s, %L, sample.child(id, rows.number), %L, submissions.fac_accepted_date)',
-      type, length, name) as invented
+    cross join lateral format('sample.invent(%s, %L, sample.child(id, rows.number), %L, submissions.fac_accepted_date, %L)',
+      type, length, name, coalesce((select lists.name from sample.lists where lists.name = 'column ' || columns.name), 'words')) as invented
   )
   select format('select %s from sample.submissions join %s as rows using (id) order by id, rows.number',
     string_agg(expression, ', ' order by place),

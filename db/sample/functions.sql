@@ -12,7 +12,12 @@ return current_setting('sample.vocabulary')::jsonb -> name;
 
 create table sample.lists as
 select list.key as name, array(select jsonb_array_elements_text(list.value)) as items
-from jsonb_each(sample.read('lists')) as list;
+from jsonb_each(sample.read('lists')) as list
+union all
+-- Columns that nothing else depends on have any of these values.
+select 'column ' || name, items
+from jsonb_to_recordset(sample.read('columns')) as drawn (names text[], items text[])
+cross join lateral unnest(names) as name;
 
 create function sample.setting(name text) returns bigint stable
 return current_setting('sample.' || name)::bigint;
@@ -51,52 +56,36 @@ return sample.choose(sample.list(list), sample.draw(key, list));
 create function sample.yes_no(value boolean) returns text immutable
 return case when value then 'Yes' else 'No' end;
 
-create function sample.address(key bigint) returns text immutable
-return sample.whole(key, 'house number', 1, 9900) || ' ' || sample.pick('streets', key);
-
--- People do not exist: their mail goes to a reserved domain, and their telephone numbers are fictional (555-01xx).
-create function sample.person(key bigint) returns text immutable
-return sample.pick('first names', key) || ' ' || sample.pick('last names', key);
-
-create function sample.email(key bigint) returns text immutable
-return lower(regexp_replace(normalize(sample.person(key), nfd), '[^A-Za-z]', '', 'g')) || '@mail.example.org';
-
-create function sample.phone(key bigint) returns text immutable
-return sample.whole(key, 'area code', 200, 999) || '55501' || sample.digits(key, 'phone', 2);
-
 -- Twelve characters without I and O, as a UEI has.
 create function sample.uei(key bigint) returns text immutable
 return translate(upper(lpad(to_hex(sample.whole(key, 'uei', 0, 281474976710655)), 12, '0')), '0123456789ABCDEF',
   'ACEGJLNQSUWY3579');
 
--- Sentences of a list, from any one on and over again, until they have about the wanted length.
-create function sample.compose(sentences text[], length double precision) returns text immutable
-return (
-  select repeat(every || ' ', floor(length / length(every))::int)
-    || array_to_string(sentences[1:1 + floor((length / length(every) - floor(length / length(every))) * cardinality(sentences))::int], ' ')
-  from array_to_string(sentences, ' ') as every
-);
+-- Every list of sentences, from any one of them on.
+create table sample.sentences as
+select name as list, first, items[first:] || items[:first - 1] as items, length(array_to_string(items, ' ')) as length
+from sample.lists
+cross join lateral generate_subscripts(items, 1) as first
+where name ~ '^(finding|note) \d|^plan$|^policies$';
 
-create function sample.compose(list text, key bigint, length double precision) returns text immutable
-return (
-  select sample.compose(sentences[first:] || sentences[:first - 1], length)
-  from sample.list(list) as sentences
-  cross join lateral (select 1 + floor(sample.draw(key, list) * cardinality(sentences))::int as first) as chosen
-);
+analyze sample.sentences;
+
+-- Sentences, over and over again, until they have about the wanted length.
+create function sample.compose(sentences text[], every int, length double precision) returns text immutable
+return repeat(array_to_string(sentences, ' ') || ' ', floor(length / every)::int)
+  || array_to_string(sentences[1:1 + floor((length / every - floor(length / every)) * cardinality(sentences))::int], ' ');
 
 -- Fills the slots of a text about an award.
 create function sample.fill(text text, key bigint, short_name text, year int, program text, number text, requirement text)
 returns text immutable
-return (
-  select replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(text,
-    '{auditee}', short_name),
-    '{program}', program),
-    '{number}', 'Assistance Listing No. ' || number),
-    '{year}', year::text),
-    '{prior}', (year - sample.whole(key, 'prior', 2, 9))::text),
-    '{n}', sample.whole(key, 'n', 1, 9)::text),
-    '{m}', sample.whole(key, 'm', 15, 90)::text),
-    '{dollars}', to_char(sample.whole(key, 'dollars', 1100, 2400000), 'FM$9,999,999')),
-    '{title}', sample.pick('auditee titles', key)),
-    '{area}', (sample.list('requirements'))[strpos('ABCEFGHIJLMNP', left(requirement, 1))])
-);
+return replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(text,
+  '{auditee}', short_name),
+  '{program}', program),
+  '{number}', 'Assistance Listing No. ' || number),
+  '{year}', year::text),
+  '{prior}', (year - sample.whole(key, 'prior', 2, 9))::text),
+  '{n}', sample.whole(key, 'n', 1, 9)::text),
+  '{m}', sample.whole(key, 'm', 15, 90)::text),
+  '{dollars}', to_char(sample.whole(key, 'dollars', 1100, 2400000), 'FM$9,999,999')),
+  '{title}', sample.pick('auditee titles', key)),
+  '{area}', (sample.list('requirements'))[strpos('ABCEFGHIJLMNP', left(requirement, 1))]);

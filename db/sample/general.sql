@@ -1,4 +1,4 @@
--- One row a submission.
+-- One row a submission. Columns that are missing here are drawn from vocabulary.json.
 
 create view sample.general as (
 with totals as (
@@ -24,8 +24,7 @@ facts as (
     coalesce(pinned.prior_agencies, case when sample.draw(key, 'prior agencies') < 0.1 then agency else '00' end)
       as prior_agencies,
     sample.pick('opinions', key) as opinions,
-    fac_accepted_date - case when is_migrated then sample.whole(key, 'submitted', 0, 4) else 0 end::int as submitted,
-    sample.whole(key, 'ready', 2, 9)::int as days
+    fac_accepted_date - case when is_migrated then sample.whole(key, 'submitted', 0, 4) else 0 end::int as submitted
   from sample.extras
   join totals using (id)
   left join found using (id)
@@ -34,50 +33,31 @@ facts as (
 select
   facts.id,
   1 as number,
-  sample.person(certifier) as auditee_certify_name,
-  sample.pick('auditee titles', certifier) as auditee_certify_title,
-  sample.person(auditees.contact) as auditee_contact_name,
-  sample.email(auditees.contact) as auditee_email,
-  name as auditee_name,
-  sample.phone(auditees.contact) as auditee_phone,
-  case when is_migrated then 'GSA_MIGRATION' else sample.pick('auditee titles', auditees.contact) end
-    as auditee_contact_title,
-  sample.address(auditees.contact) as auditee_address_line_1,
+  auditees.name as auditee_name,
   auditees.city as auditee_city,
   auditees.state as auditee_state,
   auditees.ein as auditee_ein,
   auditees.zip as auditee_zip,
-  sample.person(firms.contact) as auditor_certify_name,
-  sample.pick('auditor titles', firms.contact) as auditor_certify_title,
-  sample.phone(firms.contact) as auditor_phone,
   firms.state as auditor_state,
   firms.city as auditor_city,
-  case when is_migrated then 'GSA_MIGRATION' else sample.pick('auditor titles', firms.contact) end as auditor_contact_title,
-  firms.address as auditor_address_line_1,
   firms.zip as auditor_zip,
-  'USA' as auditor_country,
-  sample.person(firms.contact) as auditor_contact_name,
-  sample.email(firms.contact) as auditor_email,
-  firm as auditor_firm_name,
-  '' as auditor_foreign_address,
+  firms.firm as auditor_firm_name,
   firms.ein as auditor_ein,
   case when total > 50000000 then agency else '' end as cognizant_agency,
   case when total > 50000000 then '' else agency end as oversight_agency,
-  case when not is_migrated then submitted - days * 6 end as date_created,
-  case when not is_migrated then submitted - days end as ready_for_certification_date,
-  submitted - days / 2 as auditor_certified_date,
-  submitted - days / 4 as auditee_certified_date,
+  case when not is_migrated then submitted - 30 end as date_created,
+  case when not is_migrated then submitted - 5 end as ready_for_certification_date,
+  submitted - 3 as auditor_certified_date,
+  submitted - 1 as auditee_certified_date,
   submitted as submitted_date,
   fy_end_date,
   (fy_end_date + interval '1 day' - interval '1 year')::date as fy_start_date,
-  case when sample.draw(facts.key, 'type') < 0.985 then 'single-audit' else 'program-specific' end as audit_type,
   opinions as gaap_results,
   case opinions when 'not_gaap' then 'cash_basis' else '' end as sp_framework_basis,
   case opinions when 'not_gaap' then 'Yes' else '' end as is_sp_framework_required,
   case opinions when 'not_gaap' then 'unmodified_opinion' else '' end as sp_framework_opinions,
-  sample.yes_no(sample.draw(facts.key, 'going concern') < 0.015) as is_going_concern_included,
-  sample.yes_no(has_findings or sample.draw(facts.key, 'deficiency') < 0.1) as is_internal_control_deficiency_disclosed,
-  sample.yes_no(has_weakness or sample.draw(facts.key, 'weakness') < 0.04) as is_internal_control_material_weakness_disclosed,
+  sample.yes_no(has_findings) as is_internal_control_deficiency_disclosed,
+  sample.yes_no(has_weakness) as is_internal_control_material_weakness_disclosed,
   sample.yes_no(has_findings and sample.draw(facts.key, 'noncompliance') < 0.15) as is_material_noncompliance_disclosed,
   -- Of programs of type A, 2 CFR 200.518.
   case
@@ -89,14 +69,9 @@ select
   sample.yes_no(not has_findings and sample.draw(facts.key, 'low risk') < 0.75) as is_low_risk_auditee,
   prior_agencies as agencies_with_prior_findings,
   entity_type,
-  '' as number_months,
-  'annual' as audit_period_covered,
   total as total_amount_expended,
-  'UG' as type_audit_code,
   is_public,
   case when is_migrated then 'CENSUS' else 'GSAFAC' end as data_source,
-  case when is_migrated then 'GSA_MIGRATION' else sample.yes_no(sample.draw(facts.key, 'guide') < 0.05) end
-    as is_aicpa_audit_guide_included,
   case auditee_uei when 'GSA_MIGRATION' then auditee_uei else sample.yes_no(ueis > 0) end as is_additional_ueis,
   coalesce(facts.version, 0) as resubmission_version,
   status as resubmission_status,

@@ -48,11 +48,6 @@ select
   id, place as number,
   ein as auditor_ein,
   firm as auditor_name,
-  sample.person(contact) as contact_name,
-  sample.pick('auditor titles', contact) as contact_title,
-  sample.email(contact) as contact_email,
-  sample.phone(contact) as contact_phone,
-  address as address_street,
   city as address_city,
   state as address_state,
   zip as address_zipcode
