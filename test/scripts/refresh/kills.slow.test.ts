@@ -46,6 +46,6 @@ it.each([
     const left = "select nspname from pg_namespace where nspname ~ '_next$|_dropped$|^staging$'";
     expect(await here.list(left)).toEqual([]);
     expect((await readdir(here.publicData)).filter((name) => name.startsWith(".part"))).toEqual([]);
-    expect(await here.list("select count(*)::integer from disclosed.general")).toEqual([2]);
+    expect(await here.list("select count(*)::integer from disclosed.general")).toEqual([1]);
   },
 );
