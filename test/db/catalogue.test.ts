@@ -48,31 +48,29 @@ const usableBy = (role: string, privilege: string) =>
 // api_owner writes what it owns; test/scripts/deploy/api-owner.test.ts.
 const guests = Object.entries(rights).filter(([role]) => role !== "api_owner");
 
-describe.each(guests)("%s", (role, { schemas, reads, runs }) => {
-  it("may use no more schemas than the design gives it", async () => {
-    expect(await usableBy(role, "usage")).toEqual([...schemas].sort());
-    expect(await usableBy(role, "create")).toEqual([]);
-  });
-  it("may read no more than the design gives it", async () => {
-    expect(await readableBy(role)).toEqual([...reads].sort());
-  });
-  it("may write nothing", async () => {
-    expect(await writableBy(role)).toEqual([]);
-  });
-  it("may run no more functions than the design gives it", async () => {
-    expect(await runnableBy(role)).toEqual([...runs].sort());
-  });
-  it("owns nothing", async () => {
-    expect(
-      await list(
-        `select relname as name from pg_class where relowner = $1::regrole
-         union all select proname from pg_proc where proowner = $1::regrole
-         union all select nspname from pg_namespace where nspowner = $1::regrole`,
-        [role],
-      ),
-    ).toEqual([]);
-  });
-});
+it.each(guests)(
+  "%s may use, read and run what the design gives it, and writes and owns nothing",
+  async (role, more) => {
+    const owned = `select relname as name from pg_class where relowner = $1::regrole
+    union all select proname from pg_proc where proowner = $1::regrole
+    union all select nspname from pg_namespace where nspowner = $1::regrole`;
+    expect({
+      schemas: await usableBy(role, "usage"),
+      reads: await readableBy(role),
+      runs: await runnableBy(role),
+      others: [
+        ...(await usableBy(role, "create")),
+        ...(await writableBy(role)),
+        ...(await list(owned, [role])),
+      ],
+    }).toEqual({
+      schemas: [...more.schemas].sort(),
+      reads: [...more.reads].sort(),
+      runs: [...more.runs].sort(),
+      others: [],
+    });
+  },
+);
 
 describe("publisher", () => {
   it("reads, writes and runs nothing but what publishing takes", async () => {
