@@ -7,26 +7,29 @@ import { signGatewayToken } from "./stack/sign-gateway-token.ts";
 
 const command = new Command("compose:secrets")
   .description(
-    "Makes the secrets that docker-compose.yml mounts, once: what is there already stays as it is.",
+    "Creates the secrets that docker-compose.yml mounts. Files that already exist are not changed.",
   )
-  .option("--directory <directory>", "where they are kept", "secrets")
+  .option("--directory <directory>", "where to write the files", "secrets")
   .allowExcessArguments(false)
   .addHelpText(
     "after",
     `
-The directory is closed to everyone else (0700). The files in it are not (0444): Docker mounts them as they are, and
-the containers' users differ. Removing a file and running this again makes a new secret; postgrest_db_uri
-holds authenticator_password, counters_config holds counters_password, and gateway_token is signed with jwt_secret:
-remove those together.`,
+Only you can open the directory (mode 0700). The files in it are readable by all (0444), because Docker mounts them with
+their mode, and the containers run as different users.
+
+To change a secret, remove its file and run this command again. Remove files that depend on each other together:
+  postgrest_db_uri with authenticator_password
+  counters_config with counters_password
+  gateway_token with jwt_secret`,
   )
   .parse();
-/** If the server does not answer at all, PostgREST gives up within 3 s, so clients get 503. The default is many minutes. */
+/** If the server does not answer, PostgREST gives up after 3 s and clients get 503. By default, it would wait for minutes. */
 const unreachable = "connect_timeout=2&tcp_user_timeout=3000";
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
 
 try {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // No secret can be committed, wherever the directory is.
+  // Keeps Git from committing secrets, wherever the directory is.
   await writeOnce(".gitignore", "*\n");
   for (const name of [
     "postgres_password",
@@ -60,14 +63,14 @@ function makeSecret(): string {
   return randomBytes(32).toString("hex");
 }
 
-/** Files that hold one secret: all of them are made, or none. */
+/** Writes files that depend on one secret. If the first exists, writes none of them. */
 async function writeTogether(files: Record<string, string>): Promise<void> {
   const [first, ...others] = Object.entries(files);
   if (first === undefined || !(await writeOnce(...first))) return;
   for (const [name, content] of others) await write(name, content);
 }
 
-/** @returns whether the file was made, as none was there */
+/** @returns false if the file already exists */
 async function writeOnce(name: string, content: string): Promise<boolean> {
   try {
     await write(name, content, "wx");
@@ -78,10 +81,10 @@ async function writeOnce(name: string, content: string): Promise<boolean> {
   }
 }
 
-/** Without a line end: PostgreSQL's image, for one, would take it as part of the password. */
+/** Writes no newline at the end, because PostgreSQL's image would take it as part of the password. */
 async function write(name: string, content: string, flag = "w"): Promise<void> {
   await writeFile(path.join(directory, name), content, { flag });
-  // Whatever the umask.
+  // writeFile() applies the umask; chmod() does not.
   await chmod(path.join(directory, name), 0o444);
-  process.stdout.write(`Made ${path.relative(process.cwd(), path.join(directory, name))}.\n`);
+  process.stdout.write(`Created ${path.relative(process.cwd(), path.join(directory, name))}.\n`);
 }

@@ -1,9 +1,9 @@
 import { Client } from "pg";
 
 /**
- * Connects to a database. A connection that breaks later makes the next query fail, and does nothing else.
+ * Connects to a database. If the connection breaks later, only the next query fails.
  *
- * @param applicationName what PostgreSQL's log and `pg_stat_activity` call this client
+ * @param applicationName the client's name in PostgreSQL's log and `pg_stat_activity`
  */
 export async function connect(databaseUrl: string, applicationName: string): Promise<Client> {
   const client = new Client({ connectionString: databaseUrl, application_name: applicationName });

@@ -1,8 +1,8 @@
 import type { ClientConfig } from "pg";
 
 /**
- * How to connect to a database whose address and password are given apart. Without an address, node-postgres reads
- * the libpq variables: PGHOST, PGDATABASE, …
+ * Returns connection settings for a database whose address and password are configured separately. Without an address,
+ * node-postgres reads libpq's variables: PGHOST, PGDATABASE, …
  */
 export function describeDatabase(
   connectionString: string | undefined,
@@ -10,7 +10,7 @@ export function describeDatabase(
 ): ClientConfig {
   if (connectionString === undefined) return password === undefined ? {} : { password };
   const url = new URL(connectionString);
-  // pg ignores a password beside an address that lacks one.
+  // node-postgres ignores the option `password` if a connection string is given.
   if (password !== undefined) url.password = encodeURIComponent(password);
   return { connectionString: url.href };
 }

@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseJson } from "./parse-json.ts";
 
-/** The process that has a stack's directory. */
+/** The process that runs a stack in a directory. */
 export interface Holder {
   pid: number;
-  /** When that process started, since process IDs are used again. */
+  /** When that process started, because process IDs are reused. */
   started: string;
 }
 
-/** Where a stack keeps its Holder for as long as it runs. */
+/** The file that contains the Holder while a stack runs. */
 export const holderFile = (directory: string) => path.join(directory, "stack.lock");
 
-/** What others need of the stack that runs on this machine. */
+/** What other programs need to know about the stack that runs on this machine. */
 export interface RunningStack {
   directory: string;
   /** As the database's superuser. */
@@ -21,10 +21,10 @@ export interface RunningStack {
 }
 
 /**
- * Finds the stack that runs on STACK_DIRECTORY (.stack). Undefined if there is none, or if it has ended and left its
- * files behind.
+ * Finds the stack that runs in STACK_DIRECTORY (default: .stack). Returns undefined if none runs, even if a stopped stack
+ * left its files behind.
  *
- * @throws Error if its files are there and cannot be read
+ * @throws Error if its files cannot be read
  */
 function findRunningStack(variables: Record<string, string | undefined>): RunningStack | undefined {
   const directory = variables.STACK_DIRECTORY || ".stack";
@@ -37,9 +37,10 @@ function findRunningStack(variables: Record<string, string | undefined>): Runnin
 }
 
 /**
- * Finds the stack that runs on STACK_DIRECTORY, for a command that was not told which database is meant.
+ * Finds the stack that runs in STACK_DIRECTORY, for a command without a configured database.
  *
- * @throws Error with `missing`, what to set, if none runs
+ * @param missing says what to set, for the error message
+ * @throws Error if no stack runs
  */
 export function requireRunningStack(
   variables: Record<string, string | undefined>,
@@ -50,12 +51,12 @@ export function requireRunningStack(
   return stack;
 }
 
-/** How a command says which database it works on. */
+/** The line with which a command says that it uses the stack's database. */
 export function describeChoice({ directory }: RunningStack): string {
   return `Using the database of the stack that runs on ${directory}.`;
 }
 
-/** The process that has a directory, if it still runs. */
+/** Returns the process that runs a stack in this directory, or undefined if it has ended. */
 export function findHolder(directory: string): Holder | undefined {
   const text = read(holderFile(directory));
   if (text === undefined) return undefined;
@@ -63,12 +64,12 @@ export function findHolder(directory: string): Holder | undefined {
     const holder: Holder = JSON.parse(text);
     return readStart(holder.pid) === holder.started ? holder : undefined;
   } catch {
-    // Half of a lock, of a stack that was killed.
+    // A stack that was killed may leave an incomplete file.
     return undefined;
   }
 }
 
-/** When a process started, in the kernel's ticks since boot (proc_pid_stat(5), field 22); undefined if there is none. */
+/** When a process started, in clock ticks since boot (proc_pid_stat(5), field 22). Undefined if there is no such process. */
 export function readStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -84,6 +85,6 @@ function read(file: string): string | undefined {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new Error(`${file} cannot be read: ${code}.`, { cause });
+    throw new Error(`Cannot read ${file} (${code}). Check its permissions.`, { cause });
   }
 }

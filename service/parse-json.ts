@@ -1,5 +1,5 @@
 /**
- * Parses the text of a file. What is wrong with it is not told: the words for it quote the file, which may hold secrets.
+ * Parses the text of a JSON file. The error leaves out the parser's message, which quotes the file and may contain secrets.
  *
  * @throws Error that names the file
  */

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Puts the content of secrets' files, named by `<NAME>_FILE`, in place of their names, and leaves unset and empty
- * variables out.
+ * Reads each secret from the file that `<NAME>_FILE` names, and returns it as `<NAME>` with the other variables. Leaves out
+ * unset and empty variables.
  *
- * @throws Error if a file cannot be read, or a secret is given in both ways
+ * @throws Error if a file cannot be read, or if both variables are set
  */
 export function readSecretFiles(
   environment: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The address of a database, with the user that is the example in the error. */
+/** The address of a database. The error message shows an example with this user. */
 export const databaseAddress = (user: string) =>
   z.url({
     protocol: /^postgres(ql)?$/,
@@ -21,7 +21,7 @@ export const listenPort = z
 /**
  * Validates environment variables.
  *
- * @throws Error with one line for each that is missing or malformed. Never with a value: it may be a secret
+ * @throws Error with one line for each missing or malformed variable. It contains no values, because they may be secrets
  */
 export function readVariables<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -36,7 +36,7 @@ export function readVariables<Shape extends z.ZodRawShape>(
   throw new Error([...new Set(lines)].join("\n"));
 }
 
-/** What is wrong with a variable, and where it is set. */
+/** Says what is wrong with a variable and where to set it. */
 export function describeVariable(name: string, what: string): string {
   return `${name} ${what}. Set it in the environment or in .env.`;
 }

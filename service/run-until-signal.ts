@@ -1,13 +1,13 @@
 import { describeError } from "./describe-error.ts";
 
-/** What is let go of at the end. */
+/** A running server that can be closed. */
 export interface Closable {
   close: () => Promise<void>;
 }
 
 /**
- * Starts a server as this process's one job: ends it on SIGINT or SIGTERM, then exits 0. A failure to start is
- * one line on standard error and exit status 1.
+ * Runs a server until SIGINT or SIGTERM, then closes it and exits with status 0. If it does not start, prints one line on
+ * standard error and sets exit status 1.
  */
 export async function runUntilSignal(name: string, start: () => Promise<Closable>): Promise<void> {
   try {
@@ -18,7 +18,7 @@ export async function runUntilSignal(name: string, start: () => Promise<Closable
   }
 }
 
-/** Ends this process on SIGINT or SIGTERM, with exit status 0, once all is let go of. */
+/** On SIGINT or SIGTERM, closes the server, then exits with status 0. */
 export function closeOnSignal({ close }: Closable): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     // A second signal ends the process at once.

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 
-/** What a path answers. */
+/** The response to a request. */
 export interface StateAnswer {
   status: number;
   type: string;
@@ -11,19 +11,18 @@ export interface StateAnswer {
 
 export interface StateServerOptions {
   host: string;
-  /** 0 takes any free port. */
+  /** 0 means any free port. */
   port: number;
-  /** The environment variable that moves the port, for the error message. */
+  /** The environment variable that sets the port, for the error message. */
   portVariable: string;
-  /** By path. Anything else is answered 404. */
+  /** Responses by path. Other paths get 404. */
   answers: Record<string, () => Promise<StateAnswer>>;
 }
 
 /**
- * Serves what watches a service, `/healthz`, `/readyz` and `/metrics`, on a port of its own, which nobody outside
- * reaches.
+ * Serves `/healthz`, `/readyz` and `/metrics` on a separate port, which is not published.
  *
- * @throws Error that names a taken port and the variable that moves it
+ * @throws Error if the port is in use. It names the variable that sets the port
  */
 export async function serveState({
   host,
@@ -56,12 +55,12 @@ export async function serveState({
   };
 }
 
-/** An answer in JSON: 200, or 503 where something is not well. */
+/** Returns a JSON response with status 200, or 503 if the service is not healthy. */
 export function asJson(isWell: boolean, body: object): StateAnswer {
   return { status: isWell ? 200 : 503, type: "application/json", body: `${JSON.stringify(body)}\n` };
 }
 
-/** What Prometheus is told. */
+/** Returns the metrics in Prometheus's format. */
 export async function asMetrics(registry: Registry): Promise<StateAnswer> {
   return { status: 200, type: registry.contentType, body: await registry.metrics() };
 }

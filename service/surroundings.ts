@@ -1,13 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 
-/** What a program has of the process that runs it. The process itself is one. */
+/** The parts of `process` that a program uses. Tests pass their own. */
 export interface Surroundings {
-  /** As `process.argv`: the words of the command line from the third on. */
+  /** Like `process.argv`: the arguments start at the third element. */
   argv: string[];
   env: NodeJS.ProcessEnv;
   stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean };
   stderr: Writable & { isTTY?: boolean };
-  /** Set by the program; none is 0. */
+  /** Set by the program. Unset means 0. */
   exitCode?: NodeJS.Process["exitCode"];
 }

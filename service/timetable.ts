@@ -3,13 +3,13 @@ import { Cron } from "croner";
 export const environments = ["production", "staging", "development", "preview"] as const;
 export type EnvironmentName = (typeof environments)[number];
 
-/** Where 5 a.m. is meant: summer time included. */
+/** The time zone of the schedules, including daylight saving time. */
 export const timeZone = "America/New_York";
 
 /**
- * When each environment refreshes by itself. Production on Wednesdays, so that two working days are left
- * to look at what came. Staging daily. In development a refresh follows each
- * merge (`npm run refresh -- --from …` in the pipeline), and a preview is refreshed by whoever uses it.
+ * When each environment refreshes, as cron patterns. Production refreshes on Wednesdays, which leaves two working days to
+ * check the result. Staging refreshes daily. Development has no schedule, because the pipeline refreshes it after each merge
+ * (`npm run refresh -- --from …`). Previews are refreshed by hand.
  */
 export const timetable: Record<EnvironmentName, string | undefined> = {
   production: "0 5 * * 3",
@@ -18,19 +18,19 @@ export const timetable: Record<EnvironmentName, string | undefined> = {
   preview: undefined,
 };
 
-/** Calls `work` at the environment's times until it is stopped. Undefined where there are none. */
+/** Calls `work` on the environment's schedule until the timer is stopped. Returns undefined if there is no schedule. */
 export function startTimer(environment: EnvironmentName, work: () => void): Cron | undefined {
   const pattern = timetable[environment];
   return pattern === undefined ? undefined : new Cron(pattern, { timezone: timeZone }, work);
 }
 
-/** The next times at which an environment refreshes by itself. */
+/** Returns the next times at which an environment refreshes. */
 export function listNextRuns(environment: EnvironmentName, count: number, after = new Date()): Date[] {
   const pattern = timetable[environment];
   return pattern === undefined ? [] : new Cron(pattern, { timezone: timeZone }).nextRuns(count, after);
 }
 
-/** When an environment should have refreshed last. Undefined where it does not by itself. */
+/** Returns when an environment should have refreshed last, or undefined if it has no schedule. */
 export function findLastRun(environment: EnvironmentName, before = new Date()): Date | undefined {
   const pattern = timetable[environment];
   return pattern === undefined
@@ -41,8 +41,8 @@ export function findLastRun(environment: EnvironmentName, before = new Date()): 
 const daySeconds = 86_400;
 
 /**
- * Seconds after which the data set of an environment is too old: the longest time between two of its refreshes, and a
- * day for what may go wrong in one. Undefined where there is no timer.
+ * Returns the age in seconds at which an environment's data set is too old: the time between two refreshes, plus a day in
+ * case one fails. Returns undefined if there is no schedule.
  */
 export function findLongestAge(environment: EnvironmentName): number | undefined {
   const [first, second] = listNextRuns(environment, 2);

@@ -1,15 +1,15 @@
--- The question that every transaction of a deployment, a publication and a rollback ends with: what would a key without
--- Tribal access see, or the report service hand out, that it must not? One sentence for each leak.
+-- Finds leaks: suppressed data that a key without Tribal access would see, or that the report service would hand out. Returns
+-- one sentence per leak. Every transaction of a deployment, a publication or a rollback ends with this check.
 --
--- Rights are asked of the catalog alone. Tables are those of one generation of the data set: '_next', or '' for the live one.
--- Deployments install this function before they ask it, so a database never answers by an older question.
+-- Rights are checked in the catalog. Rows are checked in one generation of the data set: '_next', or '' for the live one.
+-- Deployments install this function before they call it, so they never run an outdated version.
 create or replace function publication.find_leaks(check_rows boolean, generation text default '')
 returns setof text
 language plpgsql volatile security definer
 set search_path = '' set jit = off
 as $$
 declare
-  -- Whom a key without Tribal access may become, and api_owner, with whose rights API functions may run.
+  -- The roles that keys without Tribal access switch to, and api_owner, because API functions may run with its rights.
   readers constant name[] := array(
     select tiers.database_role::name from access.tiers where tiers.database_role <> 'api_tribal'
     union select 'api_public' union select 'api_owner'
@@ -22,7 +22,7 @@ declare
   found_one boolean;
   row_count bigint;
 begin
-  -- What PostgREST would serve. The setting lasts as long as this block.
+  -- The schemas that PostgREST would serve. The exception rolls back the settings.
   begin
     perform request.pre_config();
     served := string_to_array(current_setting('pgrst.db_schemas'), ',');
@@ -61,8 +61,8 @@ begin
       and (pg_get_userbyid(refobjid) = any (array_remove(readers, 'api_owner'))
         or pg_get_userbyid(refobjid) in ('authenticator', 'gateway', 'report_service'));
 
-  -- Suppressed rows: tables with row-level security and one policy, for api_tribal. Of this generation alone: a
-  -- refresh replaces what is wrong with the live one.
+  -- Suppressed rows must be in tables with row-level security and one policy, for api_tribal. Only this generation is
+  -- checked, so that a refresh can replace a live data set that fails this check.
   return query
     select case
         when relkind not in ('r', 'p') then format('%s is not a table, so row-level security does not guard it.', pg_class.oid::regclass)
@@ -83,8 +83,8 @@ begin
     join pg_catalog.pg_class on pg_class.oid = inhrelid
     where relnamespace::regnamespace::text ~ '^(disclosed|suppressed)(_next|_previous|_dropped)?$' and relkind in ('r', 'p', 'f');
 
-  -- What these roles may read: tables of the data set, the views of dissemination that read them with the caller's rights,
-  -- and the API's own views.
+  -- These roles may read only tables of the data set, views of dissemination that read them with the caller's rights, and the
+  -- API's own views.
   return query
     select format('%s may read %s, which %s.', string_agg(reader, ' and ' order by reader desc), pg_class.oid::regclass, case
         when nspname = 'dissemination' then 'does not read with its caller''s rights (security_invoker)'
@@ -112,7 +112,7 @@ begin
       and has_function_privilege(reader, pg_proc.oid, 'execute')
     group by pg_proc.oid, proowner;
 
-  -- Totals of the public rows are materialized views, so that their definition says what they count.
+  -- Totals of the public rows are materialized views, so the catalog shows which tables they read.
   return query
     select distinct format('%s reads more than tables of the same schema.', pg_class.oid::regclass)
     from pg_catalog.pg_class
@@ -130,12 +130,12 @@ begin
     return;
   end if;
 
-  -- This function reads tables of the publisher, and so runs what their indexes and policies call.
+  -- This function reads tables that publisher owns, so it would run functions that their indexes and policies call.
   for question in
-    select format('%s belongs to the publisher. Drop it: the leak check would run it.', pg_proc.oid::regprocedure) as leak
+    select format('%s belongs to publisher. Drop it, because this check would run it.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
-    select format('%s forces row-level security on its owner. Switch that off: its policies would run here.', pg_class.oid::regclass)
+    select format('%s forces row-level security on its owner. Switch that off, because this check would run its policies.', pg_class.oid::regclass)
     from pg_catalog.pg_class
     where relnamespace::regnamespace::text in (disclosed, suppressed) and relforcerowsecurity
   loop
@@ -143,7 +143,7 @@ begin
     return;
   end loop;
 
-  -- What was ever suppressed, and not released since, counts as suppressed.
+  -- Reports that were ever suppressed count as suppressed until they are released.
   execute format(
     'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission%2$s)', suppressed,
     case when to_regclass('publication.suppressed_reports') is not null then
@@ -162,7 +162,7 @@ begin
     where relnamespace = to_regnamespace(disclosed) and relkind in ('r', 'p')
     group by relname
   loop
-    -- Which data set it is: one row of three values.
+    -- The table that identifies the data set has one row of three values.
     if question.relation = format('%I.data_set', disclosed) and question.columns = 'id, built_at, published_at' then
       execute format('select count(*) from %s', question.relation) into row_count;
       if row_count <> 1 then
@@ -186,7 +186,7 @@ begin
     end if;
   end loop;
 
-  -- Public rows of a chain of resubmissions tell nothing of its suppressed members.
+  -- Public rows in a chain of resubmissions must not reveal its suppressed reports.
   execute format(
     'select exists ('
     '  select from %2$I.resubmission as hidden'
@@ -226,6 +226,6 @@ begin
 end
 $$;
 comment on function publication.find_leaks is
-  'A sentence for each way in which a key without Tribal access, or the report service, would show something suppressed.';
+  'Returns one sentence per leak: each way in which a key without Tribal access or the report service would show suppressed data.';
 revoke execute on function publication.find_leaks from public;
 grant execute on function publication.find_leaks to publisher;

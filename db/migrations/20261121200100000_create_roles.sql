@@ -1,13 +1,13 @@
--- Who may connect, and what each may become. publisher owns the data set, api_owner the API schemas; no other role here
--- owns anything. Passwords are set at deployment, never here. key_operator and deployment_planner are given to people
--- (docs/operations.md).
+-- The roles: which may log in, and which other roles they may switch to. publisher owns the data set and api_owner owns the
+-- API schemas; the other roles own nothing. Deployments set the passwords. Grant key_operator and deployment_planner to
+-- people (docs/operations.md).
 -- Lock level: none on tables.
 
 do $$
 declare
   role_name text;
 begin
-  -- Roles belong to the whole server, so another database on it may have made them already.
+  -- Roles belong to the whole server, so a deployment to another database may have created them already.
   foreach role_name in array array[
     'authenticator', 'gateway', 'api_public', 'api_tribal', 'api_owner', 'report_service', 'publisher', 'key_operator',
     'deployment_planner'
@@ -17,17 +17,17 @@ begin
     end if;
   end loop;
 
-  -- Nobody gets a right on this database by default; temporary tables included.
+  -- By default, PostgreSQL lets every role connect and create temporary tables.
   execute format('revoke all on database %I from public', current_database());
   execute format(
     'grant connect on database %I to authenticator, report_service, publisher, key_operator, deployment_planner',
     current_database()
   );
-  -- The publisher makes and renames the schemas of the data set.
+  -- The publisher creates and renames the schemas of the data set.
   execute format('grant create on database %I to publisher', current_database());
 
-  -- The deploying role publishes the empty data set, and makes the API schemas for the role that owns them. A superuser
-  -- may do so anyway.
+  -- The deploying role publishes the empty data set as publisher, and creates the API schemas as api_owner. A superuser can
+  -- switch to both anyway.
   foreach role_name in array array['publisher', 'api_owner'] loop
     if not pg_has_role(role_name, 'set') or not pg_has_role(role_name, 'usage') then
       execute format('grant %I to %I with inherit true, set true', role_name, current_user);
@@ -42,12 +42,11 @@ alter role publisher with login;
 
 grant gateway, api_public, api_tribal to authenticator with inherit false, set true;
 
--- PostgREST applies the settings of the JWT's role at the start of each transaction, and not those of the
--- role that request.authorize() switches to. Unordered pages must neither overlap nor miss rows, so every
--- scan starts at the first block and no worker interleaves rows.
+-- PostgREST applies the settings of the JWT's role, not of the role that request.authorize() switches to. Pages without an
+-- order must neither overlap nor miss rows, so every scan starts at the first block, and no parallel worker interleaves rows.
 alter role gateway set synchronize_seqscans = off;
 alter role gateway set max_parallel_workers_per_gather = 0;
--- An index that holds all that a page shows would be read in its own order.
+-- An index-only scan would return rows in the order of the index.
 alter role gateway set enable_indexonlyscan = off;
 
 revoke all on schema public from public;

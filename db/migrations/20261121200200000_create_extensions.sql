@@ -1,14 +1,14 @@
--- PostgreSQL's extensions: trigrams, for look-ups by a part of a name; and what only its later versions have.
+-- Extensions: trigrams, for searches by part of a name, and a function that PostgreSQL has only since version 18.
 -- Lock level: none on tables.
 
 create schema extensions;
-comment on schema extensions is 'PostgreSQL extensions, out of the way of the served schemas.';
+comment on schema extensions is 'PostgreSQL extensions, kept apart from the served schemas.';
 create extension pg_trgm with schema extensions;
 -- The publisher builds the trigram index; readers use it through the operators of pg_catalog.
 grant usage on schema extensions to publisher;
 do $$
 begin
-  -- Where who deploys is no superuser, the functions belong to one, and everybody may run them.
+  -- If the deploying role is not a superuser, the functions belong to one, and every role may already execute them.
   if not has_function_privilege('publisher', 'extensions.similarity(text, text)', 'execute') then
     grant execute on all functions in schema extensions to publisher;
   end if;
@@ -23,11 +23,11 @@ as $$
     lpad(to_hex(now_in.microseconds / 1000), 12, '0')
     -- The version, and 12 bits of the millisecond's fraction.
     || '7' || lpad(to_hex(now_in.microseconds % 1000 * 4096 / 1000), 3, '0')
-    -- Of a random UUID, the variant and what follows.
+    -- The variant and the random bits, from a random UUID.
     || right(replace(gen_random_uuid()::text, '-', ''), 16)
   )::uuid
   from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds) as now_in
 $$;
 comment on function extensions.uuid_v7 is
-  'A UUID of version 7 (RFC 9562): IDs in the order of time, to the microsecond. PostgreSQL 18 has a function for it, 17 has not.';
+  'Returns a version 7 UUID (RFC 9562): IDs in order of time, to the microsecond. PostgreSQL 18 has such a function, but PostgreSQL 17 does not.';
 grant execute on function extensions.uuid_v7 to publisher;

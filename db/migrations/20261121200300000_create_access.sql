@@ -1,10 +1,9 @@
--- The schema of who may see what, and what its tables share: e-mail addresses, the refusal to remove
--- rows.
+-- The schema access, and what its tables share: the type for email addresses, and a trigger that refuses to remove rows.
 -- Lock level: none on tables.
 
 create schema access;
 comment on schema access is
-  'Who may see what: tiers, Tribal agreements, API keys, one-time access tokens, and the record of every change.';
+  'Who may see what: tiers, Tribal agreements, API keys, one-time access tokens, and an audit log of every change.';
 
 create function access.is_email_address(address text)
 returns boolean
@@ -12,10 +11,10 @@ language sql immutable security invoker set search_path = ''
 return length(address) <= 254
   and address ~* '^[^][:space:][:cntrl:]@"(),:;<>\\.[]+(\.[^][:space:][:cntrl:]@"(),:;<>\\.[]+)*@([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$';
 comment on function access.is_email_address is
-  'Whether a text has the form of an e-mail address with a domain. Quoted local parts and bare host names have not.';
+  'Whether a text is formatted as an email address with a domain. Quoted local parts and bare host names are not accepted.';
 
 create domain access.email_address as text
-constraint email_address_has_the_form check (access.is_email_address(value));
+constraint email_address_is_well_formed check (access.is_email_address(value));
 
 create function access.check_email_address(address text)
 returns void
@@ -23,18 +22,18 @@ language plpgsql immutable security invoker set search_path = ''
 as $$
 begin
   if not coalesce(access.is_email_address(address), false) then
-    raise exception '"%" is not an e-mail address.', coalesce(address, '');
+    raise exception '"%" is not an email address (example: name@example.gov).', coalesce(address, '');
   end if;
 end
 $$;
-comment on function access.check_email_address is 'Refuses what has not the form of an e-mail address, in plain words.';
+comment on function access.check_email_address is 'Raises an error that people can read if a text is not an email address.';
 
 create function access.refuse_removal()
 returns trigger
 language plpgsql volatile security invoker set search_path = ''
 as $$
 begin
-  raise exception 'access.% keeps its rows: % is refused.', tg_table_name, lower(tg_op);
+  raise exception 'Rows of access.% cannot be removed or changed, so this % is refused.', tg_table_name, lower(tg_op);
 end
 $$;
-comment on function access.refuse_removal is 'Keeps a table append-only: statements it is attached to fail.';
+comment on function access.refuse_removal is 'Trigger that makes the statements it is attached to fail, such as delete on an append-only table.';

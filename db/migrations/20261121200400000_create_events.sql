@@ -1,4 +1,4 @@
--- The record of every change of who may see what.
+-- The audit log: every change to tiers, agreements and keys.
 -- Lock level: new tables only.
 
 create table access.events (
@@ -18,14 +18,14 @@ create table access.events (
 create index events_subject on access.events (subject, subject_id, id);
 
 comment on table access.events is
-  'Every change of tiers, agreements and keys, the newest last. Holds no key, no hash and no first characters of a key.';
-comment on column access.events.database_role is 'The role that had logged in to the database (session_user).';
+  'Audit log of every change to tiers, agreements and keys, oldest first. It contains no key, no hash and no prefix of a key.';
+comment on column access.events.database_role is 'The role that logged in to the database (session_user).';
 comment on column access.events.operator is
-  'The person, as the setting access.operator names them; null where it was not set. Declared, not proved.';
+  'The person who made the change, from the setting access.operator; null if it was not set. Nothing verifies it.';
 comment on column access.events.subject is 'The table: tiers, tribal_access_agreements or api_keys.';
-comment on column access.events.subject_id is 'The row''s ID; of a tier, its name.';
+comment on column access.events.subject_id is 'The row''s ID, or the name of a tier.';
 
--- Rows come from access.record_event().
+-- No grant to insert: access.record_event() writes the rows.
 grant usage on schema access to key_operator;
 grant select on access.events to key_operator;
 
@@ -38,7 +38,7 @@ returns trigger
 language plpgsql volatile security definer set search_path = ''
 as $$
 declare
-  -- The public demonstration key is no longer than its first characters, so these stay out as well.
+  -- The prefix is left out as well, because the prefix of the public demonstration key is the whole key.
   hidden constant text[] := array['key_sha256', 'key_prefix'];
   before constant jsonb := to_jsonb(old) - hidden;
   after constant jsonb := to_jsonb(new) - hidden;
@@ -53,4 +53,4 @@ begin
 end
 $$;
 comment on function access.record_event is
-  'Writes a change down in access.events. Security definer, so that who may change a key needs no right to write there.';
+  'Trigger that records a change in access.events. It is security definer, so roles that may change keys need no right to write to the log.';

@@ -1,9 +1,9 @@
--- Under which agreements organisations see suppressed submissions, and how one is decided.
+-- Agreements under which organizations may see suppressed submissions, and the functions that request, decide and revoke them.
 -- Lock level: new tables only.
 
 create table access.tribal_access_agreements (
   id uuid primary key default extensions.uuid_v7(),
-  organisation text not null,
+  organization text not null,
   contact_email access.email_address not null,
   requested_at timestamptz not null default now(),
   decision text,
@@ -14,7 +14,7 @@ create table access.tribal_access_agreements (
   reason text,
   revoked_at timestamptz,
   constraint tribal_access_agreements_names_are_not_blank check (
-    organisation ~ '\S' and decided_by_name ~ '\S' and decided_by_agency ~ '\S'
+    organization ~ '\S' and decided_by_name ~ '\S' and decided_by_agency ~ '\S'
   ),
   constraint tribal_access_agreements_decision_is_known check (decision in ('approved', 'denied')),
   constraint tribal_access_agreements_decision_is_signed check (
@@ -31,14 +31,14 @@ create table access.tribal_access_agreements (
 );
 
 comment on table access.tribal_access_agreements is
-  'Agreements under which an organisation may see suppressed submissions (2 CFR 200.512(b)(2)): requested, then approved or denied, and revoked if it was approved. Nothing else about one may change.';
+  'Agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied. An approved one may be revoked. Nothing else may change.';
 comment on column access.tribal_access_agreements.decided_by_name is
-  'Federal official with Single Audit oversight who decided.';
-comment on column access.tribal_access_agreements.decided_by_agency is 'The agency of that official.';
-comment on column access.tribal_access_agreements.reason is 'Why it was decided so. A denial must have one.';
-comment on column access.tribal_access_agreements.revoked_at is 'Since when its keys are refused.';
+  'The federal official with Single Audit oversight who decided.';
+comment on column access.tribal_access_agreements.decided_by_agency is 'The official''s agency.';
+comment on column access.tribal_access_agreements.reason is 'The reason for the decision. A denial must have one.';
+comment on column access.tribal_access_agreements.revoked_at is 'When the agreement was revoked. Its keys have been refused since then.';
 
--- No grant: agreements are requested, decided and revoked by the functions below, with their owner's rights.
+-- No grant: key_operator uses the functions below, which run with their owner's rights.
 
 create function access.keep_agreement()
 returns trigger
@@ -51,8 +51,8 @@ declare
 begin
   if tg_op = 'INSERT' then
     if num_nonnulls(new.decision, new.revoked_at) > 0 then
-      raise exception 'An agreement is requested before it is decided.'
-        using hint = 'Insert the request, then approve or deny it.';
+      raise exception 'An agreement must be requested before it is decided.'
+        using hint = 'Insert it without a decision, then approve or deny it.';
     end if;
     return new;
   end if;
@@ -63,15 +63,15 @@ begin
     or old.decision is not distinct from 'approved' and old.revoked_at is null and new.revoked_at is not null
       and to_jsonb(new) - 'revoked_at' = to_jsonb(old) - 'revoked_at'
   ) then
-    raise exception 'The agreement % is %: this change is refused.', old.id,
+    raise exception 'The agreement % is %, so this change is not allowed.', old.id,
       case when old.revoked_at is null then coalesce(old.decision, 'requested') else 'revoked' end
-      using hint = 'A requested agreement may be approved or denied, an approved one revoked, and nothing else may change.';
+      using hint = 'You can approve or deny a requested agreement, and revoke an approved one. Nothing else may change.';
   end if;
   return new;
 end
 $$;
 comment on function access.keep_agreement is
-  'Lets an agreement go from requested to approved or denied, and from approved to revoked, and refuses all else.';
+  'Trigger that allows an agreement to be approved, denied or, once approved, revoked, and refuses every other change.';
 
 create trigger tribal_access_agreements_keep
 before insert or update on access.tribal_access_agreements
@@ -83,24 +83,24 @@ create trigger tribal_access_agreements_record_event
 after insert or update on access.tribal_access_agreements
 for each row execute function access.record_event();
 
-create function access.request_agreement(agreement_organisation text, agreement_contact_email text)
+create function access.request_agreement(agreement_organization text, agreement_contact_email text)
 returns uuid
 language plpgsql volatile security definer set search_path = ''
 as $$
 declare
   agreement_id uuid;
 begin
-  if coalesce(agreement_organisation, '') !~ '\S' then
-    raise exception 'The name of the organisation is blank.';
+  if coalesce(agreement_organization, '') !~ '\S' then
+    raise exception 'The name of the organization is blank. Enter a name.';
   end if;
   perform access.check_email_address(agreement_contact_email);
-  insert into access.tribal_access_agreements (organisation, contact_email)
-  values (agreement_organisation, agreement_contact_email)
+  insert into access.tribal_access_agreements (organization, contact_email)
+  values (agreement_organization, agreement_contact_email)
   returning id into agreement_id;
   return agreement_id;
 end
 $$;
-comment on function access.request_agreement is 'Writes down that an organisation asks for Tribal access. Returns the agreement''s ID.';
+comment on function access.request_agreement is 'Records that an organization requests Tribal access. Returns the agreement''s ID.';
 
 create function access.decide_agreement(
   agreement_id uuid,
@@ -115,11 +115,11 @@ language plpgsql volatile security definer set search_path = ''
 as $$
 begin
   if coalesce(agreement_decision, '') not in ('approved', 'denied') then
-    raise exception 'An agreement is decided as approved or denied.';
+    raise exception 'The decision must be approved or denied.';
   elsif coalesce(official_name, '') !~ '\S' or coalesce(official_agency, '') !~ '\S' then
-    raise exception 'The name or the agency of the federal official is blank.';
+    raise exception 'The name or agency of the federal official is blank. Enter both.';
   elsif agreement_decision = 'denied' and coalesce(decision_reason, '') !~ '\S' then
-    raise exception 'A denial must have a reason.';
+    raise exception 'A denial needs a reason. Enter one.';
   end if;
   perform access.check_email_address(official_email);
   update access.tribal_access_agreements
@@ -132,7 +132,7 @@ begin
 end
 $$;
 comment on function access.decide_agreement is
-  'Writes down the decision (approved or denied) of a federal official with Single Audit oversight on a request.';
+  'Records that a federal official with Single Audit oversight has approved or denied a request.';
 
 create function access.revoke_agreement(agreement_id uuid)
 returns void
@@ -147,7 +147,7 @@ begin
   end if;
 end
 $$;
-comment on function access.revoke_agreement is 'Revokes an approved agreement. Its keys are refused from the next request.';
+comment on function access.revoke_agreement is 'Revokes an approved agreement. Its keys stop working with the next request.';
 
 create function access.resolve_agreement(reference text)
 returns uuid
@@ -163,16 +163,16 @@ begin
   end if;
   if ids is null then
     raise exception 'There is no agreement "%".', reference
-      using hint = 'Name an agreement by its ID, or by the first 6 or more characters of it.';
+      using hint = 'Enter the agreement''s ID, or at least its first 6 characters.';
   elsif cardinality(ids) > 1 then
-    raise exception '"%" could be any of % agreements.', reference, cardinality(ids)
-      using hint = 'Give the full ID.';
+    raise exception '"%" matches % agreements.', reference, cardinality(ids)
+      using hint = 'Enter the full ID.';
   end if;
   return ids[1];
 end
 $$;
 comment on function access.resolve_agreement is
-  'The ID of the one agreement that is meant by its ID or by the first 6 or more characters of it.';
+  'Returns the ID of an agreement, given its ID or at least the first 6 characters of it.';
 
 grant execute on function
   access.request_agreement, access.decide_agreement, access.revoke_agreement, access.resolve_agreement

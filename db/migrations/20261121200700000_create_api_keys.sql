@@ -1,4 +1,4 @@
--- API keys, as hashes: which there are, which work, and what may still change of one.
+-- API keys, stored as hashes: the table, what may change in it, and views of the keys that work and of all keys.
 -- Lock level: new tables only.
 
 create table access.api_keys (
@@ -13,7 +13,7 @@ create table access.api_keys (
   revoked_at timestamptz,
   last_used_on date,
   agreement_id uuid references access.tribal_access_agreements (id),
-  -- Deferrable, so that a back-up may have its rows in any order (ops/before-restore.sql).
+  -- Deferrable, so that a backup may contain the rows in any order (ops/before-restore.sql).
   replaces_id uuid references access.api_keys (id) deferrable,
   constraint api_keys_key_is_unique unique (key_sha256),
   constraint api_keys_key_is_a_sha256 check (octet_length(key_sha256) = 32),
@@ -22,22 +22,22 @@ create table access.api_keys (
   constraint api_keys_tribal_expires check (tier <> 'tribal' or expires_at is not null)
 );
 
--- An agreement's keys are counted when it is shown.
+-- access.agreement_overview counts an agreement's keys.
 create index api_keys_agreement_id on access.api_keys (agreement_id) where agreement_id is not null;
--- Rotation looks for the key that has replaced this one.
+-- access.rotate_key() looks for the key that replaces this one.
 create index api_keys_replaces_id on access.api_keys (replaces_id) where replaces_id is not null;
 
-comment on table access.api_keys is 'API keys. The key itself is stored nowhere.';
-comment on column access.api_keys.key_sha256 is 'SHA-256 of the key, by which each request finds it (request.decide).';
+comment on table access.api_keys is 'API keys. The keys themselves are not stored.';
+comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() finds the key by it.';
 comment on column access.api_keys.key_prefix is
-  'For recognition: the first characters of the key, after the tier if the key names one.';
+  'The first characters of the key, after the tier''s name if the key starts with one. People recognize the key by them.';
 comment on column access.api_keys.expires_at is
-  'When it stops working; null is never. May be brought forward, not put off: a key is renewed by rotation.';
+  'When the key stops working; null means never. It may be moved earlier, but not later. To renew a key, rotate it.';
 comment on column access.api_keys.last_used_on is
-  'The last day (UTC) on which it was given data; the report service writes it (access.record_key_use). Answers without data (304, 4xx) do not count.';
-comment on column access.api_keys.replaces_id is 'The key that this one was made from by rotation.';
+  'The last day (UTC) on which the key received data. Responses without data (304, 4xx) do not count. The report service writes it (access.record_key_use).';
+comment on column access.api_keys.replaces_id is 'The key that this key replaced when it was rotated.';
 
--- No grant: others read the views below, or use functions with their owner's rights.
+-- No grant: other roles read the views below, or use functions that run with their owner's rights.
 
 create function access.keep_key()
 returns trigger
@@ -47,26 +47,26 @@ declare
   may_change constant text[] := array['label', 'expires_at', 'revoked_at', 'last_used_on'];
 begin
   if tg_op = 'INSERT' then
-    -- The lock keeps a revocation of the agreement waiting until this key is there.
+    -- The lock makes a revocation of the agreement wait until this key is committed.
     perform from access.tribal_access_agreements as agreement
     where agreement.id = new.agreement_id and agreement.decision = 'approved' and agreement.revoked_at is null
     for share;
     if not found and new.agreement_id is not null then
-      raise exception 'The agreement % is not approved, or revoked: no key can be issued under it.', new.agreement_id;
+      raise exception 'No key can be issued under the agreement %, because it is not approved or was revoked.', new.agreement_id;
     end if;
   elsif to_jsonb(new) - may_change <> to_jsonb(old) - may_change then
-    raise exception 'Only the label, the end and the last use of a key may change.';
+    raise exception 'Only a key''s label, expiry date, revocation and last-used date may change. Issue a new key instead.';
   elsif old.revoked_at is not null and to_jsonb(new) - 'last_used_on' <> to_jsonb(old) - 'last_used_on' then
-    raise exception 'The key % is revoked: this cannot be undone, and nothing else of it may change.', old.id;
+    raise exception 'The key % is revoked. This cannot be undone, and the key can no longer change. Issue a new key instead.', old.id;
   elsif old.expires_at is not null and coalesce(new.expires_at > old.expires_at, true) then
-    raise exception 'The end of a key may be brought forward, not put off.'
-      using hint = 'Rotate the key to renew it.';
+    raise exception 'A key''s expiry date may be moved earlier, but not later.'
+      using hint = 'To renew the key, rotate it.';
   end if;
   return new;
 end
 $$;
 comment on function access.keep_key is
-  'Refuses a Tribal key without an approved, unrevoked agreement, and every change of a key but its label, an earlier end, its revocation and its last use.';
+  'Trigger that refuses a Tribal key without an approved agreement, and every change to a key except its label, an earlier expiry date, its revocation and its last-used date.';
 
 create trigger api_keys_keep
 before insert or update on access.api_keys
@@ -101,8 +101,8 @@ where api_keys.revoked_at is null
   and (api_keys.agreement_id is null or (agreement.decision = 'approved' and agreement.revoked_at is null));
 
 comment on view access.active_keys is
-  'Keys that open the service now: not revoked, not expired, and of a standing agreement where one is needed.';
--- No grant: request.keys reads it, with its owner's rights.
+  'Keys that work now: not revoked, not expired and, for Tribal keys, under an approved agreement that was not revoked.';
+-- No grant: request.keys reads it with its owner's rights.
 
 create view access.key_overview as
 select
@@ -122,14 +122,14 @@ select
   api_keys.revoked_at,
   api_keys.last_used_on,
   api_keys.agreement_id,
-  agreement.organisation,
+  agreement.organization,
   api_keys.replaces_id
 from access.api_keys
 left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
 
-comment on view access.key_overview is 'All keys, for people: what each is, whether it works, and never its hash.';
+comment on view access.key_overview is 'All keys with their status, for people. It does not show hashes.';
 grant select on access.key_overview to key_operator;
 
--- The public demonstration key is known to everyone; its limits are its protection.
+-- Everyone knows the public demonstration key. Only its limits prevent abuse.
 insert into access.api_keys (tier, owner_email, label, key_sha256, key_prefix)
 values ('demo', 'public@example.gov', 'public demonstration key', sha256('DEMO_KEY'), 'DEMO_KEY');

@@ -1,5 +1,5 @@
--- What is done with a key: named, issued, rotated, revoked, verified, seen in use. Security definer, so that who keeps
--- the keys can neither read a hash nor write a row in another way.
+-- Functions that find, issue, rotate, revoke and verify API keys, and record their use. They are security definer, so that
+-- key_operator cannot read hashes or write rows in any other way.
 -- Lock level: none.
 
 create function access.resolve_key(reference text)
@@ -17,16 +17,16 @@ begin
   end if;
   if ids is null then
     raise exception 'There is no key "%".', reference
-      using hint = 'Name a key by its ID, by the first 6 characters of its ID, or by the 6 characters that lists show.';
+      using hint = 'Enter the key''s ID, at least the first 6 characters of its ID, or its prefix as the list of keys shows it.';
   elsif cardinality(ids) > 1 then
-    raise exception '"%" could be any of % keys.', reference, cardinality(ids)
-      using hint = 'Give the full ID.';
+    raise exception '"%" matches % keys.', reference, cardinality(ids)
+      using hint = 'Enter the full ID.';
   end if;
   return ids[1];
 end
 $$;
 comment on function access.resolve_key is
-  'The ID of the one key that is meant by its ID, by the first 6 or more characters of its ID, or by its prefix, with or without the tier.';
+  'Returns the ID of a key, given its ID, at least the first 6 characters of its ID, or its prefix, with or without the tier.';
 
 create function access.issue_key(
   key_tier text,
@@ -44,15 +44,15 @@ begin
     raise exception 'There is no tier "%".', key_tier
       using hint = format('Tiers: %s.', (select string_agg(tiers.name, ', ' order by tiers.name) from access.tiers));
   elsif key_tier = 'tribal' and key_agreement_id is null then
-    raise exception 'A Tribal key needs an approved agreement, and none was given.';
+    raise exception 'A Tribal key needs an approved agreement. Enter its ID.';
   elsif key_tier <> 'tribal' and key_agreement_id is not null then
-    raise exception 'Only a Tribal key is issued under an agreement.';
+    raise exception 'Only Tribal keys are issued under an agreement. Leave the agreement out, or choose the tier tribal.';
   elsif key_agreement_id is not null and not exists (
     select from access.tribal_access_agreements where tribal_access_agreements.id = key_agreement_id
   ) then
     raise exception 'There is no agreement %.', key_agreement_id;
   elsif key_expires_at <= now() then
-    raise exception 'The key would have expired before it was made.';
+    raise exception 'The expiry date is in the past. Enter a later one.';
   end if;
   -- The tier lets the gateway choose the key's limits. 32 random letters and digits are 190 bits; two random UUIDs carry
   -- 244. With the checksum, the gateway refuses a mistyped key without asking the database.
@@ -73,7 +73,7 @@ begin
 end
 $$;
 comment on function access.issue_key is
-  'Makes a key (its tier, "_", 32 random letters and digits, 8 digits of checksum) and returns it, once; only its SHA-256 is kept. A Tribal key lives 6 months unless told otherwise.';
+  'Creates a key (its tier, "_", 32 random letters and digits, 8 digits of checksum) and returns it. This is the only time the key can be read, because only its SHA-256 is stored. A Tribal key expires after 6 months unless key_expires_at is set.';
 
 create function access.rotate_key(
   old_key_id uuid,
@@ -93,22 +93,22 @@ begin
   end if;
   select key_overview.status into old_status from access.key_overview where key_overview.id = old_key_id;
   if old_status <> 'active' then
-    raise exception 'The key % cannot be rotated: it is not active (%).', old_key_id, old_status
+    raise exception 'The key % cannot be rotated, because it is not active (%).', old_key_id, old_status
       using hint = 'Issue a new key.';
   elsif coalesce(overlap < interval '0', true) then
-    raise exception 'The overlap must not be negative.';
+    raise exception 'The overlap must be 0 or longer.';
   end if;
   select key_overview.id into successor_id
   from access.key_overview
   where key_overview.replaces_id = old_key_id and key_overview.status = 'active';
   if found then
-    raise exception 'The key % was rotated already; the key % replaces it.', old_key_id, successor_id
+    raise exception 'The key % was already rotated. The key % replaces it.', old_key_id, successor_id
       using hint = 'If the new key was lost, revoke it and rotate the old one again.';
   end if;
   select issued.api_key_id, issued.api_key into api_key_id, api_key
   from access.issue_key(
     old_key.tier, old_key.owner_email, old_key.label,
-    -- As long a life as the old key was given; issue_key() knows that of a Tribal key.
+    -- The new key is valid for as long as the old one was. issue_key() sets the expiry date of a Tribal key.
     coalesce(key_expires_at, case when old_key.tier <> 'tribal' then now() + (old_key.expires_at - old_key.created_at) end),
     old_key.agreement_id, old_key.id
   ) as issued;
@@ -119,7 +119,7 @@ begin
 end
 $$;
 comment on function access.rotate_key is
-  'Makes a key that replaces an active one, with the same tier, owner, label and agreement. The old key works on for the overlap, or until its own end if that is sooner.';
+  'Creates a key that replaces an active one, with the same tier, owner, label and agreement. The old key keeps working for the overlap, or until it expires if that is sooner.';
 
 create function access.revoke_key(key_id uuid)
 returns timestamptz
@@ -137,7 +137,7 @@ begin
 end
 $$;
 comment on function access.revoke_key is
-  'Revokes a key for good, from the next request. Returns since when it is revoked: of a revoked key, nothing changes.';
+  'Revokes a key permanently. It stops working with the next request. Returns when it was revoked; a key that is already revoked does not change.';
 
 create function access.verify_key(sha256_of_key bytea)
 returns setof access.key_overview
@@ -150,7 +150,7 @@ as $$
   where api_keys.key_sha256 = sha256_of_key
 $$;
 comment on function access.verify_key is
-  'The key with this SHA-256, or no row. It opens the service if its status is active. Takes the hash, so that no log holds the key.';
+  'Returns the key with this SHA-256, or no row. The key works if its status is active. The parameter is the hash, so that no log contains the key.';
 
 create function access.record_key_use(used_keys uuid[])
 returns integer
@@ -165,7 +165,7 @@ as $$
   select count(*)::integer from recorded
 $$;
 comment on function access.record_key_use is
-  'Writes down that these keys were used today (UTC). Returns how many of them had not been yet. request.authorize() cannot: reads run in read-only transactions, so it notifies api_key_used with the key''s ID, and the report service calls this.';
+  'Records that these keys were used today (UTC), and returns how many were used for the first time today. Reads run in read-only transactions, so request.decide() sends the key''s ID as a notification (api_key_used), and the report service calls this function.';
 grant execute on function access.record_key_use to report_service;
 grant execute on function
   access.resolve_key, access.issue_key, access.rotate_key, access.revoke_key, access.verify_key

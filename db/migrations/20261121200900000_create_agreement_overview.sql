@@ -1,10 +1,10 @@
--- Agreements for people, with how many keys work under each.
+-- A view of the agreements for people, with the number of active keys under each.
 -- Lock level: none.
 
 create view access.agreement_overview as
 select
   agreement.id,
-  agreement.organisation,
+  agreement.organization,
   agreement.contact_email,
   case
     when agreement.revoked_at is not null then 'revoked'
@@ -25,5 +25,5 @@ select
   ) as active_keys
 from access.tribal_access_agreements as agreement;
 
-comment on view access.agreement_overview is 'All agreements, for people: who asked, who decided what, and how many keys work under it.';
+comment on view access.agreement_overview is 'All agreements, for people: who requested each, who decided and how, and how many keys are active under it.';
 grant select on access.agreement_overview to key_operator;

@@ -1,4 +1,4 @@
--- Which key asked for which report's PDF.
+-- A record of which key requested which suppressed report's PDF.
 -- Lock level: new tables only.
 
 create table access.downloads (
@@ -11,12 +11,12 @@ create table access.downloads (
 );
 
 comment on table access.downloads is
-  'Which key asked for which report''s PDF, and when it was redeemed. Kept when the token is pruned.';
-comment on column access.downloads.redeemed_at is 'When the token was spent; null if it never was.';
+  'Which key requested which report''s PDF, and when its token was redeemed. Rows stay when the token is pruned.';
+comment on column access.downloads.redeemed_at is 'When the token was redeemed; null if it was not.';
 comment on column access.downloads.request_id is
-  'X-Request-Id of the request that asked for the token, as request.decide() took it; null if it sent none of a sane form.';
+  'X-Request-Id of the request that created the token; null if request.decide() did not accept the ID.';
 
--- No grant: rows come with access tokens, and only the owner of this schema reads them.
+-- No grant: a trigger of access.access_tokens writes the rows, and only the owner of this schema reads them.
 
 create function access.keep_download()
 returns trigger
@@ -27,12 +27,12 @@ begin
     old.redeemed_at is not null or new.redeemed_at is null
     or to_jsonb(new) - 'redeemed_at' <> to_jsonb(old) - 'redeemed_at'
   then
-    raise exception 'access.downloads keeps its rows: only redeemed_at may be set, once.';
+    raise exception 'A row of access.downloads cannot change, except that redeemed_at may be set once.';
   end if;
   return new;
 end
 $$;
-comment on function access.keep_download is 'Lets a download be redeemed once, and refuses every other change.';
+comment on function access.keep_download is 'Trigger that allows redeemed_at to be set once, and refuses every other change.';
 
 create trigger downloads_keep
 before update on access.downloads

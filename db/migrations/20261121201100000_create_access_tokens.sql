@@ -1,4 +1,4 @@
--- One-time tokens for a suppressed report's PDF: issued, redeemed, pruned.
+-- One-time tokens for a suppressed report's PDF, and the functions that issue, redeem and prune them.
 -- Lock level: new tables only.
 
 create table access.settings (
@@ -7,9 +7,9 @@ create table access.settings (
   constraint settings_has_one_row check (is_the_one_row),
   constraint settings_token_retention_is_not_negative check (token_retention >= '0')
 );
-comment on table access.settings is 'Settings of this schema, in one row.';
+comment on table access.settings is 'Settings of this schema. It has one row.';
 comment on column access.settings.token_retention is
-  'How long a spent or expired token is kept before access.prune_access_tokens() removes it.';
+  'How long to keep a redeemed or expired token before access.prune_access_tokens() removes it.';
 insert into access.settings default values;
 
 create table access.access_tokens (
@@ -24,10 +24,11 @@ create table access.access_tokens (
 );
 
 comment on table access.access_tokens is
-  'One-time tokens for a report''s PDF. A token, like a key, is stored as its SHA-256 only.';
-comment on column access.access_tokens.download_id is 'What outlives the token. A trigger sets it.';
+  'One-time tokens for a report''s PDF. Only the SHA-256 of a token is stored.';
+comment on column access.access_tokens.download_id is
+  'The row of access.downloads, which stays when the token is pruned. A trigger sets it.';
 
--- No grant: tokens are issued, redeemed and pruned by the functions below, with their owner's rights.
+-- No grant: other roles use the functions below, which run with their owner's rights.
 
 create function access.record_download()
 returns trigger
@@ -48,7 +49,7 @@ begin
 end
 $$;
 comment on function access.record_download is
-  'Writes a token''s request and redemption down in access.downloads, in the same transaction: no token is without its record.';
+  'Trigger that records a token''s request and redemption in access.downloads. It runs in the same transaction, so every token is recorded.';
 
 create trigger access_tokens_record_request
 before insert on access.access_tokens
@@ -80,7 +81,7 @@ as $$
   select token.access_uuid, token.expires_at from token
 $$;
 comment on function access.issue_access_token is
-  'Makes a token for one download of a report by the key of this request, valid for 1 minute. The caller has checked that the report exists and that the key may see it.';
+  'Creates a token with which this request''s key can download a report once, within 1 minute. Callers must first check that the report exists and that the key may see it.';
 grant usage on schema access to api_tribal;
 grant execute on function access.issue_access_token to api_tribal;
 
@@ -96,11 +97,11 @@ as $$
   returning report_id
 $$;
 comment on function access.redeem_access_token is
-  'Spends a token and returns its report ID, or null if it is unknown, spent or expired. Of callers at the same time one gets the report ID.';
+  'Redeems a token and returns its report ID, or null if the token is unknown, redeemed or expired. If several calls run at the same time, only one gets the report ID.';
 grant usage on schema access to report_service;
 grant execute on function access.redeem_access_token to report_service;
 
--- The report service asks storage about a token's report before it spends the token, and holds no connection meanwhile.
+-- The report service asks storage for the report's file before it redeems the token, without holding a database connection.
 create function access.find_report_of_token(access_uuid uuid)
 returns text
 language sql stable security definer set search_path = ''
@@ -112,7 +113,7 @@ as $$
     and access_tokens.expires_at > clock_timestamp()
 $$;
 comment on function access.find_report_of_token is
-  'The report that a token could be redeemed for now; null if it is unknown, spent or expired. It decides nothing: access.redeem_access_token() does.';
+  'Returns the report ID of a token, or null if the token is unknown, redeemed or expired. Does not redeem it: access.redeem_access_token() does, and may still return null.';
 grant execute on function access.find_report_of_token to report_service;
 
 create function access.find_request_of_token(access_uuid uuid)
@@ -125,7 +126,7 @@ as $$
   where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
 $$;
 comment on function access.find_request_of_token is
-  'The X-Request-Id of the request that asked for this token; null if it is unknown. The report service logs it when it redeems the token.';
+  'Returns the X-Request-Id of the request that created this token, or null if it is unknown. The report service logs it.';
 grant execute on function access.find_request_of_token to report_service;
 
 create function access.prune_access_tokens()
@@ -141,6 +142,6 @@ as $$
   select count(*) from pruned
 $$;
 comment on function access.prune_access_tokens is
-  'Removes tokens that were spent or expired longer ago than access.settings says, and returns how many. access.downloads keeps what they were for. For a scheduler, daily.';
+  'Removes tokens that were redeemed or expired longer ago than access.settings.token_retention, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
 grant usage on schema access to publisher;
 grant execute on function access.prune_access_tokens to publisher;

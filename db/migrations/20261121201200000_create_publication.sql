@@ -1,4 +1,4 @@
--- Which data set is live, where each came from and what became of it; whether requests are answered at all.
+-- The history of data sets and which one is live, the switch that stops the service, and the view of the served API schemas.
 -- Lock level: new tables only.
 
 create schema publication;
@@ -23,21 +23,21 @@ create table publication.data_sets (
 -- Two data sets are never live at once.
 create unique index data_sets_one_is_live on publication.data_sets (state) where state = 'live';
 
-comment on table publication.data_sets is 'Every data set that was published, the newest last.';
-comment on column publication.data_sets.source is 'Where its files were read from.';
+comment on table publication.data_sets is 'Every data set that was published, oldest first.';
+comment on column publication.data_sets.source is 'Where its source files were read from.';
 comment on column publication.data_sets.row_counts is 'Rows by table, as {"<table>": {"disclosed": n, "suppressed": n}}.';
 comment on column publication.data_sets.checksum is
-  'SHA-256 of the source files and of the definitions they were built by; null for the empty data set.';
+  'SHA-256 of the source files and of the table definitions; null for the empty data set.';
 comment on column publication.data_sets.state is
-  'live: what is served. previous: what a rollback brings back. dropped: its tables are gone.';
-comment on column publication.data_sets.rejected_rows is 'Rows of the source that were tolerated and left out.';
-comment on column publication.data_sets.started_at is 'When its loading began.';
-comment on column publication.data_sets.durations is 'Seconds by step, as {"<step>": n}.';
+  'live: it is served. previous: a rollback makes it live again. dropped: its tables are gone.';
+comment on column publication.data_sets.rejected_rows is 'How many invalid rows of the source files were left out.';
+comment on column publication.data_sets.started_at is 'When loading started.';
+comment on column publication.data_sets.durations is 'Seconds per step, as {"<step>": n}.';
 comment on column publication.data_sets.rolled_back_at is
-  'When a rollback took it from live. The same source is then not published again by itself.';
+  'When a rollback replaced it. Scheduled refreshes do not publish the same source files again.';
 
 grant select, insert, update on publication.data_sets to publisher;
--- What is live decides what drift is.
+-- A plan needs to know which data set is live.
 grant usage on schema publication to deployment_planner;
 grant select on publication.data_sets to deployment_planner;
 
@@ -48,14 +48,14 @@ create table publication.settings (
   only_row boolean primary key default true,
   constraint settings_has_one_row check (only_row)
 );
-comment on table publication.settings is 'One row: how the service behaves as a whole.';
-comment on column publication.settings.is_open is 'Whether requests are answered; if not, they get 503.';
-comment on column publication.settings.changed_at is 'When someone last decided that; null if nobody has.';
+comment on table publication.settings is 'Settings of the whole service. It has one row.';
+comment on column publication.settings.is_open is 'Whether the service is switched on. If not, requests get 503.';
+comment on column publication.settings.changed_at is 'When the service was last switched on or off; null if it never was.';
 insert into publication.settings default values;
 
 grant select, update on publication.settings to publisher;
 
--- Anyone else may make a schema with such a name: only those of api_owner are served.
+-- Other roles may create schemas with such names, so only schemas that api_owner owns are served.
 create view publication.served_schemas as
 select
   pg_namespace.oid,
@@ -69,9 +69,9 @@ select
 from pg_catalog.pg_namespace
 where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
 comment on view publication.served_schemas is
-  'The schemas of the API, in the order in which PostgREST serves them: the oldest version first, which clients get that name none.';
-comment on column publication.served_schemas.version is 'As in deployment.retired_versions: v1_1_0.';
+  'The schemas of the API, in the order in which PostgREST serves them. The oldest version comes first, and clients that name no version get it.';
+comment on column publication.served_schemas.version is 'The version as in deployment.retired_versions, such as v1_1_0.';
 
--- PostgREST reads it as authenticator (request.pre_config).
+-- PostgREST reads the view as authenticator (request.pre_config).
 grant usage on schema publication to authenticator, report_service;
 grant select on publication.served_schemas to authenticator, publisher, report_service, deployment_planner;

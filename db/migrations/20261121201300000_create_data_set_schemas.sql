@@ -1,5 +1,4 @@
--- The schemas of the published data set. They belong to the publisher, who replaces what is in them.
--- The tables and views are derived: db/data_set holds their definitions.
+-- The schemas of the live data set. publisher owns them and replaces their tables and views, which db/data_set defines.
 -- Lock level: none on tables.
 
 create schema disclosed authorization publisher;
@@ -7,7 +6,7 @@ comment on schema disclosed is 'The live data set: rows of public submissions, a
 create schema suppressed authorization publisher;
 comment on schema suppressed is 'The live data set: rows of suppressed submissions (2 CFR 200.512(b)(2)).';
 create schema dissemination authorization publisher;
-comment on schema dissemination is 'Public and suppressed rows as one table each, for whoever may read them.';
+comment on schema dissemination is 'Each table of the live data set as one view of its public and suppressed rows. Callers without Tribal access see only the public rows.';
 grant usage on schema disclosed, suppressed, dissemination to api_public, api_tribal;
--- The API's views read dissemination. Whoever asks one of them reads disclosed and suppressed with their own rights.
+-- The API's views read dissemination, whose views read disclosed and suppressed with the rights of the caller.
 grant usage on schema dissemination to api_owner;

@@ -1,5 +1,5 @@
--- What was deployed when, what is promised to clients since then, and which versions are to be removed. The schema is made
--- with the table of the migrations that were run.
+-- The history of deployments, the contracts that clients rely on, and the versions that will be removed. The command
+-- db:deploy creates the schema, together with the table of applied migrations.
 -- Lock level: new tables only.
 
 create table deployment.api_schemas (
@@ -12,33 +12,33 @@ create table deployment.api_schemas (
   deployed_at timestamptz not null default now(),
   deployed_by text not null default session_user
 );
-comment on table deployment.api_schemas is 'Every deployment of db/api, the newest last.';
-comment on column deployment.api_schemas.sha256 is 'Hash of the files of db/api that were deployed.';
-comment on column deployment.api_schemas.contracts is 'What has been served since then, in the form of db/contracts.';
+comment on table deployment.api_schemas is 'Every deployment of db/api, oldest first.';
+comment on column deployment.api_schemas.sha256 is 'Hash of the deployed files of db/api.';
+comment on column deployment.api_schemas.contracts is 'The served tables, columns and functions, in the format of db/contracts.';
 comment on column deployment.api_schemas.is_promise is
-  'Whether clients may rely on it (db:deploy --promise). The newest promise counts; other deployments are drafts.';
-comment on column deployment.api_schemas.definitions is 'Hashes of the files of db/data_set at that time, by name.';
+  'Whether clients may rely on these contracts (db:deploy --promise). Only the newest promise counts; other deployments are drafts.';
+comment on column deployment.api_schemas.definitions is 'Hashes of the deployed files of db/data_set, by name.';
 comment on column deployment.api_schemas.fingerprint is
-  'Hashes of what the catalog held right after it: {"query", "api", "durable"}. Where they differ now, somebody has changed something by hand.';
+  'Hashes of the catalog right after the deployment: {"query", "api", "durable"}. If they differ later, someone has changed the database by hand.';
 
 create table deployment.retired_versions (
   version text primary key,
   deprecated_at timestamptz not null,
   sunset_at timestamptz not null,
   link text not null,
-  constraint retired_versions_version_has_the_form check (version ~ '^v[0-9]+(_[0-9]+)*$'),
+  constraint retired_versions_version_is_well_formed check (version ~ '^v[0-9]+(_[0-9]+)*$'),
   constraint retired_versions_sunset_comes_later check (sunset_at > deprecated_at),
   constraint retired_versions_link_is_an_address check (link ~ '^https?://[^\s<>"]+$')
 );
 comment on table deployment.retired_versions is
-  'Versions of the API that are to be removed. Their answers say so; a deployment may remove them after the sunset.';
-comment on column deployment.retired_versions.version is 'As in the schema''s name: v1_1_0.';
-comment on column deployment.retired_versions.deprecated_at is 'From when answers say it (header Deprecation, RFC 9745).';
-comment on column deployment.retired_versions.sunset_at is 'Until when it is served at least (header Sunset, RFC 8594).';
-comment on column deployment.retired_versions.link is 'Page that says why, and how to move on (header Link).';
--- No other grant: requests read retirements by request.find_retirement(), with its owner's rights.
+  'Versions of the API that will be removed. Their responses announce it, and a deployment may remove them after sunset_at.';
+comment on column deployment.retired_versions.version is 'The version as in the schema''s name, such as v1_1_0.';
+comment on column deployment.retired_versions.deprecated_at is 'When responses start to announce it (header Deprecation, RFC 9745).';
+comment on column deployment.retired_versions.sunset_at is 'The version is served at least until then (header Sunset, RFC 8594).';
+comment on column deployment.retired_versions.link is 'A page that says why, and how to move to another version (header Link).';
+-- No other grant: requests read retired versions through request.find_retirement(), which runs with its owner's rights.
 grant usage on schema deployment to deployment_planner;
 grant select on deployment.migrations, deployment.api_schemas, deployment.retired_versions to deployment_planner;
--- A plan compares what keys may do.
+-- A plan shows changes to tiers.
 grant usage on schema access to deployment_planner;
 grant select on access.tiers to deployment_planner;

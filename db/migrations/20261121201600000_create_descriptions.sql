@@ -1,5 +1,5 @@
--- How the service describes itself: the live data set in what PostgREST serves at /, what the app's pages tell of the API and
--- of totals, and whether a report is public. Only what the public may see anyway.
+-- Functions that describe the service with public data only: the live data set in the description that PostgREST serves at /,
+-- the API and the totals for the pages, and whether a report is public.
 -- Lock level: none.
 
 create function publication.describe_data_set()
@@ -31,7 +31,7 @@ begin
 end
 $$;
 comment on function publication.describe_data_set is
-  'Writes the live data set into the comment of each version schema, which PostgREST serves at / as its description.';
+  'Writes the live data set into the comment of each served schema. PostgREST serves the comment as the description at /.';
 grant execute on function publication.describe_data_set to publisher;
 
 create function publication.describe_service()
@@ -43,7 +43,7 @@ as $$
       select jsonb_build_object(
         'id', data_sets.id,
         'published_at', data_sets.published_at,
-        -- Of the public rows alone: how many are suppressed is nobody's business here.
+        -- Only public rows, because the number of suppressed rows is not public.
         'rows', (
           select jsonb_object_agg(counted.key, counted.value -> 'disclosed')
           from jsonb_each(data_sets.row_counts) as counted
@@ -69,10 +69,10 @@ as $$
   )
 $$;
 comment on function publication.describe_service is
-  'The live data set (null while there is none), with public rows by table; the versions of the API that are served, with what is announced of their end.';
+  'Returns the live data set with the number of public rows per table (null if there is none), and the served versions of the API with their announced retirement.';
 grant execute on function publication.describe_service to report_service;
 
--- With the caller's rights, since everyone may read the catalogue. Of tables it tells those that the public may read.
+-- Runs with the caller's rights, because every role may read the catalog. Describes only tables that api_public may read.
 create function publication.describe_api()
 returns jsonb
 language sql stable security invoker set search_path = ''
@@ -81,7 +81,7 @@ as $$
     jsonb_agg(
       jsonb_build_object(
         'schema', served_schemas.name,
-        -- The data set is told by publication.describe_service().
+        -- publication.describe_service() returns the data set.
         'description', regexp_replace(
           obj_description(served_schemas.oid, 'pg_namespace'), '\n\nData set [0-9a-f-]{36}, published \S+$', ''
         ),
@@ -138,7 +138,7 @@ as $$
             '[]'
           )
           from pg_catalog.pg_proc
-          -- PostgREST serves under /rpc what has no arguments, or arguments with names.
+          -- PostgREST serves functions under /rpc only if they have no arguments or named arguments.
           where pg_proc.pronamespace = served_schemas.oid and (pg_proc.pronargs = 0 or pg_proc.proargnames is not null)
         )
       )
@@ -149,11 +149,11 @@ as $$
   from publication.served_schemas
 $$;
 comment on function publication.describe_api is
-  'The served versions of the API, the oldest first: tables with columns, what each can embed, and functions, with their comments.';
+  'Returns the served versions of the API, oldest first, with their tables, columns, relationships and functions, and the comments on them.';
 grant execute on function publication.describe_api to report_service;
 
--- Whether a report's PDF may go to anyone: the report service asks, and the database decides.
--- It reads the public side alone, so that a suppressed report takes the same way as one that does not exist.
+-- The report service calls this before it hands out a PDF without a token. It reads only the public tables, so a suppressed
+-- report is handled exactly like one that does not exist.
 create function publication.is_public_report(asked_report_id text)
 returns boolean
 language plpgsql stable security definer set search_path = ''
@@ -164,11 +164,11 @@ begin
 end
 $$;
 comment on function publication.is_public_report is
-  'Whether the live data set has this report in general, as a public one. No for a suppressed report, a superseded one, one that does not exist, and while the service is switched off.';
+  'Whether anyone may download this report: true if it is a public report in general. False if it is suppressed or superseded, if it does not exist, and while the service is switched off.';
 grant execute on function publication.is_public_report to report_service;
 
--- Totals of the live data set for the app's pages: what the API serves of them, without a request.
--- Null where the live data set was made without them. Of the public side alone, as publication.describe_service().
+-- The report service calls this to show the totals on its pages without a request to the API. It reads only public tables.
+-- Data sets that were built by older definitions have no totals.
 create function publication.describe_totals()
 returns jsonb
 language plpgsql stable security definer set search_path = ''
@@ -187,5 +187,5 @@ begin
 end
 $$;
 comment on function publication.describe_totals is
-  'Totals of the live data set by state and by agency, and the day of its newest submission; null where it has none.';
+  'Returns the totals of the live data set by state and by agency, and the date of its newest submission. Returns null if the data set has no totals.';
 grant execute on function publication.describe_totals to report_service;

@@ -1,5 +1,5 @@
--- Views of the API follow those of dissemination that could not be replaced in place.
--- Lock level: none; the function itself takes exclusive locks on the views that it rebuilds.
+-- A function that makes the API's views read the new views of dissemination when those could not be replaced in place.
+-- Lock level: none. When it runs, the function takes exclusive locks on the views that it rebuilds.
 
 create function publication.rebind_api_views()
 returns void
@@ -20,7 +20,8 @@ begin
     join publication.served_schemas on served_schemas.oid = pg_class.relnamespace
     where source.relnamespace = to_regnamespace('dissemination_replaced') and pg_class.relkind = 'v'
   loop
-    -- Names are written without their schema exactly where they are found in it.
+    -- pg_get_viewdef() omits a schema name only if the schema is on the search path. So the definition, read with the old
+    -- schema on the path and run with the new one, refers to the new views.
     perform set_config('search_path', 'dissemination_replaced, pg_temp', true);
     definition := pg_get_viewdef(reader.oid);
     perform set_config('search_path', 'dissemination, pg_temp', true);
@@ -31,7 +32,7 @@ begin
 end
 $$;
 comment on function publication.rebind_api_views is
-  'Makes each API view that reads a view of dissemination_replaced read the view of that name in dissemination, by its '
-  'own definition. It fails where a column is gone or has another type.';
+  'Recreates each API view that reads a view of dissemination_replaced, so that it reads the view of the same name in '
+  'dissemination. Fails if a column is missing or has another type.';
 revoke execute on function publication.rebind_api_views from public;
 grant execute on function publication.rebind_api_views to publisher;

@@ -1,4 +1,4 @@
--- Which reports differ between two data sets that were live one after the other, for who keeps a copy.
+-- Which reports changed with each publication or rollback, so that clients can update their copies of the data.
 -- Lock level: new tables only.
 
 create table publication.changes (
@@ -11,12 +11,12 @@ create table publication.changes (
   removed text[] not null
 );
 comment on table publication.changes is
-  'For each publication and rollback, the reports whose public rows differ from those of the data set that was live before. Only the last 100 are kept.';
-comment on column publication.changes.number is 'In the order in which they became live.';
-comment on column publication.changes.added is 'Reports that general now has, in the order of their IDs.';
+  'For each publication and rollback, the reports whose public rows differ from the previous data set. Only the last 100 are kept.';
+comment on column publication.changes.number is 'Publications and rollbacks in order of time.';
+comment on column publication.changes.added is 'Reports that are new in general, ordered by ID.';
 comment on column publication.changes.changed is
-  'Reports with other rows than before, in whatever table; also superseded ones, which are in resubmission alone.';
+  'Reports whose rows changed in any table. Includes superseded reports, which appear only in resubmission.';
 comment on column publication.changes.removed is
-  'Reports that general no longer has: superseded, suppressed or withdrawn. Which of these, nothing here tells.';
+  'Reports that are no longer in general because they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 
 grant select, insert, delete on publication.changes to publisher;

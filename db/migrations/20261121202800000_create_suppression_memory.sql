@@ -1,4 +1,4 @@
--- Which reports were ever suppressed, so that no older file and no rollback makes one public again.
+-- Remembers which reports were ever suppressed, so that no older file and no rollback makes them public again.
 -- Lock level: new tables; a short exclusive lock on publication.data_sets, which requests do not read.
 
 create table publication.suppressed_reports (
@@ -6,16 +6,16 @@ create table publication.suppressed_reports (
   suppressed_since timestamptz not null default now()
 );
 comment on table publication.suppressed_reports is
-  'Reports that a published data set suppressed. They stay suppressed, whatever later files say, until someone releases them (publication.release_report).';
-comment on column publication.suppressed_reports.suppressed_since is 'When the first data set that suppressed it was published.';
+  'Reports that were suppressed in a published data set. They stay suppressed, whatever later files say, until someone releases them (publication.release_report).';
+comment on column publication.suppressed_reports.suppressed_since is 'When a data set in which the report is suppressed was first published.';
 
--- Publications add reports, dated by the database. Nobody updates or deletes rows: publication.release_report() does that,
--- and records it.
+-- Publications insert report IDs, and the database sets the date. publisher may not update or delete rows: only
+-- publication.release_report() removes them, and it records who did so.
 grant select, insert (report_id) on publication.suppressed_reports to publisher;
 
 alter table publication.data_sets add column kept_suppressed text[];
 comment on column publication.data_sets.kept_suppressed is
-  'Reports that its files call public and that stayed suppressed, because an earlier data set suppressed them; null for data sets that are older than this column.';
+  'Reports that are public in its source files but stayed suppressed, because they were suppressed in an earlier data set. Null for data sets that are older than this column.';
 
 create function publication.release_report(released_report_id text)
 returns void
@@ -26,7 +26,7 @@ declare
 begin
   delete from publication.suppressed_reports where report_id = released_report_id returning * into released;
   if not found then
-    raise exception 'The report % is not in publication.suppressed_reports. Check the ID: it may have been released already.',
+    raise exception 'The report % is not in publication.suppressed_reports. Check the report ID. The report may already have been released.',
       released_report_id;
   end if;
   insert into access.events (database_role, operator, subject, subject_id, action, before)
@@ -37,9 +37,9 @@ begin
 end
 $$;
 comment on function publication.release_report is
-  'Forgets that a report was suppressed, and records who did it in access.events. The next publication makes the report public if its files do.';
+  'Removes a report from publication.suppressed_reports, and records who did it in access.events. The next publication makes the report public if it is public in the source files.';
 grant execute on function publication.release_report to publisher;
 
 comment on column access.events.subject is
   'The table: tiers, tribal_access_agreements, api_keys, or suppressed_reports (deleted when a report is released).';
-comment on column access.events.subject_id is 'The row''s ID; the name of a tier, the report ID of a released report.';
+comment on column access.events.subject_id is 'The row''s ID, the name of a tier, or the ID of a released report.';

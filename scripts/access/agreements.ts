@@ -14,16 +14,16 @@ export async function runAgreements(around: Surroundings): Promise<void> {
   const { add, inDatabase, print, run } = createProgram(
     around,
     "agreements",
-    "Keeps the agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
-    "0 done, 1 refused or failed, 2 wrong usage.",
+    "Manages the agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
+    "0 success, 1 refused or failed, 2 invalid arguments.",
   );
 
   add("request", "Record a request for Tribal access.")
-    .requiredOption("--organisation <name>", "the organization that asks")
-    .requiredOption("--contact <e-mail>", "its address")
-    .action(async (options: CommonOptions & { organisation: string; contact: string }) => {
+    .requiredOption("--organization <name>", "the organization that requests access")
+    .requiredOption("--contact <email>", "its email address")
+    .action(async (options: CommonOptions & { organization: string; contact: string }) => {
       const agreement = await inDatabase(options, async (ask) => {
-        const values = [options.organisation, options.contact];
+        const values = [options.organization, options.contact];
         const [id = ""] = await ask<string>("select access.request_agreement($1, $2)", values);
         return await findAgreement(ask, id);
       });
@@ -33,10 +33,14 @@ export async function runAgreements(around: Surroundings): Promise<void> {
   const addDecision = (name: string, description: string, decision: "approved" | "denied") =>
     add(name, description)
       .argument("<agreement>", agreementHelp)
-      .requiredOption("--official <name>", "federal official with Single Audit oversight who decided")
+      .requiredOption("--official <name>", "the federal official with Single Audit oversight who decided")
       .requiredOption("--agency <name>", "the official's agency")
-      .requiredOption("--email <e-mail>", "the official's address")
-      .addOption(new Option("--reason <text>", "why").makeOptionMandatory(decision === "denied"))
+      .requiredOption("--email <email>", "the official's email address")
+      .addOption(
+        new Option("--reason <text>", "the reason for the decision").makeOptionMandatory(
+          decision === "denied",
+        ),
+      )
       .action(async (reference: string, options: Decision) => {
         const { official, agency, email, reason } = options;
         const agreement = await inDatabase(options, async (ask) => {
@@ -49,7 +53,7 @@ export async function runAgreements(around: Surroundings): Promise<void> {
   addDecision("approve", "Record that a request was approved. Keys can then be issued under it.", "approved");
   addDecision("deny", "Record that a request was denied.", "denied");
 
-  add("revoke", "Revoke an approved agreement. Its keys are refused from the next request.")
+  add("revoke", "Revoke an approved agreement. Its keys stop working with the next request.")
     .argument("<agreement>", agreementHelp)
     .action(async (reference: string, options: CommonOptions) => {
       const [agreement, before] = await inDatabase(options, async (ask) => {
@@ -60,8 +64,8 @@ export async function runAgreements(around: Surroundings): Promise<void> {
       print(options, agreement, `Keys revoked: ${before.active_keys}\n\n${formatRow(agreement)}`);
     });
 
-  add("list", "List agreements, the newest first.")
-    .addOption(new Option("--status <status>", "only agreements in this status").choices(statuses))
+  add("list", "List agreements, newest first.")
+    .addOption(new Option("--status <status>", "only agreements with this status").choices(statuses))
     .action(async (options: CommonOptions & { status?: string }) => {
       const agreements = await inDatabase(options, (ask) =>
         ask<Row>(
@@ -70,7 +74,7 @@ export async function runAgreements(around: Surroundings): Promise<void> {
           [options.status],
         ),
       );
-      const columns = "id organisation status requested_at decided_at decided_by_name active_keys".split(" ");
+      const columns = "id organization status requested_at decided_at decided_by_name active_keys".split(" ");
       print(
         options,
         agreements,
@@ -81,7 +85,7 @@ export async function runAgreements(around: Surroundings): Promise<void> {
   await run();
 }
 
-/** Finds an agreement by its ID, or by the beginning of it. */
+/** Finds an agreement by its ID, or by the first characters of its ID. */
 async function findAgreement(ask: Ask, reference: string): Promise<Row> {
   const [agreement = {}] = await ask<Row>(
     "select to_json(agreement) from access.agreement_overview as agreement where id = access.resolve_agreement($1)",

@@ -1,16 +1,16 @@
 import { Client, type ClientConfig } from "pg";
 import { describeChoice, requireRunningStack } from "../../service/find-running-stack.ts";
 
-/** Runs a query for one column of JSON. Returns a value for each row. */
+/** Runs a query that selects one column of JSON. Returns one value per row. */
 export type Ask = <Value>(sql: string, values?: unknown[]) => Promise<Value[]>;
 
-/** Each of these names the database. node-postgres reads them itself. */
+/** Any of these variables selects the database. node-postgres reads them. */
 const libpqVariables = ["PGHOST", "PGPORT", "PGDATABASE", "PGUSER"];
 
 /**
  * Finds the database: DATABASE_URL, else libpq's variables, else the stack that runs on this machine.
  *
- * @param report is told if it is the stack's
+ * @param report prints a line if the stack's database is used
  * @throws Error that says what to set
  */
 function findDatabase(variables: NodeJS.ProcessEnv, report: (line: string) => void): ClientConfig {
@@ -23,16 +23,16 @@ function findDatabase(variables: NodeJS.ProcessEnv, report: (line: string) => vo
     );
   }
   if (libpqVariables.some((name) => variables[name])) return {};
-  const missing = "No database is named: set DATABASE_URL, or PGHOST, PGUSER and PGDATABASE.";
+  const missing = "No database is configured. Set DATABASE_URL, or PGHOST, PGUSER and PGDATABASE.";
   const stack = requireRunningStack(variables, missing);
   report(describeChoice(stack));
   return { connectionString: stack.databaseUrl };
 }
 
 /**
- * Runs `work` in one transaction of the database that the variables name. access.events records the operator.
+ * Runs `work` in one transaction in the database that the variables select. access.events records the operator.
  *
- * @throws whatever the database refuses; then nothing has changed
+ * @throws whatever error the database raises. The transaction is then rolled back
  */
 export async function inTransaction<Result>(
   variables: NodeJS.ProcessEnv,
@@ -42,12 +42,12 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   const config = { ...findDatabase(variables, report), connectionTimeoutMillis: 10_000 };
   const client = new Client({ ...config, application_name: "access-control" });
-  // A connection that breaks fails the query that waits for it.
+  // If the connection breaks, the running query fails, so this event needs no handler.
   client.on("error", () => {});
   try {
     await client.connect();
   } catch (cause) {
-    // A server that waits for a password would keep this process for a minute.
+    // Not awaited, because a server that waits for a password would keep this process alive for a minute.
     void client.end().catch(() => {});
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = message.startsWith("SASL: ")
@@ -55,7 +55,7 @@ export async function inTransaction<Result>(
       : // If a host has several addresses, the message is empty.
         message || code;
     const where = `${client.host}:${client.port}`;
-    throw new Error(`The database at ${where} cannot be reached: ${reason}.`, { cause });
+    throw new Error(`Cannot connect to the database at ${where}: ${reason}.`, { cause });
   }
   try {
     await client.query("begin");
@@ -70,7 +70,7 @@ export async function inTransaction<Result>(
     await client.query("commit");
     return result;
   } finally {
-    // Closing the connection rolls back what was not committed.
+    // Closing the connection rolls back an open transaction.
     await client.end().catch(() => {});
   }
 }

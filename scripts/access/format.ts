@@ -1,7 +1,7 @@
 /** A row of a view of `access`, as JSON. Times are ISO 8601 in UTC. */
 export type Row = Record<string, unknown>;
 
-/** For people: some columns of rows as an aligned table. */
+/** Formats some columns of the rows as an aligned table. */
 export function formatTable(columns: string[], rows: Row[]): string {
   const lines = [
     columns.map((name) => readable(name).toUpperCase()),
@@ -18,7 +18,7 @@ export function formatTable(columns: string[], rows: Row[]): string {
     .join("\n");
 }
 
-/** For people: a row as lines of names and values, without values that are null or empty. */
+/** Formats a row as lines of names and values. Leaves out null and empty values. */
 export function formatRow(row: Row): string {
   const cells = Object.entries(row).map(
     ([name, value]) => [readable(name), formatValue(value, name)] as const,
@@ -29,7 +29,7 @@ export function formatRow(row: Row): string {
 }
 
 const readable = (name: string) => name.replaceAll("_", " ");
-/** What it means if these columns are null. */
+/** What to show if these columns are null. */
 const withoutValue: Record<string, string> = { expires_at: "never", last_used_on: "never" };
 
 export function formatValue(value: unknown, name = ""): string {

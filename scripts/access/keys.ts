@@ -12,36 +12,36 @@ type NewKeyOptions = CommonOptions & { quiet?: true; expires?: string };
 type IssueOptions = NewKeyOptions & { tier: string; owner: string; label: string; agreement?: string };
 type Filters = { tier?: string; status?: string; owner?: string };
 
-const keyHelp = "the key's prefix as lists show it, its ID, or the first 6 or more characters of its ID";
+const keyHelp = "the key's prefix as `list` shows it, its ID, or the first 6 or more characters of its ID";
 const statuses = ["active", "expired", "revoked", "agreement revoked"];
 const makeQuietOption = () =>
-  new Option("--quiet", "print the key and nothing else, for a secret store").conflicts("json");
+  new Option("--quiet", "print only the key, for a secret store").conflicts("json");
 
 /** Runs `npm run keys` to its end. */
 export async function runKeys(around: Surroundings): Promise<void> {
   const { program, add, inDatabase, print, run } = createProgram(
     around,
     "keys",
-    "Issues, lists, renews and revokes API keys. A key is shown once, when it is made, and stored nowhere.",
-    "0 done (verify: the key is valid), 1 refused or failed, 2 wrong usage, 4 the key is not valid (verify).",
+    "Issues, lists, rotates, revokes and verifies API keys. A key is shown only once, when it is issued, and is never stored.",
+    "0 success (verify: the key is valid), 1 refused or failed, 2 invalid arguments, 4 the key is not valid (verify).",
   );
   program.addHelpText("after", () => describeLimits());
   const printNewKey = (key: Row, options: NewKeyOptions, note = "") => {
     const { key: secret, replaces: _, ...row } = key;
-    const text = `The key, shown this once:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
+    const text = `Copy the key now. It is not shown again:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
     print(options, key, options.quiet ? String(secret) : text);
   };
 
-  add("issue", "Make a key.")
+  add("issue", "Issue a key.")
     .requiredOption("--tier <name>", "the key's tier, such as individual or tribal")
-    .requiredOption("--owner <e-mail>", "address of the key's owner")
-    .option("--label <text>", "what it is for", "")
+    .requiredOption("--owner <email>", "the owner's email address")
+    .option("--label <text>", "what the key is for", "")
     .option(
       "--expires <day>",
-      "when it expires, 00:00 UTC (a Tribal key: after 6 months; others: never)",
+      "when the key expires, 00:00 UTC (default: Tribal keys after 6 months, others never)",
       readDay,
     )
-    .option("--agreement <id>", "approved agreement, for a Tribal key")
+    .option("--agreement <id>", "the approved agreement for a Tribal key")
     .addOption(makeQuietOption())
     .action(async (options: IssueOptions) => {
       const { tier, owner, label, expires, agreement } = options;
@@ -51,10 +51,10 @@ export async function runKeys(around: Surroundings): Promise<void> {
       printNewKey(await inDatabase(options, (ask) => makeKey(ask, sql, values)), options);
     });
 
-  add("list", "List keys, the newest first.")
+  add("list", "List keys, newest first.")
     .option("--tier <name>", "only keys of this tier")
-    .addOption(new Option("--status <status>", "only keys in this status").choices(statuses))
-    .option("--owner <e-mail>", "only keys of this owner")
+    .addOption(new Option("--status <status>", "only keys with this status").choices(statuses))
+    .option("--owner <email>", "only keys of this owner")
     .action(async (options: CommonOptions & Filters) => {
       const keys = await inDatabase(options, (ask) =>
         ask<Row>(
@@ -81,7 +81,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
       print(options, { ...key, history }, `${formatRow(key)}\n\n${table}`);
     });
 
-  add("revoke", "Revoke a key. It is refused from the next request, for good.")
+  add("revoke", "Revoke a key permanently. It stops working with the next request.")
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
       const key = await inDatabase(options, async (ask) => {
@@ -91,7 +91,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
       print(options, key, formatRow(key));
     });
 
-  add("rotate", "Make a key that replaces another. Both work for an overlap.")
+  add("rotate", "Replace a key with a new one. Both keys work during the overlap.")
     .argument("<key>", keyHelp, readKeyReference)
     .option(
       "--overlap <time>",
@@ -101,7 +101,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
     )
     .option(
       "--expires <day>",
-      "when the new key expires, 00:00 UTC (a Tribal key: after 6 months; others: after as long a life as the old key's)",
+      "when the new key expires, 00:00 UTC (default: Tribal keys after 6 months, others after the same time as the old key)",
       readDay,
     )
     .addOption(makeQuietOption())
@@ -112,26 +112,28 @@ export async function runKeys(around: Surroundings): Promise<void> {
         return [made, await findKey(ask, reference)] as const;
       });
       const end = formatValue(old.expires_at);
-      const note = `\n\nThe key that it replaces, ${old.key_prefix}…, works until ${end}.`;
+      const note = `\n\nThe old key, ${old.key_prefix}…, works until ${end}.`;
       printNewKey({ ...key, replaces: old }, options, note);
     });
 
-  add("verify", "Say whether the key on standard input is valid, and who owns it.").action(
-    async (options: CommonOptions) => {
-      const value = await readKey(around);
-      if (value === "") throw new UsageError("There is no key on standard input.");
-      // Only the hash leaves this process.
-      const hash = createHash("sha256").update(value).digest();
-      const [key] = await inDatabase(options, (ask) =>
-        ask<Row>("select to_json(key) from access.verify_key($1) as key", [hash]),
-      );
-      const status = key?.status ?? "unknown";
-      const valid = status === "active";
-      const verdict = valid ? "valid" : `not valid: ${status}`;
-      print(options, { valid, status, ...key }, key ? `${verdict}\n\n${formatRow(key)}` : verdict);
-      if (!valid) around.exitCode = 4;
-    },
-  );
+  add(
+    "verify",
+    "Read a key from standard input, and show whether it is valid and to whom it belongs.",
+  ).action(async (options: CommonOptions) => {
+    const value = await readKey(around);
+    if (value === "")
+      throw new UsageError("There is no key on standard input. Pipe the key into this command.");
+    // Only the hash leaves this process.
+    const hash = createHash("sha256").update(value).digest();
+    const [key] = await inDatabase(options, (ask) =>
+      ask<Row>("select to_json(key) from access.verify_key($1) as key", [hash]),
+    );
+    const status = key?.status ?? "unknown";
+    const valid = status === "active";
+    const verdict = valid ? "valid" : `not valid: ${status}`;
+    print(options, { valid, status, ...key }, key ? `${verdict}\n\n${formatRow(key)}` : verdict);
+    if (!valid) around.exitCode = 4;
+  });
 
   await run();
 }
@@ -144,7 +146,7 @@ async function makeKey(ask: Ask, sql: string, values: unknown[]): Promise<Row> {
   return { ...(await findKey(ask, made?.api_key_id ?? "")), key: made?.api_key };
 }
 
-/** Finds a key by its ID, or by the beginning of the key or of its ID. */
+/** Finds a key by its ID, its prefix, or the first characters of its ID. */
 async function findKey(ask: Ask, reference: string): Promise<Row> {
   const sql = "select to_json(key) from access.key_overview as key where id = access.resolve_key($1)";
   const [key = {}] = await ask<Row>(sql, [reference]);

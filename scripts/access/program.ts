@@ -19,14 +19,16 @@ export class UsageError extends Error {
 
 const help = `
 Environment (or .env):
-  DATABASE_URL      the database, as a member of key_operator or the deploying role; or libpq's PGHOST, PGUSER, PGDATABASE, …
+  DATABASE_URL      the database's address, with a user that is a member of key_operator, or the deploying role
+  PGHOST, PGUSER, PGDATABASE, …
+                    libpq's variables, used if DATABASE_URL is not set
   DATABASE_URL_FILE, PGPASSWORD_FILE
                     files that contain the address or the password
-  STACK_DIRECTORY   without these, the database of the stack that runs on this directory is used (.stack)
+  STACK_DIRECTORY   if none of these is set, the database of the local stack in this directory is used (default: .stack)
 
 Exit status: `;
 
-/** A program for the rows of `access`, whose commands share their options, their database and their exit status. */
+/** Creates a program whose commands share their options, their database connection and their exit status. */
 export function createProgram(around: Surroundings, name: string, description: string, exitStatus: string) {
   const { stdout, stderr, env } = around;
   const program = new Command(`npm run -s ${name} --`)
@@ -42,19 +44,19 @@ export function createProgram(around: Surroundings, name: string, description: s
         .command(usage)
         .description(its)
         .allowExcessArguments(false)
-        .option("--operator <name>", "who does this, for the record", readOperator, operator)
+        .option("--operator <name>", "your name, for the audit log", readOperator, operator)
         .option("--json", "print JSON"),
-    /** Runs work in one transaction of the database that the environment names. */
+    /** Runs work in one transaction in the database that the environment selects. */
     inDatabase: <Result>(options: CommonOptions, work: (ask: Ask) => Promise<Result>): Promise<Result> => {
       const variables = { ...dotenv.loadSafe(".env"), ...env };
-      // Set, because node-postgres reads libpq's variables from the process.
+      // Assigned to the process's environment, because node-postgres reads libpq's variables from there.
       around.env = readSecretFiles(variables, ["DATABASE_URL", "PGPASSWORD"]);
       return inTransaction(around.env, options.operator, (line) => stderr.write(`${line}\n`), work);
     },
     /** Prints text for people, or a value as JSON for programs. */
     print: ({ json }: Pick<CommonOptions, "json">, value: unknown, text: string): void =>
       void stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`),
-    /** Runs the command and sets the exit code. Prints each failure as one line on standard error. */
+    /** Runs the command and sets the exit code. If it fails, prints one line on standard error. */
     run: async (): Promise<void> => {
       stdout.on("error", (error) => {
         stderr.write(`error: the output could not be written: ${error.message}\n`);
@@ -66,7 +68,7 @@ export function createProgram(around: Surroundings, name: string, description: s
         const isUsage = error instanceof UsageError || error instanceof CommanderError;
         around.exitCode = isUsage ? 2 : 1;
         if (error instanceof CommanderError && error.exitCode === 0) around.exitCode = 0;
-        // Commander has printed its errors.
+        // Commander has already printed its own errors.
         if (!(error instanceof CommanderError)) stderr.write(`error: ${describeError(error)}\n`);
       }
     },
@@ -74,12 +76,12 @@ export function createProgram(around: Surroundings, name: string, description: s
 }
 
 function readOperator(value: string): string {
-  if (value.trim() === "") throw new InvalidArgumentError("It must be a name.");
+  if (value.trim() === "") throw new InvalidArgumentError("Enter your name.");
   return value;
 }
 
-const notDeployed = "Check that this is the right database, and deploy it with npm run db:deploy.";
-/** What the database does not say itself, by SQLSTATE. */
+const notDeployed = "Check that this is the right database, and deploy to it with npm run db:deploy.";
+/** What to do about errors that PostgreSQL itself raises, by SQLSTATE. */
 const hints: Record<string, string> = {
   "3F000": notDeployed,
   "42P01": notDeployed,
@@ -87,7 +89,7 @@ const hints: Record<string, string> = {
   "42501": "Connect as a member of key_operator, or as the deploying role (docs/keys.md).",
 };
 
-/** One line: what happened and what to do. Without the detail of a database error, which may contain a key's hash. */
+/** Says in one line what happened and what to do. Leaves out a database error's detail, which may contain a key's hash. */
 function describeError(error: unknown): string {
   const { message } = error as Error;
   const hint = error instanceof DatabaseError ? (hints[error.code ?? ""] ?? error.hint ?? "") : "";

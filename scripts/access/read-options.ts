@@ -6,26 +6,26 @@ export function readDay(text: string): string {
   const time = new Date(`${text}T00:00:00Z`);
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(time.getTime());
   if (isDay && time.toISOString().startsWith(text)) return time.toISOString();
-  throw new InvalidArgumentError("It must be a day such as 2027-01-31.");
+  throw new InvalidArgumentError("Enter a date such as 2027-01-31.");
 }
 
-/** Reads a length of time such as 7d, as a PostgreSQL interval. */
+/** Reads a duration such as 7d, as a PostgreSQL interval. */
 export function readDuration(text: string): string {
   if (text === "0") return "0";
   const [, count, unit = "m"] = /^(\d{1,4})(d|h|m)$/.exec(text) ?? [];
   if (count !== undefined) return `${count} ${{ d: "days", h: "hours", m: "minutes" }[unit]}`;
-  throw new InvalidArgumentError("It must be a length of time such as 7d, 12h or 30m, or 0.");
+  throw new InvalidArgumentError("Enter a duration such as 7d, 12h or 30m, or 0.");
 }
 
 /**
- * Reads what names a key.
+ * Reads a key's ID, prefix or the first characters of its ID.
  *
- * @throws UsageError for a whole key, which does not belong on a command line and is not repeated in the message
+ * @throws UsageError for a whole key, because command lines appear in process lists. The message does not repeat the key
  */
 export function readKeyReference(text: string): string {
   // An ID has 36 characters, and each key has more.
   if (text.length <= 36) return text;
   throw new UsageError(
-    "This is neither an ID nor the beginning of a key. If it is a whole key, pass it to verify on standard input to learn its ID.",
+    "This is too long for a key's ID or prefix. If it is a whole key, pipe it into the command verify to find its ID.",
   );
 }

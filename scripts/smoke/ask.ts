@@ -14,7 +14,7 @@ export interface Answer {
   json: any;
 }
 
-/** Why the deployment cannot be checked. */
+/** Why a check was skipped. */
 export interface NotTried {
   notTried: string;
 }

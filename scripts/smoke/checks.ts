@@ -13,7 +13,7 @@ const unknownReport = "2023-06-GSAFAC-9999999999";
 const download = (appUrl: string, accessUuid: string) =>
   new URL(`/dissemination/report/pdf/ota/${accessUuid}`, appUrl).href;
 
-/** What every client relies on, and with a Tribal key the three steps to a suppressed report's PDF. */
+/** Lists the checks: what every client relies on and, with a Tribal key, the three steps to a suppressed report's PDF. */
 export function listChecks(deployment: Deployment, contracts: Contract[]): Check[] {
   const { appUrl, tribalKey } = deployment;
   const served = contracts.filter(({ schema }) => schema.startsWith("api_"));
@@ -55,7 +55,7 @@ function checkStatuses(deployment: Deployment): Check[] {
   ]);
 }
 
-/** Without a key, the app offers neither the PDF of a suppressed report nor a download that nobody has requested. */
+/** Without a key, the report service must not hand out a suppressed report's PDF or accept an unknown token. */
 function checkDownloads(deployment: Deployment, appUrl: string): Check[] {
   const get = async (target: string) => expectStatus(await ask(deployment, target, undefined), 404);
   return [
@@ -86,7 +86,7 @@ function checkTables(deployment: Deployment, { schema, views }: Contract): Check
       const headers = { "accept-profile": schema, accept: "text/csv" };
       const answer = await ask(deployment, `/${view}?limit=1`, deployment.key, { headers });
       if (answer.status !== 200) return expectStatus(answer, 200);
-      // CSV of no rows has no header line.
+      // CSV without rows has no header line.
       const header = answer.text.split("\n")[0] ?? "";
       const wanted = columns.map(({ name }) => name).join(",");
       return header === "" || header === wanted ? undefined : `columns ${header}`;

@@ -8,7 +8,7 @@ import { listChecks } from "./checks.ts";
 interface Result {
   check: string;
   ok: boolean;
-  /** False where the deployment has nothing to try it with. */
+  /** False if the deployment has no data for this check. */
   tried: boolean;
   milliseconds: number;
   found: string;
@@ -26,13 +26,13 @@ export async function runSmoke(around: Surroundings): Promise<void> {
 function readOptions({ argv, env }: Surroundings) {
   return new Command("npm run smoke --")
     .description(
-      "Checks a deployment from outside, in seconds: what every client relies on, and with a Tribal key the way to a suppressed report's PDF. Some 40 requests; the last check spends a one-time token.",
+      "Checks a deployment from outside: what every client relies on and, with a Tribal key, how to download a suppressed report's PDF. Sends about 40 requests in a few seconds. The last check redeems a one-time token.",
     )
     .requiredOption("--base-url <url>", "the API, such as https://api.example.gov")
     .option("--app-url <url>", "the report service")
     .requiredOption(
       "--key <key>",
-      "an API key without Tribal access (SMOKE_KEY), which may make more requests an hour than DEMO_KEY",
+      "an API key without Tribal access (SMOKE_KEY), with a higher rate limit than DEMO_KEY",
       env.SMOKE_KEY || undefined,
     )
     .option(
@@ -48,13 +48,13 @@ function readOptions({ argv, env }: Surroundings) {
 Environment (or .env):
   SMOKE_KEY, SMOKE_TRIBAL_KEY   the keys, instead of --key and --tribal-key
 
-Exit status: 0 all is as it should be, 1 something is not.`,
+Exit status: 0 all checks passed, 1 a check failed.`,
     )
     .parse(argv)
     .opts<Deployment & { json?: true }>();
 }
 
-/** Two at a time: fewer than any tier may have, and a deployment that is under load is not tried harder. */
+/** Runs two checks at a time: fewer than any tier's limit, and little extra load on the deployment. */
 async function runChecks(checks: Check[]): Promise<Result[]> {
   const done: Result[] = [];
   const queue = checks.entries();

@@ -82,7 +82,7 @@ up
 
 echo "Keys and data sets are made in containers, whatever the umask."
 INDIVIDUAL_KEY=$(compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
-agreement=$(compose run --rm agreements request --organisation Test --contact test@example.gov --json | sed -n 's/^ *"id": "\(.*\)",$/\1/p')
+agreement=$(compose run --rm agreements request --organization Test --contact test@example.gov --json | sed -n 's/^ *"id": "\(.*\)",$/\1/p')
 compose run --rm agreements approve "$agreement" --official Test --agency Test --email test@example.gov > "$sample/agreement"
 TRIBAL_KEY=$(compose run --rm keys issue --tier tribal --owner test@example.gov --agreement "$agreement" --quiet)
 npm run -s sample -- --out "$sample/files" --pdf

@@ -62,7 +62,7 @@ describe("the key", () => {
     // One that an operator has added, beside those of the migrations.
     await client.query("insert into access.tiers values ('partner', 'api_public', '10 s', 2, 'key')");
     const { rows: agreements } = await client.query(
-      "insert into access.tribal_access_agreements (organisation, contact_email) values ('A Tribe', 'b@example.gov') returning id",
+      "insert into access.tribal_access_agreements (organization, contact_email) values ('A Tribe', 'b@example.gov') returning id",
     );
     await client.query(
       `update access.tribal_access_agreements set decision = 'approved', decided_at = now(), decided_by_name = 'C',

@@ -100,7 +100,7 @@ describe("a key that stops being valid", () => {
 
   it("is refused when its agreement is revoked", async () => {
     const agreement = await query<{ id: string }>(
-      "insert into access.tribal_access_agreements (organisation, contact_email) values ('Test', 'test@example.gov') returning id",
+      "insert into access.tribal_access_agreements (organization, contact_email) values ('Test', 'test@example.gov') returning id",
     );
     const id = agreement[0]?.id;
     await query(

@@ -1,6 +1,6 @@
--- Step 2 of the way to a suppressed report's PDF: returns a one-time token for a report that the caller may see.
+-- Step 2 of downloading a suppressed report's PDF: returns a one-time token for a report that the caller may see.
 create type admin_api_v1_1_0.file_access as (access_uuid uuid, expires_at timestamptz);
-comment on type admin_api_v1_1_0.file_access is 'A one-time access token and when it stops working.';
+comment on type admin_api_v1_1_0.file_access is 'A one-time access token and when it expires.';
 
 create function admin_api_v1_1_0.request_file_access(report_id text)
 returns admin_api_v1_1_0.file_access
@@ -11,7 +11,7 @@ declare
 begin
   if request_file_access.report_id is null then
     perform request.refuse(
-      400, 'report_id_missing', 'report_id is null.', null,
+      400, 'report_id_missing', 'The field report_id is null.', null,
       'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
     );
   end if;
@@ -37,7 +37,7 @@ $$;
 comment on function admin_api_v1_1_0.request_file_access(text) is
   'Request access to a report''s PDF
 
-Returns a one-time access_uuid, valid for 1 minute. Fetch {app_url}/dissemination/report/pdf/ota/{access_uuid} with it: the answer redirects to the file. Needs an API key with Tribal access.';
+Returns a one-time access_uuid, valid for 1 minute. Fetch {app_url}/dissemination/report/pdf/ota/{access_uuid}, which redirects to the file. Needs an API key with Tribal access.';
 grant execute on function admin_api_v1_1_0.request_file_access(text) to api_tribal;
 
 -- PostgREST calls this if the body's fields are not the parameters of the function above.
@@ -47,7 +47,7 @@ language plpgsql volatile security invoker set search_path = ''
 as $$
 begin
   perform request.refuse(
-    400, 'report_id_missing', 'The body is not a JSON object with the field report_id and no other.', null,
+    400, 'report_id_missing', 'The body is not a JSON object whose only field is report_id.', null,
     'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
   );
 end

@@ -1,4 +1,4 @@
--- The further Employer Identification Numbers (EINs) that an audit covers.
+-- Other Employer Identification Numbers (EINs) that an audit covers.
 -- One row is one EIN of a report.
 create view api_v1_1_0.additional_eins
 with (security_invoker = true) as
@@ -15,13 +15,13 @@ comment on view api_v1_1_0.additional_eins is
 
 One row per EIN and report: Employer Identification Numbers that the audit covers besides
 general.auditee_ein, as entered in form SF-SAC. Most reports have none; general.is_multiple_eins
-says which have.
+says which reports do.
 
 Joins general by report_id, which is not unique here. To find the reports that cover an entity, look
 for its EIN both here and in general.auditee_ein. Embed with
 general?select=*,additional_eins(additional_ein).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.additional_eins.report_id is
   E'Report ID\n'
@@ -41,16 +41,16 @@ comment on column api_v1_1_0.additional_eins.fac_accepted_date is
   'in general.';
 comment on column api_v1_1_0.additional_eins.additional_ein is
   E'Additional EIN\n'
-  'Further EIN that the audit covers: nine digits without a dash, as text because leading zeros '
+  'EIN that the audit also covers: nine digits without a dash, as text because leading zeros '
   'count.';
 
 grant select on api_v1_1_0.additional_eins to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form.
+-- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.additional_eins) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
-comment on function api_v1_1_0.general(api_v1_1_0.additional_eins) is 'Report that covers an additional EIN.';
+comment on function api_v1_1_0.general(api_v1_1_0.additional_eins) is 'The report that covers an additional EIN.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.additional_eins) to api_public, api_tribal;
 
 create function api_v1_1_0.additional_eins(api_v1_1_0.general) returns setof api_v1_1_0.additional_eins

@@ -1,4 +1,4 @@
--- The further Unique Entity Identifiers (UEIs) that an audit covers.
+-- Other Unique Entity Identifiers (UEIs) that an audit covers.
 -- One row is one UEI of a report.
 create view api_v1_1_0.additional_ueis
 with (security_invoker = true) as
@@ -15,13 +15,13 @@ comment on view api_v1_1_0.additional_ueis is
 
 One row per UEI and report: entities that the audit covers besides the auditee in
 general.auditee_uei, as entered in form SF-SAC. Most reports have none; general.is_additional_ueis
-says which have.
+says which reports do.
 
 Joins general by report_id, which is not unique here. To find the reports that cover an entity, look
 for its UEI both here and in general.auditee_uei. Embed with
 general?select=*,additional_ueis(additional_uei).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.additional_ueis.report_id is
   E'Report ID\n'
@@ -30,8 +30,8 @@ comment on column api_v1_1_0.additional_ueis.report_id is
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general; the further one is in '
-  'additional_uei.';
+  'records that are older than UEIs. Same value as in general. additional_uei has the additional '
+  'UEI.';
 comment on column api_v1_1_0.additional_ueis.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
@@ -42,15 +42,15 @@ comment on column api_v1_1_0.additional_ueis.fac_accepted_date is
   'in general.';
 comment on column api_v1_1_0.additional_ueis.additional_uei is
   E'Additional UEI\n'
-  'Further UEI that the audit covers, 12 characters as text.';
+  'UEI that the audit also covers: 12 characters as text.';
 
 grant select on api_v1_1_0.additional_ueis to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form.
+-- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.additional_ueis) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
-comment on function api_v1_1_0.general(api_v1_1_0.additional_ueis) is 'Report that covers an additional UEI.';
+comment on function api_v1_1_0.general(api_v1_1_0.additional_ueis) is 'The report that covers an additional UEI.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.additional_ueis) to api_public, api_tribal;
 
 create function api_v1_1_0.additional_ueis(api_v1_1_0.general) returns setof api_v1_1_0.additional_ueis

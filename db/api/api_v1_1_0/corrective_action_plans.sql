@@ -1,5 +1,5 @@
 -- What the auditee plans to do about each finding.
--- One row is the plan for one finding, or a part of it where the plan is long.
+-- One row is the plan for one finding, or part of it if the plan is long.
 create view api_v1_1_0.corrective_action_plans
 with (security_invoker = true) as
 select
@@ -18,15 +18,16 @@ comment on view api_v1_1_0.corrective_action_plans is
 One row per plan, or part of one: how the auditee will correct a finding, as 2 CFR 200.511(c)
 requires and as entered in form SF-SAC.
 
-Key: report_id and finding_ref_number, which join findings (there called reference_number) and
-findings_text. The key is not unique: a long narrative may be split over several rows with the same
-report_id and finding_ref_number. They stand in the order of the text, and no column numbers them:
-read them without order= and without embedding, and put them together in the order received.
+Key: report_id and finding_ref_number, which join findings (where it is called reference_number) and
+findings_text. The key is not unique: a long plan may be split over several rows with the same
+report_id and finding_ref_number. These rows are in the order of the text, but no column numbers
+them. Read them without order= and without embedding, and join the parts in the order received.
 
-report_id joins general. Embedding works both ways: findings?select=*,corrective_action_plans(*) and
+report_id joins general. Embedding works in both directions:
+findings?select=*,corrective_action_plans(*) and
 corrective_action_plans?select=*,findings(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.corrective_action_plans.report_id is
   E'Report ID\n'
@@ -46,27 +47,27 @@ comment on column api_v1_1_0.corrective_action_plans.fac_accepted_date is
   'in general.';
 comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
   E'Finding reference number\n'
-  'Reference number of the finding the plan answers, for example "2023-001". Same value as '
+  'Reference number of the finding that the plan addresses, for example "2023-001". Same value as '
   'reference_number in findings.';
 comment on column api_v1_1_0.corrective_action_plans.contains_chart_or_table is
   E'Contains a chart or table\n'
-  'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
+  'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 comment on column api_v1_1_0.corrective_action_plans.planned_action is
   E'Planned corrective action\n'
-  'Text of the plan: the corrective action, who is responsible and when it is to be complete, '
-  'or why the auditee does not agree (2 CFR 200.511(c)). May be thousands of characters and may '
-  'go on in the next row of the same finding.';
+  'Text of the plan: the corrective action, the person responsible and the planned completion '
+  'date, or why the auditee disagrees (2 CFR 200.511(c)). May have thousands of characters, and '
+  'may continue in the next row of the same finding.';
 
 grant select on api_v1_1_0.corrective_action_plans to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form. findings.sql has the pair of findings and
+-- Embedding in both directions; schema.sql explains it. findings.sql has the relationships of findings with
 -- corrective_action_plans.
 
 create function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
 comment on function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) is
-  'Report that a corrective action plan belongs to.';
+  'The report that a corrective action plan belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;
 
 create function api_v1_1_0.corrective_action_plans(api_v1_1_0.general)

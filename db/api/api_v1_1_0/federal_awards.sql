@@ -37,13 +37,14 @@ prepares under 2 CFR 200.510(b) and enters in form SF-SAC.
 Key: report_id and award_reference. report_id joins general; both together join findings and
 passthrough. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).
 
-There is no column for the Assistance Listing number (formerly CFDA): it is federal_agency_prefix, a
-point and federal_award_extension, "93" and "778" for 93.778. The totals by program and by cluster
-repeat on each of their rows; sum only amount_expended.
+There is no column for the Assistance Listing number (formerly CFDA). It consists of
+federal_agency_prefix, a period and federal_award_extension: "93" and "778" for 93.778.
+federal_program_total and cluster_total repeat on each row of the program or cluster, so sum only
+amount_expended.
 
-The flags are "Y" or "N"; on migrated records they may be empty or "GSA_MIGRATION".
+Flags are "Y" or "N". On migrated records, they may be empty or "GSA_MIGRATION".
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.federal_awards.report_id is
   E'Report ID\n'
@@ -72,12 +73,12 @@ comment on column api_v1_1_0.federal_awards.federal_agency_prefix is
 comment on column api_v1_1_0.federal_awards.federal_award_extension is
   E'Program number (ALN extension)\n'
   'Program part of the Assistance Listing number (ALN, formerly CFDA), as text: mostly three '
-  'digits with leading zeros ("076"), "RD" for research and development, "U01" and the like where the number is not '
+  'digits with leading zeros ("076"), "RD" for research and development, or "U01" and similar if the number is not '
   'known.';
 comment on column api_v1_1_0.federal_awards.additional_award_identification is
   E'Additional award identification\n'
-  'Further identification of the award, such as "COVID-19" or an award number; free text, often '
-  'empty.';
+  'Additional information that identifies the award, such as "COVID-19" or an award number; free '
+  'text, often empty.';
 comment on column api_v1_1_0.federal_awards.federal_program_name is
   E'Federal program name\n'
   'Name of the Federal program, as the auditee entered it; spelling varies between reports.';
@@ -87,15 +88,15 @@ comment on column api_v1_1_0.federal_awards.amount_expended is
   '(2 CFR 200.502). May be negative, for instance after a correction.';
 comment on column api_v1_1_0.federal_awards.cluster_name is
   E'Cluster name\n'
-  'Cluster of programs the award belongs to (OMB Compliance Supplement, Part 5), "N/A" for '
-  'none. "STATE CLUSTER" is named in state_cluster_name, "OTHER CLUSTER NOT LISTED ABOVE" in '
-  'other_cluster_name; "GSA_MIGRATION" where a migrated record has none.';
+  'Cluster of programs that the award belongs to (OMB Compliance Supplement, Part 5), or "N/A". '
+  'For "STATE CLUSTER", state_cluster_name has the name; for "OTHER CLUSTER NOT LISTED ABOVE", '
+  'other_cluster_name. "GSA_MIGRATION" if a migrated record has none.';
 comment on column api_v1_1_0.federal_awards.other_cluster_name is
   E'Other cluster name\n'
-  'Name of the cluster where cluster_name is "OTHER CLUSTER NOT LISTED ABOVE"; otherwise empty.';
+  'Name of the cluster if cluster_name is "OTHER CLUSTER NOT LISTED ABOVE"; otherwise empty.';
 comment on column api_v1_1_0.federal_awards.state_cluster_name is
   E'State cluster name\n'
-  'Name of the cluster, designated by a state, where cluster_name is "STATE CLUSTER"; otherwise '
+  'Name of the cluster, designated by a state, if cluster_name is "STATE CLUSTER"; otherwise '
   'empty.';
 comment on column api_v1_1_0.federal_awards.cluster_total is
   E'Cluster total\n'
@@ -103,9 +104,9 @@ comment on column api_v1_1_0.federal_awards.cluster_total is
   '(2 CFR 200.510(b)(3)). Repeats on each row of the cluster, so do not sum it.';
 comment on column api_v1_1_0.federal_awards.federal_program_total is
   E'Federal program total\n'
-  'Total expended for the whole program, that is its Assistance Listing number, in this report, '
-  'in whole US dollars (2 CFR 200.510(b)(3)). Repeats on each row of the program, so do not sum '
-  'it.';
+  'Total expended in this report for the whole program, that is, for its Assistance Listing '
+  'number, in whole US dollars (2 CFR 200.510(b)(3)). Repeats on each row of the program, so do '
+  'not sum it.';
 comment on column api_v1_1_0.federal_awards.is_major is
   E'Major program\n'
   'Whether the award belongs to a program audited as major (2 CFR 200.518). "Y" or "N".';
@@ -115,36 +116,36 @@ comment on column api_v1_1_0.federal_awards.is_loan is
 comment on column api_v1_1_0.federal_awards.loan_balance is
   E'Loan balance\n'
   'Loan balance at the end of the audited period, in US dollars (2 CFR 200.510(b)(5)). Text, '
-  'unlike the other amounts: digits, "N/A" or empty; cast it before any sum.';
+  'unlike the other amounts: digits, "N/A" or empty. Convert it to a number before you sum it.';
 comment on column api_v1_1_0.federal_awards.is_direct is
   E'Direct award\n'
-  'Whether a Federal agency made the award directly to the auditee: "Y", or "N" where it came '
-  'through a pass-through entity, named in passthrough. Text: filter with eq.Y, not is.true.';
+  'Whether a Federal agency made the award directly to the auditee: "Y", or "N" if it came '
+  'through a pass-through entity, which passthrough names. Filter with eq.Y, not is.true.';
 comment on column api_v1_1_0.federal_awards.audit_report_type is
   E'Opinion on compliance\n'
   'Opinion on compliance for the major program (2 CFR 200.515(d)(1)(v)): "U" unmodified, "Q" '
-  'qualified, "A" adverse, "D" disclaimer; empty where is_major is "N".';
+  'qualified, "A" adverse, "D" disclaimer; empty if is_major is "N".';
 comment on column api_v1_1_0.federal_awards.findings_count is
   E'Number of findings\n'
-  'Number of findings that concern this award; their rows in findings have its award_reference. '
-  'A finding on several awards counts once for each.';
+  'Number of findings on this award. Their rows in findings have the same award_reference. A '
+  'finding on several awards counts once for each.';
 comment on column api_v1_1_0.federal_awards.is_passthrough_award is
   E'Passed through to subrecipients\n'
-  'Whether the auditee passed part of the award on to subrecipients. "Y" or "N"; independent of '
+  'Whether the auditee passed part of the award on to subrecipients. "Y" or "N". Independent of '
   'is_direct, which says where the money came from.';
 comment on column api_v1_1_0.federal_awards.passthrough_amount is
   E'Amount passed through\n'
-  'Amount passed on to subrecipients, in whole US dollars (2 CFR 200.510(b)(4)). Null where '
+  'Amount passed on to subrecipients, in whole US dollars (2 CFR 200.510(b)(4)). Null if '
   'is_passthrough_award is "N".';
 
 grant select on api_v1_1_0.federal_awards to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form. findings.sql and passthrough.sql have theirs
--- with federal_awards.
+-- Embedding in both directions; schema.sql explains it. findings.sql and passthrough.sql have their relationships with
+-- federal_awards.
 
 create function api_v1_1_0.general(api_v1_1_0.federal_awards) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
-comment on function api_v1_1_0.general(api_v1_1_0.federal_awards) is 'Report that lists an award.';
+comment on function api_v1_1_0.general(api_v1_1_0.federal_awards) is 'The report that lists an award.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.federal_awards) to api_public, api_tribal;
 
 create function api_v1_1_0.federal_awards(api_v1_1_0.general) returns setof api_v1_1_0.federal_awards

@@ -1,4 +1,4 @@
--- What each finding is about and how grave it is, for every award it concerns.
+-- What each finding is about and how serious it is, for every award that it concerns.
 -- One row is one finding on one award.
 create view api_v1_1_0.findings
 with (security_invoker = true) as
@@ -25,14 +25,14 @@ comment on view api_v1_1_0.findings is
 
 One row per finding and award: the findings on Federal awards that the auditor must report under
 2 CFR 200.516(a) and enters in form SF-SAC. A finding on three awards has three rows with the same
-reference_number; count distinct pairs of report_id and reference_number to count findings.
+reference_number. To count findings, count distinct pairs of report_id and reference_number.
 
 Key: report_id, award_reference and reference_number. report_id joins general; with award_reference
 it joins federal_awards; with reference_number it joins findings_text and corrective_action_plans,
-where that column is called finding_ref_number. Each can be embedded:
+where the column is called finding_ref_number. Each can be embedded:
 select=*,federal_awards(*),findings_text(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.findings.report_id is
   E'Report ID\n'
@@ -52,9 +52,9 @@ comment on column api_v1_1_0.findings.fac_accepted_date is
   'in general.';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
-  'Award the finding concerns; joins federal_awards with report_id. In some older reports it '
-  'has five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"): compare the '
-  'numbers if a join finds nothing.';
+  'Award that the finding concerns; with report_id, joins federal_awards. In some older reports it '
+  'has five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"). If a join finds '
+  'nothing, compare the numbers.';
 comment on column api_v1_1_0.findings.reference_number is
   E'Finding reference number\n'
   'Reference number of the finding within its report (2 CFR 200.516(c)), for example '
@@ -69,7 +69,7 @@ comment on column api_v1_1_0.findings.is_modified_opinion is
   'or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_other_findings is
   E'Other finding\n'
-  'Whether it is a reportable finding of a kind that none of the other flags names. "Y" or "N"; '
+  'Whether the finding is reportable for a reason that no other flag covers. "Y" or "N"; '
   'may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_other_matters is
   E'Other matters\n'
@@ -78,7 +78,7 @@ comment on column api_v1_1_0.findings.is_other_matters is
 comment on column api_v1_1_0.findings.prior_finding_ref_numbers is
   E'Prior finding reference numbers\n'
   'Reference numbers of the same finding in the prior audit (2 CFR 200.516(b)(8)), '
-  'comma-separated free text; "N/A" where there are none.';
+  'comma-separated free text; "N/A" if there are none.';
 comment on column api_v1_1_0.findings.is_questioned_costs is
   E'Questioned costs\n'
   'Whether the finding has questioned costs (2 CFR 200.516(a)(3)); the amount is only in the '
@@ -93,8 +93,8 @@ comment on column api_v1_1_0.findings.is_significant_deficiency is
   '(2 CFR 200.516(a)(1)). "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.type_requirement is
   E'Compliance requirement type\n'
-  'Compliance requirements of the OMB Compliance Supplement concerned, one or more letters in '
-  'alphabetical order without separator ("AB"): A activities allowed or unallowed, B allowable '
+  'Compliance requirements of the OMB Compliance Supplement that the finding concerns: one or more '
+  'letters in alphabetical order without a separator ("AB"). A activities allowed or unallowed, B allowable '
   'costs, C cash management, E eligibility, F equipment and real property, G matching, level of '
   'effort, earmarking, H period of performance, I procurement, suspension and debarment, J '
   'program income, L reporting, M subrecipient monitoring, N special tests and provisions, P '
@@ -102,13 +102,13 @@ comment on column api_v1_1_0.findings.type_requirement is
 
 grant select on api_v1_1_0.findings to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form. A finding has a row for each award, and a
--- narrative or plan may be split over rows: these embed each other as arrays. findings_text.sql has
--- the pair of findings and findings_text.
+-- Embedding in both directions; schema.sql explains it. A finding has a row for each award, and a narrative or plan may be
+-- split over several rows, so they embed each other as arrays. findings_text.sql has the relationships of findings with
+-- findings_text.
 
 create function api_v1_1_0.general(api_v1_1_0.findings) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
-comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'Report that has a finding.';
+comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'The report that has a finding.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.general) returns setof api_v1_1_0.findings
@@ -118,7 +118,7 @@ language sql stable as $$
     and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.general) is
-  'Findings of a report, one row for each award concerned.';
+  'Findings of a report, one row per finding and award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.general) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.federal_awards) returns setof api_v1_1_0.findings
@@ -137,7 +137,7 @@ language sql stable as $$
   where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference
 $$;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.findings) is
-  'Award that a finding concerns; null where older reports write award_reference differently.';
+  'The award that a finding concerns; null if an older report writes award_reference differently.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings)
@@ -149,7 +149,7 @@ language sql stable as $$
     and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0))
 $$;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) is
-  'Corrective action plan for a finding, in one row or several.';
+  'The corrective action plan for a finding, in one or more rows.';
 grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.findings
@@ -160,5 +160,5 @@ language sql stable as $$
     and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
-  'Rows of the finding a plan answers, one for each award concerned.';
+  'Rows of the finding that a plan addresses, one per award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;

@@ -1,5 +1,5 @@
 -- What the auditor wrote about each finding.
--- One row is the narrative of one finding, or a part of it where the narrative is long.
+-- One row is the narrative of one finding, or part of it if the narrative is long.
 create view api_v1_1_0.findings_text
 with (security_invoker = true) as
 select
@@ -16,18 +16,18 @@ comment on view api_v1_1_0.findings_text is
   'Audit finding narratives
 
 One row per narrative, or part of one: what the auditor wrote about a finding, in the detail that
-2 CFR 200.516(b) asks for, as entered in form SF-SAC.
+2 CFR 200.516(b) requires, as entered in form SF-SAC.
 
-Key: report_id and finding_ref_number, which join findings (there called reference_number) and
+Key: report_id and finding_ref_number, which join findings (where it is called reference_number) and
 corrective_action_plans. The key is not unique: a long narrative may be split over several rows with
-the same report_id and finding_ref_number. They stand in the order of the text, and no column
-numbers them: read them without order= and without embedding, and put them together in the order
+the same report_id and finding_ref_number. These rows are in the order of the text, but no column
+numbers them. Read them without order= and without embedding, and join the parts in the order
 received.
 
-report_id joins general. Embedding works both ways: findings?select=*,findings_text(*) and
+report_id joins general. Embedding works in both directions: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.findings_text.report_id is
   E'Report ID\n'
@@ -51,23 +51,23 @@ comment on column api_v1_1_0.findings_text.finding_ref_number is
   '(2 CFR 200.516(c)). Same value as reference_number in findings.';
 comment on column api_v1_1_0.findings_text.contains_chart_or_table is
   E'Contains a chart or table\n'
-  'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
+  'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 comment on column api_v1_1_0.findings_text.finding_text is
   E'Text of the finding\n'
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '
-  'and views of responsible officials (2 CFR 200.516(b)). May be tens of thousands of '
-  'characters and may go on in the next row of the same finding.';
+  'and views of responsible officials (2 CFR 200.516(b)). May have tens of thousands of '
+  'characters, and may continue in the next row of the same finding.';
 
 grant select on api_v1_1_0.findings_text to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form. With findings always arrays: a finding has a
--- row for each award, and a narrative may be split over rows.
+-- Embedding in both directions; schema.sql explains it. A finding has a row for each award, and a narrative may be split over
+-- several rows, so they embed each other as arrays.
 
 create function api_v1_1_0.general(api_v1_1_0.findings_text) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
 comment on function api_v1_1_0.general(api_v1_1_0.findings_text) is
-  'Report that a finding narrative belongs to.';
+  'The report that a finding narrative belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.findings_text) to api_public, api_tribal;
 
 create function api_v1_1_0.findings_text(api_v1_1_0.general) returns setof api_v1_1_0.findings_text
@@ -87,7 +87,7 @@ language sql stable as $$
     and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0))
 $$;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.findings) is
-  'Narrative of a finding, in one row or several.';
+  'The narrative of a finding, in one or more rows.';
 grant execute on function api_v1_1_0.findings_text(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.findings_text) returns setof api_v1_1_0.findings
@@ -98,5 +98,5 @@ language sql stable as $$
     and request.take_weight(450 + 680)
 $$;
 comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
-  'Rows of the finding a narrative describes, one for each award concerned.';
+  'Rows of the finding that a narrative describes, one per award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.findings_text) to api_public, api_tribal;

@@ -1,4 +1,4 @@
--- What a client asks first: who was audited, by whom, for which period, and with what result.
+-- The table that most clients read first: who was audited, by whom, for which period, and with what result.
 -- One row is one report.
 create view api_v1_1_0.general
 with (security_invoker = true) as
@@ -75,17 +75,17 @@ comment on view api_v1_1_0.general is
 One row per report: auditee, auditor, audited period, results for the financial statements and
 totals.
 
-Key: report_id, unique here. It joins every other table, and each of them can be embedded:
+Key: report_id. It joins every other table, and each of them can be embedded:
 select=report_id,federal_awards(*).
 
-Source: data collection form SF-SAC, which auditee and auditor complete and certify under
+Source: data collection form SF-SAC, which the auditee and the auditor complete and certify under
 2 CFR 200.512(b).
 
 Suppressed submissions: an Indian tribe or tribal organization may opt not to make its reporting
-package public (2 CFR 200.512(b)(2)). For such a report a caller without Tribal access sees only
-report_id and is_public = false; all other columns are null.
+package public (2 CFR 200.512(b)(2)). For such a report, callers without Tribal access see only
+report_id and is_public = false. All other columns are null.
 
-Superseded reports are not shown here; see resubmission.';
+Superseded reports are only in resubmission.';
 comment on column api_v1_1_0.general.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
@@ -93,7 +93,7 @@ comment on column api_v1_1_0.general.report_id is
 comment on column api_v1_1_0.general.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Further ones are in additional_ueis.';
+  'records that are older than UEIs. Other UEIs that the audit covers are in additional_ueis.';
 comment on column api_v1_1_0.general.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
@@ -109,7 +109,7 @@ comment on column api_v1_1_0.general.auditee_contact_name is
   'Name of the contact person at the auditee.';
 comment on column api_v1_1_0.general.auditee_email is
   E'Auditee contact’s email\n'
-  'E-mail address of the contact person at the auditee.';
+  'Email address of the contact person at the auditee.';
 comment on column api_v1_1_0.general.auditee_name is
   E'Auditee name\n'
   'Name of the auditee, as entered in form SF-SAC. Spelling and case vary between years; '
@@ -132,8 +132,8 @@ comment on column api_v1_1_0.general.auditee_state is
 comment on column api_v1_1_0.general.auditee_ein is
   E'Auditee EIN\n'
   'Employer Identification Number (EIN) of the auditee: nine digits without a dash, as text '
-  'because leading zeros count. Also known for reports that are older than UEIs; further ones '
-  'are in additional_eins.';
+  'because leading zeros count. Reports that are older than UEIs have it too. Other EINs that the '
+  'audit covers are in additional_eins.';
 comment on column api_v1_1_0.general.auditee_zip is
   E'Auditee ZIP code\n'
   'ZIP code of the auditee: five or nine digits without a dash, as text. like.NNNNN* finds both '
@@ -172,27 +172,27 @@ comment on column api_v1_1_0.general.auditor_contact_name is
   'Name of the contact person at the audit firm.';
 comment on column api_v1_1_0.general.auditor_email is
   E'Auditor contact’s email\n'
-  'E-mail address of the contact person at the audit firm.';
+  'Email address of the contact person at the audit firm.';
 comment on column api_v1_1_0.general.auditor_firm_name is
   E'Audit firm\n'
-  'Name of the audit firm that signed the report. Firms that shared the work are in '
+  'Name of the audit firm that signed the report. Firms that did part of the audit are in '
   'secondary_auditors.';
 comment on column api_v1_1_0.general.auditor_foreign_address is
   E'Auditor foreign address\n'
-  'Whole address, as one text, of an audit firm outside the United States; otherwise empty.';
+  'Complete address, as one text, of an audit firm outside the United States; otherwise empty.';
 comment on column api_v1_1_0.general.auditor_ein is
   E'Auditor EIN\n'
   'Employer Identification Number (EIN) of the audit firm: nine digits without a dash, as text.';
 comment on column api_v1_1_0.general.cognizant_agency is
   E'Cognizant agency\n'
   'Cognizant agency for audit (2 CFR 200.513(a)), for the largest recipients: two digits as '
-  'text, the agency part of an Assistance Listing number; empty, never null, where there is an '
+  'text, the agency part of an Assistance Listing number; empty, never null, if there is an '
   'oversight agency instead.';
 comment on column api_v1_1_0.general.oversight_agency is
   E'Oversight agency\n'
   'Oversight agency for audit (2 CFR 200.513(b)), for recipients without a cognizant agency: '
   'two digits as text, the agency part of an Assistance Listing number; empty, never null, '
-  'where there is a cognizant agency.';
+  'if there is a cognizant agency.';
 comment on column api_v1_1_0.general.date_created is
   E'Date created\n'
   'Date on which the submission was started, YYYY-MM-DD.';
@@ -212,7 +212,7 @@ comment on column api_v1_1_0.general.submitted_date is
   'ends, whichever is earlier (2 CFR 200.512(a)(1)).';
 comment on column api_v1_1_0.general.fac_accepted_date is
   E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Fit for '
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Use it for '
   'incremental downloads: fac_accepted_date=gte.YYYY-MM-DD.';
 comment on column api_v1_1_0.general.fy_end_date is
   E'Fiscal year end\n'
@@ -228,50 +228,50 @@ comment on column api_v1_1_0.general.gaap_results is
   E'Opinion on financial statements (GAAP)\n'
   'Opinions on the financial statements (2 CFR 200.515(d)(1)(i)), comma-separated in one text: '
   'unmodified_opinion, qualified_opinion, adverse_opinion, disclaimer_of_opinion, or not_gaap '
-  'where they were not prepared under GAAP. Opinions may differ by opinion unit, so expect '
-  'several.';
+  'if the statements were not prepared under GAAP. Opinions may differ by opinion unit, so '
+  'expect several.';
 comment on column api_v1_1_0.general.sp_framework_basis is
   E'Special-purpose framework\n'
-  'Special purpose framework of statements that are not GAAP, comma-separated: cash_basis, '
-  'tax_basis, regulatory_basis, contractual_basis, other_basis. Often empty; belongs to '
-  'gaap_results = not_gaap.';
+  'Special-purpose framework of statements that do not follow GAAP, comma-separated: cash_basis, '
+  'tax_basis, regulatory_basis, contractual_basis, other_basis. Often empty; applies only '
+  'if gaap_results contains not_gaap.';
 comment on column api_v1_1_0.general.is_sp_framework_required is
   E'Special-purpose framework required\n'
-  'Whether state or tribal law requires the special purpose framework; it matters for low-risk '
-  'status (2 CFR 200.520(b)). "Yes", "No", or empty where statements follow GAAP.';
+  'Whether state or tribal law requires the special-purpose framework, which matters for low-risk '
+  'status (2 CFR 200.520(b)). "Yes", "No", or empty if the statements follow GAAP.';
 comment on column api_v1_1_0.general.sp_framework_opinions is
   E'Opinion on special-purpose framework\n'
-  'Opinions on statements under the special purpose framework, comma-separated: '
+  'Opinions on statements under the special-purpose framework, comma-separated: '
   'unmodified_opinion, qualified_opinion, adverse_opinion, disclaimer_of_opinion. Often empty.';
 comment on column api_v1_1_0.general.is_going_concern_included is
   E'Going concern\n'
-  'Whether the auditor''s report speaks of substantial doubt about the auditee''s ability to '
-  'continue as a going concern. "Yes" or "No", or "GSA_MIGRATION" where a migrated record has '
+  'Whether the auditor''s report mentions substantial doubt about the auditee''s ability to '
+  'continue as a going concern. "Yes" or "No", or "GSA_MIGRATION" if a migrated record has '
   'no answer.';
 comment on column api_v1_1_0.general.is_internal_control_deficiency_disclosed is
   E'Significant deficiency (financial statements)\n'
   'Whether the audit of the financial statements disclosed significant deficiencies in internal '
-  'control (2 CFR 200.515(d)(1)(ii)). "Yes" or "No", or "GSA_MIGRATION" where a migrated record '
+  'control (2 CFR 200.515(d)(1)(ii)). "Yes" or "No", or "GSA_MIGRATION" if a migrated record '
   'has no answer.';
 comment on column api_v1_1_0.general.is_internal_control_material_weakness_disclosed is
   E'Material weakness (financial statements)\n'
   'Whether the audit of the financial statements disclosed material weaknesses in internal '
-  'control (2 CFR 200.515(d)(1)(ii)). "Yes" or "No", or "GSA_MIGRATION" where a migrated record '
+  'control (2 CFR 200.515(d)(1)(ii)). "Yes" or "No", or "GSA_MIGRATION" if a migrated record '
   'has no answer.';
 comment on column api_v1_1_0.general.is_material_noncompliance_disclosed is
   E'Material noncompliance (financial statements)\n'
   'Whether the audit disclosed noncompliance that is material to the financial statements '
-  '(2 CFR 200.515(d)(1)(iii)). "Yes" or "No", or "GSA_MIGRATION" where a migrated record has no '
+  '(2 CFR 200.515(d)(1)(iii)). "Yes" or "No", or "GSA_MIGRATION" if a migrated record has no '
   'answer.';
 comment on column api_v1_1_0.general.dollar_threshold is
   E'Type A program threshold\n'
   'Threshold in whole US dollars between Type A and Type B programs (2 CFR 200.518(b), '
-  '200.515(d)(1)(viii)), for example 750000. -999999999 means none: leave it out of sums and '
+  '200.515(d)(1)(viii)), for example 750000. -999999999 means none: exclude it from sums and '
   'averages.';
 comment on column api_v1_1_0.general.is_low_risk_auditee is
   E'Low-risk auditee\n'
   'Whether the auditee qualified as low-risk under 2 CFR 200.520. "Yes" or "No", or '
-  '"GSA_MIGRATION" where a migrated record has no answer.';
+  '"GSA_MIGRATION" if a migrated record has no answer.';
 comment on column api_v1_1_0.general.agencies_with_prior_findings is
   E'Agencies with prior findings\n'
   'Federal agencies whose direct awards have prior findings in the summary schedule of prior '
@@ -285,20 +285,21 @@ comment on column api_v1_1_0.general.number_months is
   'Number of months covered, as text; empty unless audit_period_covered is "other".';
 comment on column api_v1_1_0.general.audit_period_covered is
   E'Audit period\n'
-  'Length of the audited period: "annual", "biennial" (2 CFR 200.504) or "other", for which '
-  'number_months says how long.';
+  'Length of the audited period: "annual", "biennial" (2 CFR 200.504) or "other". For "other", '
+  'number_months has the length.';
 comment on column api_v1_1_0.general.total_amount_expended is
   E'Total federal awards expended\n'
   'Total Federal awards expended in the audited period, in whole US dollars (2 CFR 200.502, '
   '200.510(b)).';
 comment on column api_v1_1_0.general.type_audit_code is
   E'Audit rules\n'
-  'Rules under which the audit was made: "UG", the Uniform Guidance (2 CFR 200 Subpart F).';
+  'Rules under which the audit was conducted: "UG", the Uniform Guidance (2 CFR 200 Subpart F).';
 comment on column api_v1_1_0.general.is_public is
   E'Public\n'
-  'true or false, the only boolean column. false: the auditee opted not to make the reporting '
-  'package public, as an Indian tribe or tribal organization may (2 CFR 200.512(b)(2)). Such a '
-  'report is suppressed: the other columns but report_id are then null without Tribal access.';
+  'true or false; the only boolean column. false means that the auditee opted not to make the '
+  'reporting package public, as an Indian tribe or tribal organization may (2 CFR 200.512(b)(2)). '
+  'Such a report is suppressed: without Tribal access, all columns but this one and report_id are '
+  'null.';
 comment on column api_v1_1_0.general.data_source is
   E'Data source\n'
   'Where the report was submitted: "GSAFAC", the clearinghouse of the General Services '
@@ -308,28 +309,28 @@ comment on column api_v1_1_0.general.is_aicpa_audit_guide_included is
   E'Excludes separately audited units (AICPA Audit Guide)\n'
   'Whether the auditor''s report states, as the AICPA Audit Guide describes, that the financial '
   'statements include departments, agencies or other units whose separate Uniform Guidance '
-  'audits are not part of this one. "Yes" or "No", or "GSA_MIGRATION" where a migrated record '
+  'audits are not part of this one. "Yes" or "No", or "GSA_MIGRATION" if a migrated record '
   'has no answer.';
 comment on column api_v1_1_0.general.is_additional_ueis is
   E'Has additional UEIs\n'
-  'Whether the audit covers further UEIs, listed in additional_ueis. "Yes" or "No".';
+  'Whether the audit covers other UEIs, listed in additional_ueis. "Yes" or "No".';
 comment on column api_v1_1_0.general.resubmission_version is
   E'Resubmission version\n'
-  'Number of this report within its chain of resubmissions; a later one is higher. 0 means not '
-  'versioned.';
+  'Number of this report within its chain of resubmissions. Later reports have higher numbers. '
+  '0 means not versioned.';
 comment on column api_v1_1_0.general.resubmission_status is
   E'Resubmission status\n'
-  '"most_recent", or null where the report is not versioned. Superseded reports '
+  '"most_recent", or null if the report is not versioned. Superseded reports '
   '("deprecated_via_resubmission") are only in resubmission.';
 comment on column api_v1_1_0.general.is_multiple_eins is
   E'Has additional EINs\n'
-  'Whether the audit covers further EINs: "Yes" if additional_eins has rows for this report, '
+  'Whether the audit covers other EINs: "Yes" if additional_eins has rows for this report, '
   'else "No".';
 comment on column api_v1_1_0.general.is_secondary_auditors is
   E'Has secondary auditors\n'
-  'Whether further audit firms took part: "Yes" if secondary_auditors has rows for this report, '
+  'Whether other audit firms took part: "Yes" if secondary_auditors has rows for this report, '
   'else "No".';
 
 grant select on api_v1_1_0.general to api_public, api_tribal;
 
--- Embedding: each relationship with general stands in the file of the other view.
+-- Embedding: the other views' files have their relationships with general.

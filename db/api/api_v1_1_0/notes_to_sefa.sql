@@ -22,12 +22,12 @@ One row per note: the notes to the schedule of expenditures of Federal awards (S
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
 (2 CFR 200.510(b)(6)), as entered in form SF-SAC.
 
-There is no key of its own: a report has one row or several, in the order of its notes, and
-report_id joins general. accounting_policies, is_minimis_rate_used and rate_explained belong to the
+The table has no key: a report has one or more rows, in the order of its notes, and report_id joins
+general. accounting_policies, is_minimis_rate_used and rate_explained belong to the
 report and repeat on each of its rows; title and content belong to the note. Embed with
 general?select=*,notes_to_sefa(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.notes_to_sefa.report_id is
   E'Report ID\n'
@@ -61,21 +61,21 @@ comment on column api_v1_1_0.notes_to_sefa.rate_explained is
   'The auditee''s explanation of is_minimis_rate_used. Repeats on each note of a report.';
 comment on column api_v1_1_0.notes_to_sefa.content is
   E'Text of the note\n'
-  'Text of the note; may be thousands of characters, or empty where a report has only '
+  'Text of the note; may have thousands of characters, or be empty if a report has only '
   'accounting policies.';
 comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
   E'Contains a chart or table\n'
-  'Whether the text in the report has charts or tables that plain text cannot carry: "Y", "N", '
+  'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
   'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
 
 grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form.
+-- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
 comment on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) is
-  'Report that a note to the SEFA belongs to.';
+  'The report that a note to the SEFA belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) to api_public, api_tribal;
 
 create function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) returns setof api_v1_1_0.notes_to_sefa

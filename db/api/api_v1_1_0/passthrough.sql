@@ -1,4 +1,4 @@
--- Through whom an award reached the auditee.
+-- The entities through which an award reached the auditee.
 -- One row is one pass-through entity of one award.
 create view api_v1_1_0.passthrough
 with (security_invoker = true) as
@@ -15,15 +15,15 @@ from dissemination.passthrough;
 comment on view api_v1_1_0.passthrough is
   'Pass-through entities
 
-One row per pass-through entity of an award: from whom an auditee that is a subrecipient received
-Federal money (2 CFR 200.510(b)(2)), as entered in form SF-SAC. It is about money that comes in;
-what the auditee passed on to its own subrecipients is passthrough_amount in federal_awards.
+One row per pass-through entity of an award: the entity from which the auditee, as a subrecipient,
+received Federal money (2 CFR 200.510(b)(2)), as entered in form SF-SAC. This is money that the
+auditee received. For money that it passed on, see passthrough_amount in federal_awards.
 
 Joins federal_awards by report_id and award_reference, which are not unique here: an award may come
 through several entities. Awards with is_direct = "N" have rows here. report_id joins general. Embed
 with federal_awards?select=*,passthrough(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.passthrough.report_id is
   E'Report ID\n'
@@ -43,25 +43,24 @@ comment on column api_v1_1_0.passthrough.fac_accepted_date is
   'in general.';
 comment on column api_v1_1_0.passthrough.award_reference is
   E'Award reference\n'
-  'Award that came through this entity, for example "AWARD-0001"; joins federal_awards with '
-  'report_id.';
+  'Award that came through this entity, for example "AWARD-0001"; with report_id, joins '
+  'federal_awards.';
 comment on column api_v1_1_0.passthrough.passthrough_id is
   E'Pass-through identifying number\n'
-  'Identifying number that the pass-through entity gave the award; free text, may be empty or a '
+  'Number that the pass-through entity assigned to the award; free text, and may be empty or a '
   'phrase that says there is none.';
 comment on column api_v1_1_0.passthrough.passthrough_name is
   E'Pass-through entity\n'
-  'Name of the pass-through entity; free text, so spelling varies. ilike.*NAME* ignores upper '
-  'and lower case.';
+  'Name of the pass-through entity; free text, so spelling varies. ilike.*NAME* ignores case.';
 
 grant select on api_v1_1_0.passthrough to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form.
+-- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.passthrough) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
 comment on function api_v1_1_0.general(api_v1_1_0.passthrough) is
-  'Report in which a pass-through entity is named.';
+  'The report that names a pass-through entity.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.passthrough) to api_public, api_tribal;
 
 create function api_v1_1_0.passthrough(api_v1_1_0.general) returns setof api_v1_1_0.passthrough
@@ -91,5 +90,5 @@ language sql stable as $$
   where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference
 $$;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) is
-  'Award that came through a pass-through entity.';
+  'The award that came through a pass-through entity.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) to api_public, api_tribal;

@@ -1,5 +1,5 @@
--- Which report replaces which.
--- One row is one report of a chain of resubmissions, superseded ones included.
+-- Which report replaces which other report.
+-- One row is one report in a chain of resubmissions. Superseded reports are included.
 create view api_v1_1_0.resubmission
 with (security_invoker = true) as
 select
@@ -21,17 +21,17 @@ One row per report with resubmission data: an auditee that corrects a report sub
 a new report_id, and the new report replaces the old one. This table also lists superseded reports,
 which no other table shows.
 
-Key: report_id. It joins general for reports that are still current; a superseded report has no row
-there, so that embedding general gives null. previous_report_id and next_report_id join this table
-to itself.
+Key: report_id. It joins general for reports that are still current. A superseded report has no row
+there, so embedding general returns null. previous_report_id and next_report_id join this table to
+itself.
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access, and
-rows of public ones do not tell of them: such a chain is shown as its public reports alone.';
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access, and
+rows of public reports do not reveal them: the chain looks as if it contained only its public reports.';
 comment on column api_v1_1_0.resubmission.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins the other tables unless the report is '
-  'superseded: then this table alone has it.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins the other tables, but superseded reports are '
+  'only in this table.';
 comment on column api_v1_1_0.resubmission.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
@@ -45,7 +45,7 @@ comment on column api_v1_1_0.resubmission.fac_accepted_date is
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD.';
 comment on column api_v1_1_0.resubmission.version is
   E'Version\n'
-  'Number of the report within its chain; a later one is higher.';
+  'Number of the report within its chain. Later reports have higher numbers.';
 comment on column api_v1_1_0.resubmission.status is
   E'Status\n'
   '"most_recent", "deprecated_via_resubmission" (superseded, see next_report_id) or '
@@ -62,12 +62,12 @@ comment on column api_v1_1_0.resubmission.original_submission_date is
 
 grant select on api_v1_1_0.resubmission to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form.
+-- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.resubmission) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
 comment on function api_v1_1_0.general(api_v1_1_0.resubmission) is
-  'Report in general; null where it is superseded.';
+  'The report in general; null if it is superseded.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.resubmission) to api_public, api_tribal;
 
 create function api_v1_1_0.resubmission(api_v1_1_0.general) returns setof api_v1_1_0.resubmission
@@ -77,5 +77,5 @@ language sql stable as $$
     and request.take_weight(290)
 $$;
 comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
-  'Place of a report in its chain of resubmissions: one row or none, as an array.';
+  'The report''s row in its chain of resubmissions, as an array with one row or none.';
 grant execute on function api_v1_1_0.resubmission(api_v1_1_0.general) to api_public, api_tribal;

@@ -1,31 +1,30 @@
 comment on schema api_v1_1_0 is 'Single Audit data, version 1.1.0
 
-Audits of federal awards under 2 CFR part 200, subpart F, as submitted to the Federal Audit Clearinghouse. Read-only. At most 20,000 rows a request; page with limit and offset, and send If-Match with the first page''s ETag to be sure that all pages come from one data set.';
+Audits of federal awards under 2 CFR part 200, subpart F, as submitted to the Federal Audit Clearinghouse. Read-only. A request returns at most 20,000 rows. Page with limit and offset. To make sure that all pages come from the same data set, send If-Match with the first page''s ETag.';
 grant usage on schema api_v1_1_0 to api_public, api_tribal;
 
--- Embedding, as in federal_awards?select=*,general(auditee_name).
+-- How embedding works, as in federal_awards?select=*,general(auditee_name).
 --
--- PostgREST finds relationships in foreign keys, and sees none here: the views read a union of
--- public and suppressed rows. So the files of the views end with functions that PostgREST calls
--- computed relationships: the argument is the view one starts from, the name is what one embeds.
+-- PostgREST finds relationships by foreign keys. The views here have none, because they read a union of public and suppressed
+-- rows. So the views' files end with functions that PostgREST calls computed relationships. The function's argument is the
+-- view in the URL, and its name is the table to embed.
 --
 --   general(findings) returns setof general rows 1     findings?select=*,general(*)
 --   findings(general) returns setof findings           general?select=*,findings(*)
 --
--- `rows 1` makes what is embedded an object in place of an array. Arguments have no name, so that
--- PostgREST does not also offer the functions under /rpc.
+-- With `rows 1`, PostgREST embeds an object instead of an array. The arguments have no names, so that PostgREST does not
+-- offer the functions under /rpc.
 --
--- They come in pairs, one for each direction, and both views must be there. Files are applied in
--- this order: this one, general.sql, which all others relate to, then the others by name. A pair
--- stands in the file of whichever of its views comes later.
+-- Functions come in pairs, one for each direction, and both views must exist. Deployments run this file, then general.sql,
+-- then the other files by name. Write a pair in the file of the view that comes later.
 --
--- Each must stay inlinable, so that an embedded table costs a join and not a call for each row:
--- language sql with a string body, stable, neither strict nor security definer, and no `set`. They
--- run with the rights of the caller, like the views. Execute is granted one by one, because default
--- privileges in this database withhold it from public.
+-- PostgreSQL must be able to inline each function. Otherwise, it calls the function for each row instead of joining. So write
+-- language sql with a string body, stable, not strict, not security definer, and without `set`. The functions run with the
+-- caller's rights, like the views. Grant execute on each, because default privileges in this database withhold it from public.
 --
--- Each that gives a list ends in `and request.take_weight(<bytes>)`: about the bytes of a row as JSON, its long texts
--- measured, and of the row that can be embedded in it as an object. request/take_weight.sql has the bound.
+-- Functions that return a list end with `and request.take_weight(<bytes>)`. The argument is the approximate size of a row as
+-- JSON, with the actual length of long texts, plus the size of a row that can be embedded in it as an object.
+-- request/take_weight.sql has the limit.
 --
--- An embedded table is a join, and the planner may read either side of it first. So the rows of a
--- request that embeds come in no particular order: to page through them, a client must send order=.
+-- The planner may read either side of the join first, so the rows of a request that embeds have no particular order. To page
+-- through them, clients must send order=.

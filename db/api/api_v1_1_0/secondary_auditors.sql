@@ -1,4 +1,4 @@
--- The audit firms that took part besides the one that signed.
+-- Audit firms that did part of the audit, other than the firm that signed.
 -- One row is one firm of a report.
 create view api_v1_1_0.secondary_auditors
 with (security_invoker = true) as
@@ -22,13 +22,13 @@ from dissemination.secondary_auditors;
 comment on view api_v1_1_0.secondary_auditors is
   'Secondary auditors
 
-One row per audit firm and report: firms that did part of the audit besides the one in general, as
-entered in form SF-SAC. Most reports have none; general.is_secondary_auditors says which have.
+One row per audit firm and report: firms that did part of the audit, other than the one in general, as
+entered in form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
 
 Joins general by report_id, which is not unique here. Embed with
 general?select=*,secondary_auditors(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for a caller without Tribal access;
+Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
 `general` shows only that they exist.';
 comment on column api_v1_1_0.secondary_auditors.report_id is
   E'Report ID\n'
@@ -60,7 +60,7 @@ comment on column api_v1_1_0.secondary_auditors.contact_title is
   'Title of the contact person at the firm.';
 comment on column api_v1_1_0.secondary_auditors.contact_email is
   E'Secondary auditor contact’s email\n'
-  'E-mail address of the contact person at the firm.';
+  'Email address of the contact person at the firm.';
 comment on column api_v1_1_0.secondary_auditors.contact_phone is
   E'Secondary auditor contact’s phone\n'
   'Telephone number of the contact person at the firm, as text.';
@@ -79,12 +79,12 @@ comment on column api_v1_1_0.secondary_auditors.address_zipcode is
 
 grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;
 
--- Embedding, both ways; schema.sql explains the form.
+-- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.secondary_auditors) returns setof api_v1_1_0.general rows 1
 language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
 comment on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) is
-  'Report that a secondary auditor worked on.';
+  'The report that a secondary auditor worked on.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) to api_public, api_tribal;
 
 create function api_v1_1_0.secondary_auditors(api_v1_1_0.general) returns setof api_v1_1_0.secondary_auditors

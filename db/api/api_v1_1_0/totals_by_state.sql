@@ -15,22 +15,22 @@ from dissemination.totals_by_state;
 comment on view api_v1_1_0.totals_by_state is
   'Totals by state and year
 
-One row per audit year and state of the auditee, with the sums of the public rows of general,
-federal_awards and findings: totals without aggregates. All of it is one request.
+One row per audit year and state of the auditee, with sums over the public rows of general,
+federal_awards and findings. Use it instead of aggregates. One request returns the whole table.
 
-Computed once, when the data set was published, from what everybody may see: suppressed submissions
-(2 CFR 200.512(b)(2)) and superseded reports are not counted, for a caller with Tribal access neither.
+The totals are computed once, when the data set is published. Suppressed submissions
+(2 CFR 200.512(b)(2)) and superseded reports are not counted, even for callers with Tribal access.
 
-Key: audit_year and auditee_state. The submissions of a row are those of
-general?audit_year=eq.2023&auditee_state=eq.CA. Federal money that one auditee passes through to another
-is expended by both, and counted for both.';
+Key: audit_year and auditee_state. To list the submissions behind a row, request
+general?audit_year=eq.2023&auditee_state=eq.CA. If one auditee passes federal money through to another,
+both expend it, so it is counted for both.';
 comment on column api_v1_1_0.totals_by_state.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.totals_by_state.auditee_state is
   E'Auditee state\n'
-  'State or territory of the auditee, as in general: two letters; null or empty where it is not stated.';
+  'State or territory of the auditee, as in general: two letters, or null or empty if it is not stated.';
 comment on column api_v1_1_0.totals_by_state.submissions is
   E'Submissions\n'
   'Number of submissions.';
@@ -39,13 +39,13 @@ comment on column api_v1_1_0.totals_by_state.awards is
   'Number of rows of federal_awards.';
 comment on column api_v1_1_0.totals_by_state.amount_expended is
   E'Amount expended\n'
-  'Federal dollars expended: the sum of amount_expended of federal_awards. What is passed through '
-  'counts at each auditee that expends it.';
+  'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '
+  'through counts for each auditee that expends it.';
 comment on column api_v1_1_0.totals_by_state.findings is
   E'Findings\n'
-  'Number of findings: a finding on several awards counts once.';
+  'Number of findings. A finding on several awards counts once.';
 comment on column api_v1_1_0.totals_by_state.material_weaknesses is
   E'Material weaknesses\n'
-  'Number of findings that are a material weakness on at least one award: is_material_weakness is "Y".';
+  'Number of findings that are a material weakness (is_material_weakness is "Y") on at least one award.';
 
 grant select on api_v1_1_0.totals_by_state to api_public, api_tribal;

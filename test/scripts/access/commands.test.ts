@@ -42,20 +42,20 @@ describe("commands that are refused say why in one line, and change nothing", ()
   });
   const issue = "issue --owner OWNER --tier";
   it.each<[string, number, RegExp]>([
-    ["issue --tier individual --owner not-an-address", 1, /"not-an-address" is not an e-mail address/],
+    ["issue --tier individual --owner not-an-address", 1, /"not-an-address" is not an email address/],
     [`${issue} gold`, 1, /no tier "gold"\. Tiers: demo, individual, tribal/],
     [`${issue} tribal`, 1, /needs an approved agreement/],
     [`${issue} tribal --agreement ${unknown}`, 1, /no agreement/],
     [`${issue} tribal --agreement REQUESTED`, 1, /not approved/],
-    [`${issue} individual --agreement APPROVED`, 1, /Only a Tribal key/],
-    [`${issue} individual --expires 2020-01-31`, 1, /expired before/],
-    [`${issue} individual --expires 2027-02-30`, 2, /must be a day such as/],
+    [`${issue} individual --agreement APPROVED`, 1, /Only Tribal keys/],
+    [`${issue} individual --expires 2020-01-31`, 1, /in the past/],
+    [`${issue} individual --expires 2027-02-30`, 2, /Enter a date such as/],
     ["issue --owner OWNER", 2, /--tier/],
     ["issue --tier individual", 2, /--owner/],
     [`${issue} individual --fast`, 2, /unknown option '--fast'/],
     [`${issue} individual more`, 2, /too many arguments/],
     [`${issue} individual --quiet --json`, 2, /cannot be used with/],
-    [`${issue} individual --operator ' '`, 2, /must be a name/],
+    [`${issue} individual --operator ' '`, 2, /Enter your name/],
     ...["show", "revoke", "rotate"].flatMap((command): [string, number, RegExp][] => [
       [`${command} ${unknown}`, 1, /There is no key/],
       [`${command} zzzzzz`, 1, /There is no key "zzzzzz"/],
@@ -66,7 +66,7 @@ describe("commands that are refused say why in one line, and change nothing", ()
     ...["soon", "-1d", "1", "1.5h", ""].map((overlap): [string, number, RegExp] => [
       `rotate KEY --overlap='${overlap}'`,
       2,
-      /length of time such as/,
+      /duration such as/,
     ]),
     ["rotate REVOKED", 1, /not active \(revoked\)/],
     ["verify abcdef", 2, /too many arguments/],
@@ -87,15 +87,15 @@ describe("commands that are refused say why in one line, and change nothing", ()
   });
 
   it.each<[string, number, RegExp]>([
-    ["request --organisation ' ' --contact office@example.gov", 1, /blank/],
-    ["request --organisation Nation --contact office", 1, /"office" is not an e-mail address/],
+    ["request --organization ' ' --contact office@example.gov", 1, /blank/],
+    ["request --organization Nation --contact office", 1, /"office" is not an email address/],
     [`approve ${unknown} ${official}`, 1, /There is no agreement/],
-    [`approve REQUESTED ${official.replace("ada@example.gov", "ada")}`, 1, /"ada" is not an e-mail address/],
+    [`approve REQUESTED ${official.replace("ada@example.gov", "ada")}`, 1, /"ada" is not an email address/],
     ["approve REQUESTED --official Ada", 2, /--agency/],
-    [`approve APPROVED ${official}`, 1, /is approved: this change is refused/],
-    [`deny APPROVED ${official} --reason no`, 1, /is approved: this change is refused/],
+    [`approve APPROVED ${official}`, 1, /is approved, so this change is not allowed/],
+    [`deny APPROVED ${official} --reason no`, 1, /is approved, so this change is not allowed/],
     [`deny REQUESTED ${official}`, 2, /--reason/],
-    ["revoke REQUESTED", 1, /is requested: this change is refused/],
+    ["revoke REQUESTED", 1, /is requested, so this change is not allowed/],
     [`revoke ${unknown}`, 1, /There is no agreement/],
     ["list --status lost", 2, /requested, approved, denied, revoked/],
   ])("agreements %s", async (args, code, message) => {
@@ -113,7 +113,7 @@ describe("keys", () => {
     const owner = makeOwner();
     const { code, stdout, stderr } = await keys(`issue --tier individual --owner ${owner} --label 'a label'`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const key = /^The key, shown this once:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
+    const key = /^Copy the key now\. It is not shown again:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
     expect(key).toMatch(keyForm);
     expect(stdout.split(key)).toHaveLength(2);
     for (const text of [owner, "a label", "individual", "never", readPrefix(key)])
@@ -213,9 +213,9 @@ describe("keys", () => {
 });
 
 it("agreements are requested, approved or denied, and revoked", async () => {
-  const request = "request --organisation 'Example Nation' --contact office@example.gov --json";
+  const request = "request --organization 'Example Nation' --contact office@example.gov --json";
   const agreement = await json(agreements(request));
-  expect(agreement).toMatchObject({ organisation: "Example Nation", status: "requested", decided_at: null });
+  expect(agreement).toMatchObject({ organization: "Example Nation", status: "requested", decided_at: null });
   expect(await json(agreements(`approve ${agreement.id} ${official} --json --operator Grace`))).toMatchObject(
     {
       ...{ status: "approved", decided_by_name: "Ada Official", decided_by_agency: "Department of Examples" },
@@ -256,7 +256,7 @@ describe("the help", () => {
       const { code, stdout } = await run(`${command} --help`, { env: {} });
       expect([code, stdout], command).toEqual([
         0,
-        expect.stringMatching(/^Usage: [\s\S]*Exit status: 0 done/),
+        expect.stringMatching(/^Usage: [\s\S]*Exit status: 0 success/),
       ]);
     }
     const without = await run("", { env: {} });
@@ -276,9 +276,9 @@ describe("the database", () => {
     [
       "is down",
       () => ({ DATABASE_URL: "postgres://user:secret@127.0.0.1:1/x" }),
-      /:1 cannot be reached: .*ECONNREFUSED/,
+      /Cannot connect to the database at .*:1: .*ECONNREFUSED/,
     ],
-    ["is not named", () => ({ STACK_DIRECTORY: "/nonexistent" }), /set DATABASE_URL, or PGHOST/],
+    ["is not named", () => ({ STACK_DIRECTORY: "/nonexistent" }), /Set DATABASE_URL, or PGHOST/],
     [
       "has a malformed address",
       () => ({ DATABASE_URL: "localhost" }),
@@ -338,7 +338,7 @@ describe("the database", () => {
     // A stack that was killed, whose process ID another process has now.
     const left = JSON.stringify({ pid: process.pid, started: "1" });
     await writeFile(path.join(STACK_DIRECTORY, "stack.lock"), left);
-    expectOneLine(await keys("list", { env: { STACK_DIRECTORY } }), /No database is named/);
+    expectOneLine(await keys("list", { env: { STACK_DIRECTORY } }), /No database is configured/);
     await rm(STACK_DIRECTORY, { recursive: true });
   });
 });

@@ -63,7 +63,7 @@ const ofKey = (change: string, name = "key") => `update access.api_keys set ${ch
 
 describe("an agreement", () => {
   const changes = [
-    ...[approve, decide("denied"), revoke, `${approve}, ${revoke}`, `${approve}, organisation = 'Other'`],
+    ...[approve, decide("denied"), revoke, `${approve}, ${revoke}`, `${approve}, organization = 'Other'`],
     `decision = null, decided_at = null, decided_by_name = null, decided_by_agency = null, decided_by_email = null,
      reason = null`,
     ...[
@@ -72,7 +72,7 @@ describe("an agreement", () => {
       `${revoke}, contact_email = 'b@example.gov'`,
     ],
     ...[
-      "organisation = 'Other'",
+      "organization = 'Other'",
       "contact_email = 'b@example.gov'",
       "requested_at = requested_at - interval '1 day'",
     ],
@@ -89,11 +89,11 @@ describe("an agreement", () => {
     for (const change of changes) {
       await client.query("rollback to test");
       const message = await refusal(ofAgreement(change, state));
-      const refused = `The agreement ${made.get(state)?.id} is ${state}: this change is refused.`;
+      const refused = `The agreement ${made.get(state)?.id} is ${state}, so this change is not allowed.`;
       expect(message, change).toBe(allowed.includes(change) ? "nothing: it was allowed" : refused);
     }
   });
-  const insert = "insert into access.tribal_access_agreements (organisation, contact_email";
+  const insert = "insert into access.tribal_access_agreements (organization, contact_email";
   const decision = (values: string) => `select access.decide_agreement(:requested, ${values})`;
   it.each([
     [`${insert}, revoked_at) values ('a', 'a@example.gov', now())`, /requested before it is decided/],
@@ -105,10 +105,10 @@ describe("an agreement", () => {
     [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /approved or denied/],
     [decision("'approved', ' ', 'Agency', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
-    [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an e-mail address/],
-    [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /must have a reason/],
+    [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an email address/],
+    [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /needs a reason/],
     ["select access.request_agreement(' ', 'a@example.gov')", /blank/],
-    ["select access.request_agreement('a', 'a@example')", /not an e-mail/],
+    ["select access.request_agreement('a', 'a@example')", /not an email/],
     ["select access.revoke_agreement(:key)", /^There is no agreement /],
     [
       "select access.decide_agreement(:key, 'approved', 'a', 'b', 'a@example.gov')",
@@ -139,15 +139,17 @@ describe("rows that record what was done are never removed", () => {
   it.each(["tribal_access_agreements", "api_keys", "downloads", "events"])("access.%s", async (table) => {
     for (const sql of [`delete from access.${table}`, `truncate access.${table} cascade`]) {
       await client.query("rollback to test");
-      expect(await refusal(sql)).toMatch(/keeps its rows/);
+      expect(await refusal(sql)).toMatch(/cannot be removed or changed/);
     }
   });
   it("access.events, nor changed", async () =>
-    expect(await refusal("update access.events set operator = 'other'")).toMatch(/keeps its rows/));
+    expect(await refusal("update access.events set operator = 'other'")).toMatch(
+      /cannot be removed or changed/,
+    ));
 });
 
 describe("a key", () => {
-  const fixed = /^Only the label, the end and the last use of a key may change\.$/;
+  const fixed = /^Only a key's label, expiry date, revocation and last-used date may change\./;
   const twoDays = ofKey("expires_at = now() + interval '2 days'");
   it.each<[string, string | RegExp]>([
     [ofKey("id = gen_random_uuid()"), fixed],
@@ -159,15 +161,15 @@ describe("a key", () => {
     [ofKey("agreement_id = :approved"), fixed],
     [ofKey("replaces_id = id"), fixed],
     [ofKey("agreement_id = :other", "tribal"), fixed],
-    [`${twoDays}; ${ofKey("expires_at = now() + interval '3 days'")}`, /not put off/],
-    [`${twoDays}; ${ofKey("expires_at = null")}`, /not put off/],
+    [`${twoDays}; ${ofKey("expires_at = now() + interval '3 days'")}`, /not later/],
+    [`${twoDays}; ${ofKey("expires_at = null")}`, /not later/],
     [ofKey("revoked_at = null", "revoked_key"), /cannot be undone/],
     [ofKey("revoked_at = now() + interval '1 day'", "revoked_key"), /cannot be undone/],
     [ofKey("label = 'other'", "revoked_key"), /cannot be undone/],
     [ofKey("expires_at = now()", "revoked_key"), /cannot be undone/],
     ["select access.issue_key('gold', 'a@example.gov')", /^There is no tier "gold"\.$/],
-    ["select access.issue_key('individual', 'a@example.gov', '', now())", /expired before/],
-    ["select access.issue_key('individual', 'a@example.gov', '', null, :approved)", /Only a Tribal key/],
+    ["select access.issue_key('individual', 'a@example.gov', '', now())", /in the past/],
+    ["select access.issue_key('individual', 'a@example.gov', '', null, :approved)", /Only Tribal keys/],
     ...["null", ":requested", ":denied", ":revoked", ":key"].map(
       (id) =>
         [`select access.issue_key('tribal', 'a@example.gov', '', null, ${id})`, /agreement/] as [
@@ -181,9 +183,9 @@ describe("a key", () => {
       "select access.revoke_agreement(:approved); select access.rotate_key(:tribal)",
       /not active \(agreement revoked\)/,
     ],
-    ["select access.rotate_key(:key, '-1 second')", /negative/],
-    ["select access.rotate_key(:key, null)", /negative/],
-    ["select access.rotate_key(:key); select access.rotate_key(:key)", /rotated already/],
+    ["select access.rotate_key(:key, '-1 second')", /0 or longer/],
+    ["select access.rotate_key(:key, null)", /0 or longer/],
+    ["select access.rotate_key(:key); select access.rotate_key(:key)", /already rotated/],
     ...["", "a", "zzzzzz", "%%%%%%", "______"].map(
       (name) => [`select access.resolve_key('${name}')`, `There is no key "${name}".`] as [string, string],
     ),
@@ -229,9 +231,9 @@ describe("a key", () => {
     ...["ada@example..gov", "<ada@example.gov>", `${"a".repeat(250)}@example.gov`],
   ])("is not issued to the address %j, by function or by row", async (address) => {
     const message = await refusal(`select access.issue_key('individual', '${address}')`);
-    expect(message).toBe(`"${address}" is not an e-mail address.`);
+    expect(message).toBe(`"${address}" is not an email address (example: name@example.gov).`);
     await client.query("rollback to test");
-    expect(await refusal(insert({ owner_email: `'${address}'` }))).toMatch(/email_address_has_the_form/);
+    expect(await refusal(insert({ owner_email: `'${address}'` }))).toMatch(/email_address_is_well_formed/);
   });
   it.each(["ada.b+c@mail-1.example.gov", "jörg@example.gov"])("is issued to %s", async (address) =>
     expect(await refusal(`select access.issue_key('individual', '${address}')`)).toMatch(/allowed/),
@@ -298,7 +300,7 @@ describe("a key", () => {
       expect(await value(`access.resolve_key('${name}')`), name).toBe(id);
     const twice = (hash: string) => insert({ key_prefix: "'twice!'", key_sha256: `sha256('${hash}')` });
     expect(await refusal(`${twice("a")}; ${twice("b")}; select access.resolve_key('twice!')`)).toBe(
-      '"twice!" could be any of 2 keys.',
+      '"twice!" matches 2 keys.',
     );
   });
 });
@@ -393,7 +395,7 @@ describe("a one-time token", () => {
       ),
     ),
   ])("changes by its redemption alone: %s", async (sql) =>
-    expect(await refusal(sql)).toMatch(/only redeemed_at may be set, once/),
+    expect(await refusal(sql)).toMatch(/redeemed_at may be set once/),
   );
 
   it.each([

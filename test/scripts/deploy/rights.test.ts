@@ -176,9 +176,9 @@ describe("a key operator", () => {
 
   it("requests, decides and revokes agreements; issues, rotates, verifies and revokes keys", async () => {
     const official = ["--official", "Ada", "--agency", "Agency", "--email", "ada@example.gov"];
-    const { id } = await agreements("request", "--organisation", "Nation", "--contact", "office@example.gov");
+    const { id } = await agreements("request", "--organization", "Nation", "--contact", "office@example.gov");
     await agreements("approve", id, ...official);
-    const denied = await agreements("request", "--organisation", "Other", "--contact", "o@example.gov");
+    const denied = await agreements("request", "--organization", "Other", "--contact", "o@example.gov");
     await agreements("deny", denied.id, ...official, "--reason", "none");
     const issued = await keys("issue", "--tier", "tribal", "--owner", "a@example.gov", "--agreement", id);
     const rotated = await keys("rotate", issued.id);

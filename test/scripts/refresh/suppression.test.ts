@@ -133,7 +133,7 @@ it("a release does not last against files that suppress the report, and is refus
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await release(1)).toEqual({
     code: 1,
-    output: `The report ${id(1)} is not in publication.suppressed_reports. Check the ID: it may have been released already.\n`,
+    output: `The report ${id(1)} is not in publication.suppressed_reports. Check the report ID. The report may already have been released.\n`,
   });
 });
 
