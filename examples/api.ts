@@ -1,4 +1,4 @@
-// What the commands of client.ts share: requests that are sent again, pages of one data set, files that are complete.
+// Helpers of client.ts: requests with retries, pages that come from one data set, and downloads that are complete or absent.
 
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A client of the Single Audit API that needs curl 7.71 or newer, awk, gzip and nothing else.
-# Each command is one function, to be copied with those above them. CSV, as the API gives it.
+# Each command is a function. To use one in your own script, copy it with the helper functions above it. Output is CSV.
 set -euo pipefail
 
 api_url=${API_URL:-http://localhost:8000}
@@ -148,7 +148,7 @@ try_sync() {
     return
   fi
   head -n 1 -- "$file" >"$part"
-  # The reports of the file that have not changed, then those that have and are still there.
+  # The unchanged reports from the file, followed by the changed reports that still exist.
   awk "$join_lines"' { split(record, column, ","); line = record; record = "" }
     FILENAME == ARGV[1] { gone[line]; next } FNR > 1 && !(column[1] in gone) { print line }' "$work/changed" "$file" >>"$part"
   split -l "$reports_a_request" -- "$work/changed" "$work/names."

@@ -166,7 +166,7 @@ async function listChanges(manifest: Manifest, stored: string | undefined): Prom
   return [...found].sort();
 }
 
-/** Public reports of the data set that the manifest is of: all, or those that are named. */
+/** Returns the public reports of the manifest's data set: all, or only the named ones. */
 async function readReports(dataSet: string, names?: string[]): Promise<Report[]> {
   const api = connectToOneDataSet(dataSet);
   const rows: Report[] = [];

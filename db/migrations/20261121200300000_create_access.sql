@@ -33,7 +33,7 @@ returns trigger
 language plpgsql volatile security invoker set search_path = ''
 as $$
 begin
-  raise exception 'Rows of access.% cannot be removed or changed, so this % is refused.', tg_table_name, lower(tg_op);
+  raise exception 'access.% does not allow %. Its rows are kept as a record.', tg_table_name, lower(tg_op);
 end
 $$;
 comment on function access.refuse_removal is 'Trigger that makes the statements it is attached to fail, such as delete on an append-only table.';

@@ -146,7 +146,7 @@ describe("restored into a newly deployed database", () => {
         (error: DatabaseError) => error.message,
       ),
     );
-    expect(refusal).toBe("access.api_keys keeps its rows: delete is refused.");
+    expect(refusal).toBe("access.api_keys does not allow delete. Its rows are kept as a record.");
   });
 
   it("serves the empty data set at first, under the keys that worked, and not those that did not", async () => {

@@ -3,7 +3,7 @@
 --
 -- Relationships that return lists call this function for each row, after all other conditions, because its cost is high.
 -- Relationships that return one row do not call it: they add a report or an award to each of at most 20,000 rows. So a row's
--- weight is the size of its JSON plus that of the single rows that can be embedded in it.
+-- weight is the size of its JSON plus the size of the single rows that can be embedded in it.
 create function request.take_weight(bytes integer)
 returns boolean
 language plpgsql volatile parallel unsafe security invoker set search_path = '' cost 1000

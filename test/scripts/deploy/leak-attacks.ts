@@ -124,7 +124,7 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role",
-    /disclosed\.turn\(\) belongs to the publisher\. Drop it/,
+    /disclosed\.turn\(\) belongs to publisher\. Drop it/,
   ],
   [
     "alter table disclosed.general force row level security",
