@@ -3,13 +3,13 @@ import { plainAddress, type TrustCheck } from "./client-address.ts";
 import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
 import { escapePath } from "./normalize-path.ts";
 import type { Exchange } from "./plugin.ts";
-import type { Service } from "./route.ts";
+import type { Service } from "./read-config.ts";
 
-/** What nginx passes on in neither direction; the framing of a body is written anew. */
+/** Headers that nginx removes from requests and responses. */
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"];
 const OF_REQUESTS = ["te", "expect", "proxy", "proxy-connection", "content-length"];
 
-/** Removes headers that are not passed on, and those that Connection names. */
+/** Removes hop-by-hop headers, and the headers that Connection names. */
 export function removeHopByHop(headers: Headers): Headers {
   const named = headers.get("connection")?.values.join(",").toLowerCase().split(",") ?? [];
   for (const name of [...named, ...HOP_BY_HOP]) headers.delete(name.trim());
@@ -17,11 +17,10 @@ export function removeHopByHop(headers: Headers): Headers {
 }
 
 /**
- * Turns what the plugins left of the client's request into what the upstream gets, with Kong's `X-Forwarded-*`, which a
- * client can only set through a trusted hop.
+ * Builds the upstream's request, with Kong's `X-Forwarded-*`. Clients can set those only through a trusted proxy.
  *
- * The length is the body's, whatever the headers say: what the upstream takes for the end of a request must be what is sent as
- * its end (RFC 9112, 6.3), or the rest is the next client's request.
+ * Content-Length is always the body's length, whatever the client sent. Otherwise the upstream could take the end of the body
+ * for the next client's request (RFC 9112, 6.3).
  */
 export function buildUpstreamRequest(
   { method, path, rawPath, query, address, headers, target }: Exchange,
@@ -52,12 +51,13 @@ export function buildUpstreamRequest(
   const hasLength = client.headers["content-length"] !== undefined;
   if (body.length > 0 || hasLength) setHeader(headers, "Content-Length", body.length);
   const mark = query !== "" || client.url?.endsWith("?") ? `?${query}` : "";
-  // PostgREST repeats the URL in Content-Location, which makes long headers.
-  const options = {
+  return {
     method,
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port,
     path: escapePath(path) + mark,
     headers: flattenHeaders(headers),
+    // PostgREST repeats the URL in Content-Location.
     maxHeaderSize: 131_072,
   };
-  return { ...options, host: hostname.replace(/^\[|\]$/g, ""), port };
 }

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from "node:net";
 
-/** Says of an address whether it is a trusted hop. */
+/** Whether an address is a trusted proxy. */
 export type TrustCheck = (address: string) => boolean;
 
 const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
 
 /**
- * Reads CIDRs or single addresses, like Kong's `trusted_ips`.
- * @throws Error naming the entry that is neither.
+ * Reads addresses and CIDRs, like Kong's `trusted_ips`.
+ * @throws Error that names an entry that is neither
  */
 export function readTrustedIps(entries: readonly string[]): TrustCheck {
   const trusted = new BlockList();
@@ -22,14 +22,14 @@ export function readTrustedIps(entries: readonly string[]): TrustCheck {
   return (address) => trusted.check(address, familyOf(address));
 }
 
-/** An IPv4 peer of a socket that listens on IPv6 comes as `::ffff:a.b.c.d`. */
+/** Removes the prefix `::ffff:` of an IPv4 address, which a socket that listens on IPv6 adds. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
 /**
- * nginx's `real_ip_recursive on`: from the right, the first address that is not a trusted hop. A peer that
- * is not trusted is the client, whatever it says; an entry that is no address ends the search.
+ * Finds the client as nginx does with `real_ip_recursive on`: the last address in X-Forwarded-For that is not a trusted proxy.
+ * An untrusted peer is the client itself. The search ends at an entry that is not an address.
  */
 export function findClientAddress(
   peer: string,
@@ -38,9 +38,8 @@ export function findClientAddress(
 ): string {
   let client = peer;
   for (const entry of forwardedFor.join(",").split(",").reverse()) {
-    const address = plainAddress(
-      entry.trim().replace(/^(?:\[(.*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/, "$1$2"),
-    );
+    const withoutPort = entry.trim().replace(/^(?:\[(.*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/, "$1$2");
+    const address = plainAddress(withoutPort);
     if (!isTrusted(client) || isIP(address) === 0) break;
     client = address;
   }

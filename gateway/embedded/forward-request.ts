@@ -1,14 +1,14 @@
 import { Agent, type IncomingMessage, type RequestOptions, request, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Service } from "./route.ts";
+import type { Service } from "./read-config.ts";
 
-/** Shorter than what upstreams keep, so that a request rarely meets a connection that is being closed. */
+/** Less than upstreams keep idle connections, so that a request rarely meets a connection that is closing. */
 const IDLE_CONNECTION_MS = 10_000;
 /** PROXY_NEXT_UPSTREAM_TIMEOUT of gateway/kong.env. */
 const REPEAT_MS = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Why there is no response, as HTTP. */
+/** The upstream gave no response. `status` is what the client gets. */
 export class ForwardError extends Error {
   readonly status: number;
 
@@ -20,8 +20,8 @@ export class ForwardError extends Error {
 }
 
 /**
- * Connections to upstreams, kept open between requests. One that says anything while nobody asks is out of step, and is
- * closed: its next words would be taken for the answer to another client's request.
+ * Keeps connections to upstreams open between requests. A connection that receives data between requests is closed, because
+ * the data would become the response to another client's request.
  */
 export function createConnectionPool(): Agent {
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: 256 });
@@ -41,10 +41,9 @@ export function createConnectionPool(): Agent {
 }
 
 /**
- * Sends a request and returns the response once its head is there. Tried again as often as the service says, within a second
- * of the first try, while nothing was lost by trying: the connection was refused, or the method may be repeated, and there is
- * no body. Ends when the client goes away.
- * @throws ForwardError 502, 503 (no such host) or 504.
+ * Sends a request and returns the response once its head has arrived. Repeats a request without a body as often as the service
+ * allows, within a second, if the connection was refused or the method is safe. Ends when the client disconnects.
+ * @throws ForwardError 502, 503 (no such host) or 504
  */
 export async function forwardRequest(
   client: ServerResponse,
@@ -61,7 +60,7 @@ export async function forwardRequest(
       const mayRepeat = body.length === 0 && (!state.isConnected || REPEATABLE.has(options.method ?? ""));
       const status = error instanceof ForwardError ? error.status : 503;
       if (client.destroyed || !mayRepeat || status === 503 || performance.now() > repeatUntil) throw error;
-      // As in nginx, a kept connection that turns out to be closed is not counted as a try.
+      // Like nginx, does not count an attempt on a kept connection that was closed.
       if (!(state.isReused && status === 502) && ++failures > service.retries) throw error;
     }
   }
@@ -83,7 +82,7 @@ function sendOnce(
       reject(error);
       outgoing.destroy(error);
     };
-    // A process that is busy hears of its connection after the timer's time: what has come is looked at first.
+    // In a busy process the timer can fire before a finished connection is noticed, so this looks once more.
     const expire = () => setImmediate(() => state.isConnected || fail(new ForwardError(504)));
     const connecting = setTimeout(expire, service.connect_timeout);
     outgoing.once("socket", (socket) => {
@@ -100,7 +99,7 @@ function sendOnce(
       outgoing.removeAllListeners("timeout");
       resolve(response);
       outgoing.on("timeout", () => {
-        // A client that reads slowly is not an upstream that writes slowly.
+        // The client may be slow to read, and not the upstream slow to write.
         if (response.isPaused() || response.readableLength > 0) outgoing.setTimeout(service.read_timeout);
         else response.destroy(new ForwardError(504));
       });

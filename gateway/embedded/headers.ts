@@ -1,7 +1,4 @@
-/**
- * Header lines by their names in lower case, in the order in which they came. Values hold one character a byte (latin1), as
- * node:http reads and writes them.
- */
+/** Headers by lower-case name, in the order received. Each character of a value is a byte (latin1), as in node:http. */
 export type Headers = Map<string, { name: string; values: string[] }>;
 
 /** Reads `rawHeaders` of node:http. */
@@ -16,17 +13,17 @@ export function readHeaders(raw: readonly string[]): Headers {
   return headers;
 }
 
-/** The value of the first line of that name, which is in lower case. */
+/** Returns the value of the first header with this lower-case name. */
 export function getHeader(headers: Headers, name: string): string | undefined {
   return headers.get(name)?.values[0];
 }
 
-/** Leaves exactly one line of that name. */
+/** Replaces all headers with this name by one. */
 export function setHeader(headers: Headers, name: string, value: string | number): void {
   headers.set(name.toLowerCase(), { name, values: [String(value)] });
 }
 
-/** Names and values in turn, as node:http takes them. */
+/** Lists names and values alternately, as node:http expects. */
 export function flattenHeaders(headers: Headers): string[] {
   return [...headers.values()].flatMap(({ name, values }) => values.flatMap((value) => [name, value]));
 }

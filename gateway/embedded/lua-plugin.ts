@@ -4,12 +4,12 @@ import { type Headers, setHeader } from "./headers.ts";
 import { runLua } from "./lua-state.ts";
 import type { Answer, Plugin } from "./plugin.ts";
 
-/** A folder for each plugin. */
+/** Has a folder for each plugin. */
 export const luaPluginsDirectory = path.resolve(import.meta.dirname, "../plugins");
 
 /**
- * Loads a plugin's Lua files, which Kong runs as well, with pdk.lua for Kong's functions.
- * @throws Error for a configuration that the plugin's schema refuses.
+ * Loads the Lua files of a plugin, the same that Kong runs. pdk.lua stands in for Kong's functions.
+ * @throws Error if the plugin's schema refuses the configuration
  */
 export async function loadLuaPlugin(name: string, config: Record<string, string | number>): Promise<Plugin> {
   const call = await runLua(await readFile(path.join(import.meta.dirname, "pdk.lua"), "latin1"));
@@ -60,7 +60,7 @@ function joinLines(fields: string[], headers: Headers): string {
   return text;
 }
 
-/** Changes headers as Lua says; `other` is told of all else. */
+/** Applies the header changes that Lua lists, and passes all other changes to `other`. */
 function applyChanges(changes: string, headers: Headers, other: (kind: string, text: string) => void): void {
   for (const change of changes === "" ? [] : changes.split("\0")) {
     const text = change.slice(1);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { LuaWasm } from "wasmoon";
 
-/** Lua's C API as WebAssembly exports it, without the conversions of wasmoon, which cost more than the calls. */
+/** Lua's C API as exported by WebAssembly. wasmoon's own conversions cost more than the calls. */
 type Exported =
   | "_malloc"
   | "_free"
@@ -16,38 +16,29 @@ type Lua = Record<Exported | "_lua_pushvalue" | "_lua_settop", (...args: number[
 };
 
 /**
- * Runs a Lua file in a state of its own. Its one argument is a function that makes the SHA-256 of a text in hexadecimal
- * digits; it returns a function from texts to a text. Texts have one character a byte.
- * @throws Error with Lua's message; so does the function.
+ * Runs a Lua file in a Lua state of its own. The file gets a function that returns the SHA-256 of a text in hexadecimal
+ * digits, and returns a function from texts to a text. Each character of a text is a byte.
+ * @throws Error with Lua's message. The returned function throws it too.
  */
 export async function runLua(source: string): Promise<(...args: string[]) => string> {
-  // The file is beside wasmoon's own, wherever this program is compiled to.
+  // Finds the file even if this program is compiled to another directory.
   const wasm = await LuaWasm.initialize(createRequire(import.meta.url).resolve("wasmoon/dist/glue.wasm"));
   const lua = wasm.module as unknown as Lua;
   const state = wasm.luaL_newstate();
   wasm.luaL_openlibs(state);
   const sizePointer = lua._malloc(4);
-  let room = 65_536;
-  let scratch = lua._malloc(room);
-  let memory = Buffer.from(lua.HEAPU8.buffer);
 
-  // The memory is another one once it has grown.
-  const look = () => {
-    if (memory.buffer !== lua.HEAPU8.buffer) memory = Buffer.from(lua.HEAPU8.buffer);
-    return memory;
-  };
+  // WebAssembly replaces its memory when it grows, so each access starts from HEAPU8.
   const push = (text: string) => {
-    if (text.length > room) {
-      lua._free(scratch);
-      room = text.length * 2;
-      scratch = lua._malloc(room);
-    }
-    look().write(text, scratch, "latin1");
-    lua._lua_pushlstring(state, scratch, text.length);
+    const start = lua._malloc(text.length + 1);
+    Buffer.from(lua.HEAPU8.buffer, start).write(text, "latin1");
+    lua._lua_pushlstring(state, start, text.length);
+    lua._free(start);
   };
   const read = (index: number) => {
     const start = lua._lua_tolstring(state, index, sizePointer);
-    return start === 0 ? Buffer.alloc(0) : look().subarray(start, start + look().readUInt32LE(sizePointer));
+    const memory = Buffer.from(lua.HEAPU8.buffer);
+    return start === 0 ? Buffer.alloc(0) : memory.subarray(start, start + memory.readUInt32LE(sizePointer));
   };
   const call = (args: number) => {
     const failed = lua._lua_pcallk(state, args, 1, 0, 0, 0);

@@ -1,9 +1,9 @@
-/** Bytes that stay percent-encoded: an encoded "/" is not the same as a "/". */
+/** Characters that stay percent-encoded, because an encoded "/" differs from a "/". */
 const RESERVED = new Set("!*'();:@&=+$,/?%#[]");
 
 /**
- * The path by which Kong chooses a route: unreserved bytes decoded, dot segments resolved, slashes merged
- * (Kong 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`). Nothing for a path that nginx does not read.
+ * Returns the path by which Kong chooses a route: unreserved characters decoded, dot segments resolved, slashes merged (Kong
+ * 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`). Returns undefined for a path that nginx refuses.
  */
 export function normalizePath(path: string): string | undefined {
   const decoded = path.replace(/%[0-9a-f]{2}/gi, (triplet) => {
@@ -18,7 +18,7 @@ export function normalizePath(path: string): string | undefined {
   }
   if (/^\.{0,2}$/.test(parts.at(-1) ?? "")) segments.push("");
   let depth = 0;
-  // nginx decodes a slash before it looks.
+  // nginx decodes slashes before it resolves dot segments.
   const isAboveRoot = decoded.split(/\/|%2F/).some((part) => {
     if (part !== "" && part !== ".") depth += part === ".." ? -1 : 1;
     return depth < 0;
@@ -27,7 +27,7 @@ export function normalizePath(path: string): string | undefined {
   return isReadable && !isAboveRoot ? `/${segments.join("/")}` : undefined;
 }
 
-/** Makes a normalized path safe for a request line again (`escape` of the same Kong module). */
+/** Percent-encodes a normalized path for the request line (`escape` in the same Kong module). */
 export function escapePath(path: string): string {
   return path.replace(/[^!#$&'()*+,/:;=?@[\\\]A-Za-z\d\-_.~%]/g, (char) => {
     return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;

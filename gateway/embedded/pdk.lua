@@ -1,13 +1,13 @@
--- The part of Kong's plugin development kit that the plugins of this repository use, for Lua in WebAssembly. TypeScript
--- (lua-plugin.ts) calls a function a phase, with the request or the answer as one string, and gets a list of changes as one
--- string: each crossing costs more than the work.
+-- The part of Kong's plugin development kit that gateway/plugins use, for Lua in WebAssembly. lua-plugin.ts calls one function
+-- per phase. The request or response goes in as one string, and a list of changes comes out as one string, because each call
+-- between the two languages costs more than its work.
 
 local sha256_hex = ...
 local MOST_HEADERS = 100
 local EXIT = {}
 
 local handler, config
--- What plugins see of a request, from its first phase to its last.
+-- What plugins see of each request, from its first phase to its last.
 local requests = {}
 local request, changes
 
@@ -19,7 +19,7 @@ local function unescape(text)
   return (text:gsub("+", " "):gsub("%%(%x%x)", function(hex) return string.char(tonumber(hex, 16)) end))
 end
 
--- nginx escapes what would end the header line.
+-- nginx escapes characters that would end the header line.
 local function set_header(name, value)
   value = tostring(value):gsub("[%z\1-\8\10-\31\127]", function(char) return ("%%%02X"):format(char:byte()) end)
   change("S", name .. "\n" .. value)
@@ -29,7 +29,7 @@ local function clear_header(name)
   change("C", name)
 end
 
---- Reads names and values, a line each, as ngx.req.get_headers does: a name that was sent twice has a table.
+--- Reads names and values, one per line, like ngx.req.get_headers. A name that was sent twice gets a table.
 local function read_headers(next_line, most)
   local headers, count = {}, 0
   for name in next_line do
@@ -69,7 +69,7 @@ kong = {
   },
 }
 
---- What other plugins change later is not known here, so this is for rewrite alone.
+--- Only for rewrite, because changes that other plugins make later are not known here.
 function kong.request.get_headers()
   assert(request.headers, "kong.request.get_headers is implemented for the phase rewrite alone")
   return request.headers, request.truncated
@@ -80,7 +80,7 @@ function kong.service.request.set_raw_query(query)
   change("Q", query)
 end
 
---- Of the answer as it came.
+--- Returns a header of the response as the upstream sent it.
 function kong.response.get_header(name)
   local value = request.answer[name:lower()]
   return type(value) == "table" and value[1] or value
@@ -125,14 +125,14 @@ local function read_config(fields, given)
   return values
 end
 
--- What TypeScript calls, by name.
+-- The functions that TypeScript calls, by name.
 local phases = {}
 
 function phases.preload(name, source)
   package.preload[name] = assert(load(source, "@" .. name))
 end
 
---- @param given  the configuration, a name or a value a line
+--- @param given  the configuration: names and values, one per line
 --- @return the plugin's priority
 function phases.start(name, given)
   package.preload["kong.db.schema.typedefs"] = function() return {} end
@@ -162,10 +162,10 @@ function phases.access(id)
   run(id, requests[id], "access")
 end
 
---- Asks body_filter as well whether it wants the body, which is then held back until it is whole.
+--- Also runs body_filter without a body. If it asks for the body, the response waits until the body is complete.
 function phases.header_filter(id, text)
   local line = text:gmatch("([^\n]*)\n")
-  -- A request that could not be read has had no phase before.
+  -- A malformed request has had no phase before.
   local known = requests[id] or { var = { kong_request_id = id }, context = {} }
   known.source, known.status, known.answer = line(), tonumber(line()), read_headers(line, math.huge)
   run(id, known, "header_filter", "body_filter")

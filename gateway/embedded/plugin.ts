@@ -1,51 +1,51 @@
 import type { Headers } from "./headers.ts";
 
-/** One request on its way through the plugins. */
+/** A request while plugins handle it. */
 export interface Exchange {
-  /** Kong's own ID of the request, which no client chooses. */
+  /** Kong's ID of the request. Clients cannot choose it. */
   readonly id: string;
   readonly method: string;
-  /** Normalized as Kong does before it chooses a route. */
+  /** Normalized as in Kong before it chooses a route. */
   readonly path: string;
   /** As sent. */
   readonly rawPath: string;
-  /** Without "?", byte for byte. */
+  /** Without "?", unchanged. */
   query: string;
-  /** The address of the client, behind trusted hops. */
+  /** The client's address, behind trusted proxies. */
   readonly address: string;
-  /** What the upstream will be sent. */
+  /** Headers for the upstream. */
   readonly headers: Headers;
-  /** What every answer to this request will carry. */
+  /** Headers for every response to this request. */
   readonly answerHeaders: Headers;
-  /** Host and port to ask instead of the service's. */
+  /** Replaces the service's host and port. */
   target?: string;
   /** The path, if it cannot hold a key. */
   loggedPath?: string;
 }
 
-/** An answer of the gateway's own. */
+/** A response that a plugin makes. */
 export interface Answer {
   status: number;
   headers?: Headers;
   body?: string;
 }
 
-/** As in Kong: the upstream answered, a plugin or the router did, or something went wrong. */
+/** Who answered, as in Kong: the upstream, a plugin or the router, or the gateway after an error. */
 export type Source = "service" | "exit" | "error";
 
 /** A plugin with its configuration, phase by phase. */
 export interface Plugin {
   name: string;
-  /** Kong's; the highest runs first. */
+  /** As in Kong: the highest runs first. */
   priority: number;
-  /** Before a route is chosen; global plugins only. */
+  /** Runs before a route is chosen, for global plugins only. */
   rewrite?(exchange: Exchange): void;
-  /** Before the upstream is asked; an answer ends the request. */
+  /** Runs before the upstream is asked. An answer ends the request. */
   access?(exchange: Exchange): Answer | undefined;
-  /** Before any answer is sent. True holds the body back until it is whole, for `filterBody`. */
+  /** Runs before the response is sent. Returns true to get the whole body in `filterBody`. */
   filterHeaders?(exchange: Exchange, answer: { status: number; headers: Headers; source: Source }): boolean;
-  /** The body that is sent. One character is a byte. */
+  /** Returns the body to send. Each character is a byte. */
   filterBody?(exchange: Exchange, body: string): string;
-  /** The request is over. */
+  /** Runs when the request is over. */
   forget?(exchange: Exchange): void;
 }

@@ -8,31 +8,31 @@ import { ForwardError, forwardRequest } from "./forward-request.ts";
 import { getHeader, type Headers, readHeaders, setHeader } from "./headers.ts";
 import { normalizePath } from "./normalize-path.ts";
 import type { Exchange, Plugin, Source } from "./plugin.ts";
-import type { GatewayConfig } from "./read-config.ts";
-import { matchRoute, type Route } from "./route.ts";
+import type { GatewayConfig, Route } from "./read-config.ts";
+import { matchRoute } from "./route.ts";
 import { sendResponse } from "./send-response.ts";
 
 /** nginx's `large_client_header_buffers`: the longest request line in bytes. */
 const MAX_REQUEST_LINE = 32_768;
 /** `client_max_body_size` of gateway/kong.env, in bytes. */
 const MAX_BODY = 16_384;
-/** Of which nginx takes one line. */
+/** Headers that nginx refuses if they are sent twice. */
 const UNIQUE_HEADERS = [
   ...["host", "authorization", "content-length", "content-range", "expect", "transfer-encoding"],
   ...["if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"],
 ];
 
-/** What lives longer than a request. */
+/** What all requests share. */
 interface ProxyContext {
   readonly config: GatewayConfig;
   readonly connections: Agent;
   readonly isTrusted: TrustCheck;
 }
 
-/** What became of a request, for the log and the metrics. */
+/** The result of a request, for the log and the metrics. */
 export interface Outcome {
   exchange: Exchange;
-  /** What the answer says in X-Request-Id. */
+  /** The response's X-Request-Id. */
   requestId?: string | undefined;
   route?: Route;
   source: Source;
@@ -69,12 +69,11 @@ export async function handleRequest(
       if (answer) return await reply(answer.status, answer.headers ?? new Map(), answer.body ?? "");
     }
     outcome.source = "error";
-    const { service } = route;
-    const { connections: agent, isTrusted } = context;
     const body = await readBody(request);
     if (body === undefined) return await reply(413, new Map(), "");
-    const options = { ...buildUpstreamRequest(exchange, request, body, service, isTrusted), agent };
-    const upstream = await forwardRequest(response, service, options, body);
+    const options = buildUpstreamRequest(exchange, request, body, route.service, context.isTrusted);
+    const agent = context.connections;
+    const upstream = await forwardRequest(response, route.service, { ...options, agent }, body);
     outcome.source = "service";
     const headers = removeHopByHop(readHeaders(upstream.rawHeaders));
     return await reply(upstream.statusCode ?? 502, headers, upstream, upstream.statusMessage);
@@ -89,7 +88,7 @@ export async function handleRequest(
   return outcome;
 }
 
-/** Runs the last phases of plugins: changes the headers, and returns the body. */
+/** Runs the plugins' response phases, which change the headers. Returns the body. */
 async function filterAnswer(
   plugins: Plugin[],
   exchange: Exchange,
@@ -106,7 +105,7 @@ async function filterAnswer(
 
 function createExchange(context: ProxyContext, request: IncomingMessage): Exchange {
   const headers = readHeaders(request.rawHeaders);
-  // nginx's variables do not tell a_header from a-header, so it drops such names.
+  // nginx's variables do not distinguish a_header from a-header, so nginx drops such names.
   for (const name of headers.keys()) if (!/^[a-z0-9-]+$/.test(name)) headers.delete(name);
   const target = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "");
   const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
@@ -123,22 +122,22 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
   };
 }
 
-/** The status of what nginx refuses before Kong sees it. */
+/** Returns the status of a request that nginx refuses before Kong sees it. */
 function refuseLikeNginx({ method, path, headers }: Exchange, { url = "", httpVersion }: IncomingMessage) {
   const isTooLong = method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_REQUEST_LINE;
   if (!isTooLong && method === "TRACE") return 405;
   const isTooLarge = Number(getHeader(headers, "content-length") ?? 0) > MAX_BODY;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
   const isMalformed = path === "" || /[\x00-\x20\x7f]/.test(url);
   const isTwofold = UNIQUE_HEADERS.some((name) => (headers.get(name)?.values.length ?? 0) > 1);
   const isWithoutHost = httpVersion === "1.1" && !headers.has("host");
   if (!isTooLong && !isMalformed && !isTwofold && !isWithoutHost) return isTooLarge ? 413 : undefined;
-  // Kong has not read them then.
+  // Kong's plugins see no headers of such a request.
   headers.clear();
   return isTooLong ? 414 : 400;
 }
 
-/** The whole body, or nothing once it is too long; the rest is then thrown away as it comes. */
+/** Reads the whole body. Returns undefined if it is too long, and discards the rest. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

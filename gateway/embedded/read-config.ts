@@ -5,13 +5,10 @@ import { loadLuaPlugin, luaPluginsDirectory } from "./lua-plugin.ts";
 import type { Plugin } from "./plugin.ts";
 import { cors } from "./plugins/cors.ts";
 import { rateLimiting } from "./plugins/rate-limiting.ts";
-import type { Route } from "./route.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+const NOT_IMPLEMENTED = "The embedded gateway cannot do this. Remove it from the file, or run Kong for this.";
 
-const NOT_IMPLEMENTED = "What Kong could do is not implemented by the embedded gateway; run Kong for this.";
-
-// Requests are counted whether it is there or not.
+// The embedded gateway always counts requests, with or without this plugin.
 const prometheus = z
   .strictObject({ status_code_metrics: z.boolean(), latency_metrics: z.boolean() })
   .transform((): Plugin => ({ name: "prometheus", priority: 13 }));
@@ -42,18 +39,25 @@ const service = z.strictObject({
   routes: z.array(route),
 });
 
-/** What requests are served by. */
+/** Where requests go, with Kong's names. Times are in milliseconds. */
+export type Service = Omit<z.infer<typeof service>, "routes" | "plugins">;
+/** A request takes the route if it has one of the values of each header. */
+export type Route = Omit<z.infer<typeof route>, "paths" | "plugins"> & {
+  service: Service;
+  plugins: Plugin[];
+};
+
 export interface GatewayConfig {
   routes: Route[];
-  /** Also for requests that match no route. */
+  /** Global plugins, which also run for requests that match no route. */
   plugins: Plugin[];
 }
 
 /**
- * Reads gateway/kong.yml, or a text like it, with POSTGREST_URL and GATEWAY_TOKEN of the environment.
- * @throws Error naming everything in it that is wrong or that only Kong implements.
+ * Reads the text of gateway/kong.yml, with POSTGREST_URL and GATEWAY_TOKEN from the environment.
+ * @throws Error that names everything that is wrong, or that only Kong implements
  */
-export async function readConfig(text: string, env: Environment): Promise<GatewayConfig> {
+export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<GatewayConfig> {
   const luaConfig = z.record(z.string(), z.union([z.string(), z.number()]));
   const luaPlugins = (await readdir(luaPluginsDirectory)).map((name) =>
     describePlugin(
@@ -79,10 +83,10 @@ export async function readConfig(text: string, env: Environment): Promise<Gatewa
 }
 
 /**
- * Puts values of the environment in the places of ${POSTGREST_URL} and {vault://env/gateway-token}. The embedded gateway
- * counts in its own memory, whatever Kong would do.
+ * Replaces ${POSTGREST_URL} and {vault://env/gateway-token} with values from the environment. The embedded gateway always
+ * counts in its own memory.
  */
-function fillPlaceholders(text: string, env: Environment): string {
+function fillPlaceholders(text: string, env: NodeJS.ProcessEnv): string {
   const local = { COUNTERS: "local", REDIS_HOST: "127.0.0.1", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
   const placeholder = /\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g;
   return text
@@ -96,7 +100,7 @@ function fillPlaceholders(text: string, env: Environment): string {
     });
 }
 
-/** A route's plugin replaces the service's, and that the global one. The highest priority runs first. */
+/** A route's plugin replaces the service's, which replaces the global one. The highest priority runs first. */
 function replacePlugins(plugins: Plugin[], entries: { config: Plugin }[]): Plugin[] {
   const kept = plugins.filter(({ name }) => entries.every(({ config }) => config.name !== name));
   return [...kept, ...entries.map(({ config }) => config)].sort((a, b) => b.priority - a.priority);

@@ -1,24 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { getHeader, type Headers } from "./headers.ts";
-import type { Plugin } from "./plugin.ts";
-
-/** Where requests go, with Kong's names. Times in milliseconds. */
-export interface Service {
-  name: string;
-  url: string;
-  connect_timeout: number;
-  read_timeout: number;
-  write_timeout: number;
-  retries: number;
-}
-
-export interface Route {
-  name: string;
-  /** A request must have one of the values of each header. */
-  headers: Record<string, string[]>;
-  service: Service;
-  plugins: Plugin[];
-}
+import type { Route } from "./read-config.ts";
 
 /** Finds the route that matches the most headers, as Kong does. Kong's router rejects paths that are not UTF-8. */
 export function matchRoute(routes: readonly Route[], path: string, headers: Headers): Route | undefined {

@@ -4,37 +4,34 @@ import { finished } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
 
-/** As nginx compresses by gateway/kong.env. */
+/** What nginx compresses with the settings of gateway/kong.env. */
 const GZIP_TYPES = /^(application\/(json|vnd\.pgrst\.object\+json|openapi\+json)|text\/csv)\s*(;|$)/i;
 const GZIP_STATUSES = new Set([200, 403, 404]);
 const GZIP_MIN_BYTES = 20;
-const GZIP_LEVEL = 1;
 
 export interface Reply {
   status: number;
   reason: string | undefined;
   headers: Headers;
-  /** A string is the gateway's own, with one character a byte. */
+  /** A string is the gateway's own body. Each character is a byte. */
   body: Readable | string;
 }
 
-/** Sends a reply, compressed if the client takes it. Resolves when the last byte is out. */
+/** Sends a reply, compressed if the client accepts gzip. Resolves when the last byte is sent. */
 export async function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
   { status, reason, headers, body }: Reply,
 ): Promise<void> {
   if (typeof body === "string") setHeader(headers, "Content-Length", body.length);
-  // nginx takes an answer to HEAD for one to GET if the upstream gave it.
+  // nginx treats the upstream's answer to HEAD like an answer to GET.
   const isOwnHead = request.method === "HEAD" && typeof body === "string";
   const isCompressible = !isOwnHead && mayCompress(status, headers);
   if (isCompressible) {
-    headers.set("vary", {
-      name: "Vary",
-      values: [...(headers.get("vary")?.values ?? []), "Accept-Encoding"],
-    });
+    const vary = headers.get("vary")?.values ?? [];
+    headers.set("vary", { name: "Vary", values: [...vary, "Accept-Encoding"] });
   }
-  const compress = isCompressible && takesGzip(request);
+  const compress = isCompressible && acceptsGzip(request);
   if (compress) {
     headers.delete("content-length");
     headers.delete("accept-ranges");
@@ -46,7 +43,7 @@ export async function sendResponse(
   const source = typeof body === "string" ? Readable.from([Buffer.from(body, "latin1")]) : body;
   source.once("error", (error) => response.destroy(error));
   response.once("close", () => source.destroy());
-  (compress ? source.pipe(createGzip({ level: GZIP_LEVEL })) : source).pipe(response);
+  (compress ? source.pipe(createGzip({ level: 1 })) : source).pipe(response);
   await finished(response);
 }
 
@@ -59,7 +56,7 @@ function mayCompress(status: number, headers: Headers): boolean {
   );
 }
 
-function takesGzip({ httpVersion, headersDistinct }: IncomingMessage): boolean {
+function acceptsGzip({ httpVersion, headersDistinct }: IncomingMessage): boolean {
   const [accept = ""] = headersDistinct["accept-encoding"] ?? [];
   const accepted = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?=,|$)/i.exec(accept);
   return httpVersion === "1.1" && accepted !== null && Number(accepted[1] ?? 1) > 0;

@@ -11,10 +11,7 @@ import { readConfig } from "./read-config.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
-/**
- * Four buffers of 32 KB for the head, and times as gateway/kong.env has them for Kong; a request with its body has as long
- * as two of Kong's reads of it. What has no host is answered like all that nginx refuses.
- */
+/** The limits and timeouts of gateway/kong.env. Requests without a host are answered like all that nginx refuses. */
 const SERVER_OPTIONS = {
   maxHeaderSize: 131_072,
   headersTimeout: 10_000,
@@ -23,23 +20,23 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 1000,
   requireHostHeader: false,
 };
-/** Longer than any upstream may take, since a client that waits for its answer is silent, too. */
+/** Longer than any upstream may take, because a client is also silent while it waits for its response. */
 const SILENCE_MS = 75_000;
 const MAX_CONNECTIONS = 8192;
-/** nginx's status for a client that went away. */
+/** nginx's status for a client that disconnected. */
 const CLIENT_CLOSED = 499;
 
 export interface EmbeddedGatewayOptions {
   host: string;
-  /** 0 takes any free port. */
+  /** 0 for any free port. */
   port: number;
   /** Serves /metrics and /status on 127.0.0.1. */
   metricsPort: number;
   /** The text of gateway/kong.yml. */
   config: string;
-  /** Where POSTGREST_URL and GATEWAY_TOKEN are. */
+  /** Has POSTGREST_URL and GATEWAY_TOKEN. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Addresses or CIDRs of hops whose `X-Forwarded-*` are believed. */
+  /** Addresses or CIDRs of proxies whose `X-Forwarded-*` headers are trusted. */
   trustedIps?: readonly string[];
   logger?: Logger;
 }
@@ -47,17 +44,16 @@ export interface EmbeddedGatewayOptions {
 export interface EmbeddedGateway {
   url: string;
   metricsUrl: string;
-  /** Takes no new requests, gives those in flight 2 s, then ends them. */
+  /** Refuses new requests, and ends those in progress after 2 s. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the stand-in for Kong 3.9, which serves gateway/kong.yml with the same answers.
- * @throws Error for a configuration with anything in it that is not implemented; the listener's own error (such as
- * EADDRINUSE) when it cannot listen.
+ * Starts the stand-in for Kong 3.9. It serves gateway/kong.yml with the same answers.
+ * @throws Error if the configuration needs something that is not implemented, or if a port is taken
  */
 export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Promise<EmbeddedGateway> {
-  const { logger = pino() } = options;
+  const { host, port, logger = pino() } = options;
   const { registry, requests, latency } = createGatewayMetrics();
   const config = await readConfig(options.config, options.env);
   const isTrusted = readTrustedIps(options.trustedIps ?? []);
@@ -81,7 +77,6 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   proxy.on("clientError", (error, socket: Socket) => refuseMalformed(error, socket, serve));
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = MAX_CONNECTIONS;
-  const { port, host } = options;
   proxy.listen({ host, port });
   await once(proxy, "listening");
   const close = async () => {
@@ -113,7 +108,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   }
 }
 
-/** A line of the log: never a key, a token or another header. */
+/** The log line of a request. It never holds a key, a token or another header. */
 function describeRequest({ exchange, ...outcome }: Outcome, response: ServerResponse, milliseconds: number) {
   const { error } = outcome;
   const cause = error instanceof Error ? (error.cause ?? error) : undefined;
@@ -128,7 +123,7 @@ function describeRequest({ exchange, ...outcome }: Outcome, response: ServerResp
   };
 }
 
-/** Answers 400 to what Node cannot parse, as to a request without a host. A client that takes too long is cut off. */
+/** Answers 400 to a request that Node cannot parse. Disconnects a client that takes too long. */
 function refuseMalformed(
   error: NodeJS.ErrnoException & { rawPacket?: Buffer },
   socket: Socket & { _httpMessage?: unknown },

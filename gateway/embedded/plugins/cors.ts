@@ -13,7 +13,7 @@ const config = z.strictObject({
 const isPreflight = ({ method, headers }: Exchange) =>
   method === "OPTIONS" && headers.has("origin") && headers.has("access-control-request-method");
 
-/** Lets pages of any origin read the answers, and answers their preflight requests. */
+/** Lets pages of any origin read responses, and answers their preflight requests. */
 export const cors = config.transform(
   (config): Plugin => ({
     name: "cors",

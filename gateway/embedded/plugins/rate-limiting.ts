@@ -2,7 +2,7 @@ import { z } from "zod";
 import { getHeader, setHeader } from "../headers.ts";
 import type { Plugin } from "../plugin.ts";
 
-/** In seconds, the shortest first. Windows are calendar hours and days (UTC). */
+/** Lengths in seconds, the shortest first. Windows are calendar hours and days (UTC). */
 const PERIODS = { hour: 3600, day: 86_400 };
 
 const limit = z.number().positive().optional();
@@ -52,7 +52,7 @@ export const rateLimiting = config.transform((config): Plugin => {
         const remaining = Math.max(0, limit - count);
         setHeader(answerHeaders, `X-RateLimit-Limit-${title}`, limit);
         setHeader(answerHeaders, `X-RateLimit-Remaining-${title}`, remaining);
-        // If two are equal, the longest window counts.
+        // If two have the same number left, the longer window wins.
         if (remaining <= tightest.remaining) tightest = { limit, remaining, reset: start + seconds - now };
       }
       for (const prefix of ["", "X-"]) {

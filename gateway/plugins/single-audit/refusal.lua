@@ -1,13 +1,11 @@
 -- Refusals in the form of PostgREST's errors: {code, message, details, hint}; and {error: {code, message}}, where clients of
 -- api.data.gov look.
 
-local JSON = "application/json; charset=utf-8"
-
 local function quote(text)
   return text and '"' .. text:gsub('"', '\\"') .. '"' or "null"
 end
 
-local refusal = { content_type = JSON }
+local refusal = { content_type = "application/json; charset=utf-8" }
 
 --- The body of an error. The texts are the plugin's own: of what JSON escapes, they hold quotation marks alone.
 function refusal.body(code, message, hint)
@@ -24,7 +22,7 @@ end
 --- The response to a refused request.
 function refusal.new(status, code, message, hint, headers)
   headers = headers or {}
-  headers["Content-Type"] = JSON
+  headers["Content-Type"] = refusal.content_type
   return { status = status, headers = headers, body = refusal.body(code, message, hint) }
 end
 

@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { RunningStack } from "../support/run-stack.ts";
+import { runSeparateStack } from "../support/separate-stack.ts";
+import { type Request, send } from "../support/target.ts";
+
+// One request ID, found in the logs of all parts that handle a download; and what clients see while the database is away.
+// test/bench/torture.test.ts looks for secrets in all logs.
+
+const requestId = `walk-${randomUUID()}`;
+const headers = { "x-request-id": requestId };
+let stack: RunningStack;
+let client: Client;
+let lines: Record<string, string>[] = [];
+let secrets: string[];
+
+const ask = (target: string, key: "individual" | "tribal", options: Request = {}) =>
+  send(stack.facts.base_url, target, { key: { value: stack.facts.keys[key] }, ...options });
+const of = (service: string) => lines.filter((line) => line.service === service);
+
+beforeAll(async () => {
+  // Kong writes its log elsewhere.
+  stack = await runSeparateStack({ GATEWAY: "embedded" });
+  client = new Client({ connectionString: stack.facts.database_url, application_name: "test" });
+  // A test kills the server.
+  client.on("error", () => {});
+  await client.connect();
+  await client.query("alter system set log_min_duration_statement = 0");
+  await client.query("select pg_reload_conf()");
+
+  const report_id = stack.facts.sample.suppressed_report_id;
+  expect((await ask(`/general?report_id=eq.${report_id}`, "tribal", { headers })).json).toHaveLength(1);
+  const issued = await ask("/rpc/request_file_access", "tribal", {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json", "content-profile": "admin_api_v1_1_0" },
+    body: JSON.stringify({ report_id }),
+  });
+  const download = `/dissemination/report/pdf/ota/${issued.json.access_uuid}`;
+  // The browser that follows the link does not know the request ID.
+  const redeemed = await send(stack.facts.app_url, download);
+  const address = new URL(String(redeemed.headers.location));
+  expect((await send(address.origin, address.pathname + address.search)).status).toBe(200);
+  expect((await send(stack.facts.app_url, download, { headers })).status).toBe(404);
+  expect((await ask("/general?report_id=eq.none", "individual", { headers })).status).toBe(404);
+  const keyAsId = { "x-request-id": stack.facts.keys.individual };
+  expect((await ask("/general", "individual", { headers: keyAsId })).status).toBe(200);
+  secrets = [...Object.values(stack.facts.keys), issued.json.access_uuid, address.search];
+  // Lines come through pipes. The gateway's last one is that of the last request, which has an ID of its own.
+  await vi.waitUntil(
+    async () => {
+      const log = await readFile(path.join(stack.directory, "stack.log"), "utf8");
+      lines = log
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      const last = of("gateway").at(-1);
+      return lines.some(({ msg }) => msg === "a token was redeemed") && last?.request_id !== requestId;
+    },
+    { timeout: 15_000 },
+  );
+});
+afterAll(async () => {
+  await client?.end().catch(() => {});
+  await stack?.dispose();
+});
+
+describe("the request ID", () => {
+  it("is in the gateway's log, unless it could be a key", () => {
+    const paths = of("gateway").flatMap((line) => (line.request_id === requestId ? [line.path] : []));
+    expect(paths).toEqual(["/general", "/rpc/request_file_access", "/general"]);
+    const id = expect.stringMatching(/^[0-9a-f]{32}$/);
+    expect(of("gateway").at(-1)).toMatchObject({ path: "/general", status: 200, request_id: id });
+  });
+
+  it("is in PostgreSQL's log of what ran for it, without the errors of refused requests", () => {
+    const ofRequest = of("postgresql").filter(({ msg }) => msg?.includes(`,${requestId}:`));
+    const texts = ofRequest.map(({ msg }) => msg).join("\n");
+    expect(texts).toContain("request_file_access");
+    expect(texts).not.toContain("report_not_found");
+  });
+
+  it("is in the report service's log when the token is redeemed, and is kept with the download", async () => {
+    const redemptions = of("report-service").filter(({ msg }) => msg === "a token was redeemed");
+    const own = expect.stringMatching(/^[0-9a-f-]{36}$/);
+    expect(redemptions).toMatchObject([{ requested_in: requestId, request_id: own }]);
+    const statuses = of("report-service").filter(({ request_id }) => request_id === requestId);
+    expect(statuses.map(({ status }) => status)).toEqual([404]);
+    const { rows } = await client.query(
+      "select request_id, redeemed_at is not null as redeemed from access.downloads",
+    );
+    expect(rows).toEqual([{ request_id: requestId, redeemed: true }]);
+  });
+
+  it("names a connection only as long as the request runs", async () => {
+    const { rows } = await client.query(
+      "select application_name from pg_stat_activity where usename = 'authenticator'",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { application_name } of rows) expect(application_name).not.toContain(requestId);
+  });
+
+  it.each([
+    ["a.sane-ID_1:2", "a.sane-ID_1:2"],
+    ...["x".repeat(64), "two words", "a;b", "ä", "", "k".repeat(43)].map((id) => [id, "test"]),
+  ])("names a connection only if it is sane: %s", async (id, name) => {
+    const { rows: keys } = await client.query(
+      "select encode(key_sha256, 'hex') as hash from access.active_keys where tier = 'individual'",
+    );
+    const sent = JSON.stringify({ "x-request-id": id, "x-api-key-sha256": keys[0].hash });
+    await client.query("begin");
+    for (const [setting, value] of Object.entries({ method: "GET", path: "/", headers: sent })) {
+      await client.query("select set_config($1, $2, true)", [`request.${setting}`, value]);
+    }
+    await client.query("set local role gateway");
+    await client.query("select request.authorize()");
+    const { rows } = await client.query("select current_setting('application_name') as name");
+    await client.query("rollback");
+    expect(rows).toEqual([{ name }]);
+  });
+});
+
+it("no log holds a key, a token or a signed address", () => {
+  for (const service of ["gateway", "postgresql", "report-service", "local-storage"])
+    expect(of(service).length, service).toBeGreaterThan(0);
+  expect(of("postgresql").some(({ msg }) => msg?.includes("redeem_access_token"))).toBe(true);
+  const log = JSON.stringify(lines);
+  // DEMO_KEY is public.
+  for (const secret of secrets.filter((it) => it !== "DEMO_KEY")) expect(log).not.toContain(secret);
+  expect(log).not.toMatch(/signature=|eyJ[\w-]+\./);
+});
+
+it("while the database is away, clients learn when to come back, and not where it is", async () => {
+  const { hostname, port } = new URL(stack.facts.database_url);
+  // As after a crash: the server ends all connections, and takes none for a moment.
+  const { rows } = await client.query("select pid from pg_stat_activity where backend_type = 'checkpointer'");
+  process.kill(rows[0].pid, "SIGKILL");
+  const seen = new Set<string>();
+  const isBack = async () => {
+    const { status, headers: answered, json, text } = await ask("/federal_awards?limit=1", "tribal");
+    if (status === 200) return [...seen].some((line) => line.startsWith("503"));
+    seen.add(`${status} ${answered["retry-after"]}`);
+    expect(text).not.toContain(port);
+    expect(text).not.toContain(hostname);
+    expect(json).toMatchObject({
+      code: "database_away",
+      details: null,
+      hint: "Send the request again in half a minute.",
+      message: "The database cannot be reached.",
+    });
+    return false;
+  };
+  await vi.waitUntil(isBack, { timeout: 60_000, interval: 1 });
+  // PostgREST answers 400 to a request that runs when the server goes, and the gateway sees the body after the status.
+  for (const line of seen) expect(line).toMatch(/^(503 [1-9]\d*|400 undefined)$/);
+});
