@@ -219,7 +219,7 @@ read_reports <- function(data_set, ids = NULL) {
   do.call(rbind, pages)
 }
 
-# Gets a report's PDF, which takes a Tribal key, in three steps.
+# Gets a report's PDF. For a suppressed report, this takes a Tribal key and three steps.
 download_report <- function(report_id, path) {
   # 1. The submission; 404 if there is no such report.
   submission <- api_request("general") |>
@@ -228,19 +228,19 @@ download_report <- function(report_id, path) {
     resp_body_json(simplifyVector = TRUE)
 
   # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
-  path <- report_id
+  target <- report_id
   if (!submission$is_public) {
     access <- api_request("rpc/request_file_access") |>
       req_headers(`content-profile` = "admin_api_v1_1_0") |>
       req_body_json(list(report_id = report_id)) |>
       send(is_get = FALSE) |>
       resp_body_json()
-    path <- c("ota", access$access_uuid)
+    target <- c("ota", access$access_uuid)
   }
 
   # 3. A redirect to a signed address. No key is sent.
   pdf <- request(app_url) |>
-    req_url_path_append("dissemination/report/pdf", path) |>
+    req_url_path_append("dissemination/report/pdf", target) |>
     send() |>
     resp_body_raw()
   if (!identical(head(pdf, 5), charToRaw("%PDF-"))) stop("The downloaded file is not a PDF.", call. = FALSE)
