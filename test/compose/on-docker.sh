@@ -30,7 +30,9 @@ finish() {
   set +e
   trap '' INT TERM HUP
   [ "$status" = 0 ] || docker compose logs --tail 100
-  docker compose --profile '*' down --volumes --remove-orphans --rmi all --timeout 5 > "$copy/down" 2>&1 || cat "$copy/down"
+  docker compose --profile '*' down --volumes --remove-orphans --timeout 5 > "$copy/down" 2>&1 || cat "$copy/down"
+  # `down --rmi all` would also remove the published images, which other projects on this host may need.
+  docker image ls --quiet --filter "reference=$COMPOSE_PROJECT_NAME*" | xargs --no-run-if-empty docker image rm > /dev/null
   left=$(docker volume ls --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME")
   [ -z "$left" ] || { echo "Volumes are left: $left"; status=1; }
   cd / && rm -rf "$copy"

@@ -43,8 +43,7 @@ export function readCompose() {
   const networks: Record<string, { internal?: boolean }> = compose.networks;
   const secrets: Record<string, { file: string }> = compose.secrets;
   const configs: Record<string, { file: string }> = compose.configs;
-  const volumes: Record<string, object> = compose.volumes;
-  return { services, networks, secrets, configs, volumes };
+  return { services, networks, secrets, configs };
 }
 
 /** gateway/kong.env */

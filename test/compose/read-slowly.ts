@@ -1,6 +1,6 @@
 /**
- * Clients that read large answers slowly, many at once. Exits with 1 unless each is answered 200 and reads all of it. A
- * part of npm run test:compose: BASE_URL and INDIVIDUAL_KEY say whom to ask.
+ * Part of npm run test:compose: many clients read large responses slowly at the same time, from BASE_URL with INDIVIDUAL_KEY.
+ * Exits with 1 unless each gets 200 and the whole response.
  */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const readers = 21;
 const bytesPerSecond = 400_000;
-/** So many ask at a time: fewer than a key may have under way in the database. They read on when others ask. */
+/** Clients that wait for a response at the same time: fewer than one key may have running in the database. */
 const asking = 2;
 /** 20,000 rows, more than 50 MB: all of them are more than Kong could keep in memory. */
 const path = "/federal_awards?select=*,general(*)&limit=20000&order=report_id,award_reference";
