@@ -15,7 +15,7 @@ interface Applied {
 
 const startEmpty = [
   "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
-  "  Any other: docs/operations.md, Back-up and restore, takes keys, agreements and history along.",
+  "  Any other: docs/operations.md, Back up and restore, takes keys, agreements and history along.",
 ];
 
 /** The migrations that this database has run, ordered by name. */

@@ -42,6 +42,6 @@ function describe(name: string, bytes: number, buffers: number): string {
   const megabytes = (count: number) => `${Math.ceil(count / 2 ** 20)} MB`;
   return (
     `${name} takes ${megabytes(bytes)} and does not fit into PostgreSQL's shared_buffers of ${megabytes(buffers)} beside ` +
-    "the other tables: walks through it read it from disk, page after page (docs/refresh.md, Memory)."
+    "the other tables: walks through it read it from disk, page after page (docs/refresh.md, PostgreSQL's memory)."
   );
 }

@@ -131,7 +131,7 @@ describe("the API takes", () => {
     const ask = async (value: string) =>
       (await request(writeTarget(filter("contains", value)), { key: "individual" })).json;
     expect(found.length).toBeGreaterThan(0);
-    expect((await ask(part)).slice(0, 20)).toEqual(found);
+    expect(await ask(part)).toEqual(found);
     expect(await ask(`%${part}%`)).toEqual([]);
     expect(await ask("____")).toEqual([]);
   });

@@ -114,7 +114,7 @@ describe("the bulk files", () => {
 
   it("are described by a Table Schema each, with the labels and texts of the API", async () => {
     const { tables: described } = await readManifest();
-    expect(described.map(({ name }: { name: string }) => name)).toEqual(tables);
+    expect(described.map(({ name }: { name: string }) => name).sort()).toEqual(tables);
     const read = (table: string, column: string) =>
       described
         .find(({ name }: { name: string }) => name === table)
