@@ -235,7 +235,7 @@ download_report <- function(report_id, path) {
       req_body_json(list(report_id = report_id)) |>
       send(is_get = FALSE) |>
       resp_body_json()
-    target <- c("ota", access$access_uuid)
+    target <- paste0("ota/", access$access_uuid)
   }
 
   # 3. A redirect to a signed address. No key is sent.

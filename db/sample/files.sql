@@ -9,7 +9,7 @@ return case
   when type = 'bool'::regtype then (sample.draw(key, name) < 0.5)::text
   when type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype) then accepted::text
   when type in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)
-    then left(sample.pick(list, key), length)
+    then left(sample.pick(list, key), coalesce(length, 1000))
 end;
 
 -- The query for one file. Each row has the key of its submission.
