@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
 import { describeSqlError } from "../sql/describe-sql-error.ts";
@@ -103,18 +104,18 @@ export async function runMigration(
 ): Promise<void> {
   if (migration.noTransaction === undefined) {
     const work = async () => {
-      await recordMigration(client, migration);
-      await runSqlFiles(client, [migration]);
+      await runOnce(client, migration, () => runSqlFiles(client, [migration]));
       await refuseLeaks(client, question);
     };
     return await runTransaction(client, work, report);
   }
-  await client.query(migration.sql).catch((cause: unknown) => {
-    throw describeSqlError(migration, cause);
+  await runOnce(client, migration, async () => {
+    await client.query(migration.sql).catch((cause: unknown) => {
+      throw describeSqlError(migration, cause);
+    });
+    await client.query("reset all; reset role");
+    await keepSession(client);
   });
-  await client.query("reset all; reset role");
-  await keepSession(client);
-  await recordMigration(client, migration);
   await runTransaction(client, () => refuseLeaks(client, question, true), report).catch(
     async (cause: unknown) => {
       await client.query(
@@ -132,14 +133,49 @@ export async function runMigration(
   );
 }
 
-async function recordMigration(client: Client, { id, sha256 }: Migration): Promise<void> {
-  await client.query(`
-    create schema if not exists deployment;
-    create table if not exists deployment.migrations (
-      id serial primary key,
-      name varchar(255) not null,
-      run_on timestamp not null default now(),
-      sha256 text not null
-    )`);
-  await client.query("insert into deployment.migrations (name, sha256) values ($1, $2)", [id, sha256]);
+// The table that node-pg-migrate would make, with the checksum of the file that runs.
+const migrationsTable = `
+create schema if not exists deployment;
+create table if not exists deployment.migrations (
+  id serial primary key,
+  name varchar(255) not null,
+  run_on timestamp not null default now(),
+  sha256 text not null default current_setting('deployment.migration_sha256')
+)`;
+
+/**
+ * Has node-pg-migrate run a migration and record it. Which migrations run, in what order and in what transaction is decided
+ * before: node-pg-migrate would skip a file that was edited or comes too late.
+ */
+async function runOnce(
+  client: Client,
+  { path: file, id, sha256 }: Migration,
+  run: () => Promise<void>,
+): Promise<void> {
+  await client.query(migrationsTable);
+  // Large, and most deployments have no migration to run.
+  const { runner } = await import("node-pg-migrate");
+  const up = async (builder: { noTransaction: () => void }) => {
+    builder.noTransaction();
+    await run();
+    await client.query("select set_config('deployment.migration_sha256', $1, false)", [sha256]);
+  };
+  await runner({
+    dbClient: client,
+    dir: path.dirname(file),
+    file: id,
+    direction: "up",
+    migrationsSchema: "deployment",
+    migrationsTable: "migrations",
+    singleTransaction: false,
+    noLock: true,
+    checkOrder: false,
+    log: () => {},
+    migrationLoaderStrategies: [
+      {
+        extensions: [".sql"],
+        loader: async (files) => files.map((one) => ({ id: one, filePaths: [one], actions: { up } })),
+      },
+    ],
+  });
 }

@@ -7,6 +7,7 @@ import type { SqlFile } from "../sql/describe-sql-error.ts";
 export interface Migration extends SqlFile {
   /** The file name without `.sql`, as the database records it. */
   id: string;
+  path: string;
   sha256: string;
   /** Why it cannot run in a transaction, as its first line says. */
   noTransaction?: string;
@@ -50,6 +51,7 @@ async function readMigrations(directory: string): Promise<Migration[]> {
     return {
       ...file,
       id: path.basename(file.name, ".sql"),
+      path: path.join(directory, "migrations", path.basename(file.name)),
       sha256: hash(file.sql),
       ...(noTransaction === undefined ? {} : { noTransaction }),
     };
