@@ -45,6 +45,15 @@ it("gives each file the published columns, in their order", async () => {
     expect((await open("default", table)).split("\n")[0], table).toBe(columnNames(table).join());
 });
 
+it("has values in the columns that nearly every submission fills in", () => {
+  const filled = columnNames("general").filter((name) =>
+    /_name$|_email$|_phone$|_title$|_city$|_type/.test(name),
+  );
+  expect(filled.length).toBeGreaterThan(0);
+  for (const name of filled)
+    expect(rows("general").filter((row) => row[name] !== "").length, name).toBeGreaterThan(0);
+});
+
 it("invents what staging.sql has and the sample does not know: columns by their type, and tables", async () => {
   const definitions = path.join(directory, "data_set");
   await cp(definitionsDirectory, definitions, { recursive: true });
@@ -52,7 +61,7 @@ it("invents what staging.sql has and the sample does not know: columns by their 
   const staging = (await readFile(file, "utf8"))
     .replace(
       "  auditee_name text,\n",
-      "  a varchar(3), b integer, c numeric(12, 2), d boolean, e date, g jsonb,\n",
+      "  a varchar(3), h text, b integer, c numeric(12, 2), d boolean, e date, g jsonb,\n",
     )
     .replace("  is_major text,", "  is_major boolean,")
     .replace(
@@ -64,7 +73,7 @@ it("invents what staging.sql has and the sample does not know: columns by their 
   const general = await read("changed", "general");
   expect(general[0]).not.toHaveProperty("auditee_name");
   for (const row of general) {
-    expect([row.a, row.b, row.c, row.d].join("|")).toMatch(/^.{1,3}\|\d+\|\d+\.\d\d\|[tf]$/);
+    expect([row.a, row.h, row.b, row.c, row.d].join("|")).toMatch(/^.{1,3}\|\w[^|]*\|\d+\|\d+\.\d\d\|[tf]$/);
     expect([row.e, row.g]).toEqual([row.fac_accepted_date, ""]);
   }
   expect(new Set((await read("changed", "federal_awards")).map((row) => row.is_major))).toEqual(
