@@ -392,7 +392,7 @@ describe("an error", () => {
       await submit(page);
       await page.getByText(/^429: /).waitFor();
       await page
-        .getByText(/^0 requests of 1 left until (\w+ )?\d+:\d\d [AP]M C[DS]T\. Wait until then/)
+        .getByText(/^0 requests of 1 left until (\w+day( at|,)? )?\d+:\d\d [AP]M C[DS]T\. Wait until then/)
         .waitFor();
       await page.getByRole("link", { name: "get a key of your own" }).click();
       await page.waitForURL(`${site.facts.app_url}/#keys`);
