@@ -23,7 +23,8 @@ export async function loadLuaPlugin(name: string, config: Record<string, string 
     priority,
     rewrite(exchange) {
       const { id, method, path, rawPath, headers } = exchange;
-      const text = joinLines([method, path, rawPath, exchange.query], headers);
+      // A decoded line break would end the field. Like it, a carriage return is in no table's name.
+      const text = joinLines([method, path.replaceAll("\n", "\r"), rawPath, exchange.query], headers);
       applyChanges(call("rewrite", id, text), headers, (kind, text) => {
         if (kind === "L") exchange.loggedPath = text;
         else exchange.query = text;

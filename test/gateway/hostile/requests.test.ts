@@ -113,6 +113,11 @@ describe("a request is refused", () => {
     for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`]) {
       expect((await get(path)).status, path).toBe(404);
     }
+    // A line break must not make the gateway judge another path and query than it sends on.
+    expect(await get(`/general%0A/general%0Alimit=1?${"a=eq.1&".repeat(150)}`)).toMatchObject({
+      status: 404,
+      json: { code: "no_such_table" },
+    });
     // The bytes reach PostgREST as X-Forwarded-Path, also where the path without them is another one.
     for (const path of ["/\x80/..", "/\x80/../general"]) {
       expect(await getRaw(`${path}?limit=1`, "Connection: close"), path).toMatch(/^HTTP\/1\.1 40[04] /);
