@@ -1,7 +1,7 @@
 import { SignJWT } from "jose";
-import type { ChildProcess } from "../scripts/servers/child-process.ts";
 import { findFreePort } from "../scripts/servers/find-free-port.ts";
-import { startPostgrest } from "../scripts/stack/postgrest.ts";
+import { type ChildProcess, startProgram } from "../scripts/servers/run-program.ts";
+import { preparePostgrest } from "../scripts/stack/postgrest.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { type Arm, ask, measure } from "./measure.ts";
 import type { Figure } from "./results.ts";
@@ -49,28 +49,27 @@ async function startBarePostgrest({ facts, secrets }: BenchStack) {
   databaseUrl.username = "authenticator";
   databaseUrl.password = secrets.rolePasswords.authenticator;
   const children: ChildProcess[] = [];
-  const url = await startPostgrest(
-    {
-      binary: process.env.POSTGREST_BIN,
-      databaseUrl: databaseUrl.href,
-      jwtSecret: secrets.jwtSecret,
-      port: await findFreePort(),
-      adminPort: await findFreePort(),
-      settings: {
-        PGRST_DB_PRE_CONFIG: "",
-        PGRST_DB_PRE_REQUEST: "",
-        PGRST_DB_SCHEMAS: "api_v1_1_0",
-        PGRST_DB_EXTRA_SEARCH_PATH: "request",
-        PGRST_DB_MAX_ROWS: "20000",
-      },
+  const port = await findFreePort();
+  const program = await preparePostgrest({
+    binary: process.env.POSTGREST_BIN,
+    databaseUrl: databaseUrl.href,
+    jwtSecret: secrets.jwtSecret,
+    port,
+    adminPort: await findFreePort(),
+    settings: {
+      PGRST_DB_PRE_CONFIG: "",
+      PGRST_DB_PRE_REQUEST: "",
+      PGRST_DB_SCHEMAS: "api_v1_1_0",
+      PGRST_DB_EXTRA_SEARCH_PATH: "request",
+      PGRST_DB_MAX_ROWS: "20000",
     },
-    (child) => children.push(child),
-  );
+  });
+  await startProgram(program, (child) => children.push(child));
   const token = await new SignJWT({ role: "api_public" })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .sign(new TextEncoder().encode(secrets.jwtSecret));
   const stop = async () => {
     for (const child of children) await child.stop(5000);
   };
-  return { url, headers: { authorization: `Bearer ${token}` }, stop };
+  return { url: `http://127.0.0.1:${port}`, headers: { authorization: `Bearer ${token}` }, stop };
 }

@@ -83,7 +83,6 @@ try {
         process.stdout.write(
           `\n${describeFacts(facts, readRateLimits(config.gatewayConfig))}\n\nCtrl-C stops it.\n`,
         );
-        stack.writeBulkFiles(facts);
         return Promise.race([stack.failed, interrupted]);
       },
       (error: Error) => error.message,

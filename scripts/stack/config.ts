@@ -1,12 +1,13 @@
 import path from "node:path";
 import { z } from "zod";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
-import { databaseAddress, describeVariable, listenPort } from "../../service/read-variables.ts";
+import { databaseAddress, listenPort, readVariables } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
-import { type HeldPort, holdFreePort, holdPort } from "../servers/find-free-port.ts";
+import { findFreePort, holdPort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
+const memoryProblem = "should be megabytes, 256 or more";
 
 const environment = z
   .object({
@@ -19,25 +20,22 @@ const environment = z
     GATEWAY_METRICS_PORT: port(0),
     APP_METRICS_PORT: listenPort.optional(),
     GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
-    KONG_BIN: z.string().min(1, "should be the path of the kong program").optional(),
+    GATEWAY_CONFIG: z.string().default(gatewayConfigFile),
+    KONG_BIN: z.string().optional(),
     DATABASE_URL: databaseAddress("user").optional(),
-    DATABASE_MEMORY: z.coerce
-      .number("should be megabytes, 256 or more")
-      .int("should be megabytes, 256 or more")
-      .min(256, "should be megabytes, 256 or more")
-      .default(1024),
-    POSTGREST_BIN: z.string().min(1, "should be the path of the postgrest program").optional(),
+    DATABASE_MEMORY: z.coerce.number(memoryProblem).int(memoryProblem).min(256, memoryProblem).default(1024),
+    POSTGREST_BIN: z.string().optional(),
     /** Separated by commas. */
     TRUSTED_IPS: z.string().default(""),
     ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
     CONTACT: contact.optional(),
     SECURITY_CONTACT: contact.optional(),
-    STACK_DIRECTORY: z.string().min(1, "should be the path of a directory").default(".stack"),
+    STACK_DIRECTORY: z.string().default(".stack"),
   })
   .refine(hasContact, contactIsMissing);
 
 type Environment = z.infer<typeof environment>;
-export type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
+type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
 
 /** How the one-machine stack is to run. */
 export interface StackConfig extends Environment {
@@ -52,21 +50,12 @@ export interface StackConfig extends Environment {
  * @throws Error with one line for each malformed variable
  */
 export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
-  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
-  const { data, error } = environment.safeParse(set);
-  if (data === undefined) {
-    // The value is shown where it cannot be a secret.
-    const lines = error.issues.map(({ path: [name], message }) => {
-      const value = set[String(name)];
-      const shown = name === "DATABASE_URL" || value === undefined ? "" : `=${value}`;
-      return describeVariable(`${String(name)}${shown}`, message);
-    });
-    throw new Error(lines.join("\n"));
-  }
+  const set = Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value] as const] : []));
+  const data = readVariables(environment, Object.fromEntries(set));
   return {
     ...data,
     directory: path.resolve(data.STACK_DIRECTORY),
-    gatewayConfig: path.resolve(set.GATEWAY_CONFIG ?? gatewayConfigFile()),
+    gatewayConfig: path.resolve(data.GATEWAY_CONFIG),
   };
 }
 
@@ -77,31 +66,21 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
  */
 export async function settlePorts(config: StackConfig): Promise<StackConfig> {
   const settled = { ...config };
-  const held = [];
+  const names = Object.keys(environment.shape).filter((name): name is PortVariable => name.endsWith("_PORT"));
+  const releases: (() => void)[] = [];
   try {
-    for (const name of Object.keys(environment.shape).filter(isPortVariable)) {
-      const wanted = config[name];
-      if (wanted === undefined) continue;
-      const holding = await (wanted === 0 ? holdFreePort() : holdWantedPort(name, wanted));
-      held.push(holding);
-      settled[name] = holding.port;
+    for (const name of names.filter((each) => config[each] !== undefined)) {
+      const wanted = config[name] || (await findFreePort());
+      const release = await holdPort(wanted).catch((cause: NodeJS.ErrnoException) => {
+        const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
+        const remedy = `Set ${name} to another port, or to 0 for any free one.`;
+        throw new Error(`Port ${wanted} ${reason}. ${remedy}`, { cause });
+      });
+      releases.push(release);
+      settled[name] = wanted;
     }
   } finally {
-    await Promise.all(held.map(({ close }) => close()));
+    for (const release of releases) release();
   }
   return settled;
-}
-
-function isPortVariable(name: string): name is PortVariable {
-  return name.endsWith("_PORT");
-}
-
-function holdWantedPort(name: PortVariable, wanted: number): Promise<HeldPort> {
-  return holdPort(wanted).catch((cause: NodeJS.ErrnoException) => {
-    const reason =
-      cause.code === "EADDRINUSE"
-        ? `Port ${wanted} is taken`
-        : `Port ${wanted} cannot be used (${cause.code})`;
-    throw new Error(`${reason}. Set ${name} to another port, or to 0 for any free one.`, { cause });
-  });
 }

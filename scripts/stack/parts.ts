@@ -3,11 +3,11 @@ import { fileURLToPath } from "node:url";
 import { describeError } from "../../service/describe-error.ts";
 import { waitForDatabase } from "../deploy/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
-import { startChildProcess, waitUntilAnswering } from "../servers/child-process.ts";
-import { startPostgres } from "../servers/postgres.ts";
+import { preparePostgres } from "../servers/postgres.ts";
+import { isAnswering } from "../servers/run-program.ts";
 import type { StackConfig } from "./config.ts";
-import { startKong } from "./kong.ts";
-import { startPostgrest } from "./postgrest.ts";
+import { prepareKong } from "./kong.ts";
+import { preparePostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 import { signGatewayToken } from "./sign-gateway-token.ts";
 import { type Supervision, supervise } from "./supervise.ts";
@@ -19,52 +19,41 @@ export interface PartContext extends Supervision {
   secrets: Secrets;
   /** The installed Kong; undefined if the embedded gateway runs. */
   kong: string | undefined;
-  /** Receives a line that a program has logged. */
-  log: (service: string, line: string) => void;
 }
 
-const host = "127.0.0.1";
 const scripts = path.resolve(import.meta.dirname, "..");
 
 /** The addresses of the parts. */
 export function listAddresses({ config }: Pick<PartContext, "config">) {
+  const addressOf = (port: number) => `http://127.0.0.1:${port}`;
   return {
-    postgrest: `http://${host}:${config.POSTGREST_PORT}`,
-    gateway: `http://${host}:${config.GATEWAY_PORT}`,
-    storage: `http://${host}:${config.STORAGE_PORT}`,
-    app: `http://${host}:${config.APP_PORT}`,
+    postgrest: addressOf(config.POSTGREST_PORT),
+    gateway: addressOf(config.GATEWAY_PORT),
+    gatewayMetrics: addressOf(config.GATEWAY_METRICS_PORT),
+    storage: addressOf(config.STORAGE_PORT),
+    app: addressOf(config.APP_PORT),
   };
 }
 
 /** Starts PostgreSQL, or uses the database of DATABASE_URL. Returns its address, as the deploying role. */
 export async function startDatabase(context: PartContext): Promise<string> {
-  const { config, secrets, log, report } = context;
-  const { DATABASE_URL: given, DATABASE_PORT: port, DATABASE_MEMORY: memory, directory } = config;
+  const { DATABASE_URL: given, DATABASE_PORT: port, DATABASE_MEMORY: memory, directory } = context.config;
   if (given !== undefined) {
     await waitForDatabase(given, 0).catch((cause) => {
       throw new Error(`The database of DATABASE_URL cannot be used: ${describeError(cause)}.`, { cause });
     });
     return given;
   }
-  const { superuserPassword } = secrets;
-  const databaseUrl = await supervise(context, "PostgreSQL", (keep) =>
-    startPostgres({
-      directory,
-      port,
-      superuserPassword,
-      keep,
-      memory,
-      log: (line) => log("postgresql", line),
-    }),
-  );
-  report("PostgreSQL is ready.");
-  return databaseUrl;
+  const { superuserPassword } = context.secrets;
+  const { program, url } = await preparePostgres({ directory, port, superuserPassword, memory });
+  await supervise(context, "postgresql", program);
+  return url;
 }
 
 /** Starts PostgREST. */
 export async function startApi(context: PartContext, databaseUrl: string): Promise<void> {
-  const { config, secrets, log, report } = context;
-  const options = {
+  const { config, secrets } = context;
+  const program = await preparePostgrest({
     binary: config.POSTGREST_BIN,
     databaseUrl: asRole(databaseUrl, "authenticator", secrets),
     jwtSecret: secrets.jwtSecret,
@@ -72,40 +61,37 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
     adminPort: config.POSTGREST_ADMIN_PORT,
     // The host that the description at / names.
     settings: { PGRST_OPENAPI_SERVER_PROXY_URI: listAddresses(context).gateway },
-    log: (line: string) => log("postgrest", line),
-  };
-  await supervise(context, "PostgREST", (keep) => startPostgrest(options, keep));
-  report("PostgREST is ready.");
+  });
+  await supervise(context, "postgrest", program);
 }
 
 /** Starts the embedded gateway, or an installed Kong. */
 export async function startGateway(context: PartContext): Promise<void> {
-  const { config, secrets, kong, report } = context;
-  const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort, TRUSTED_IPS: trustedIps } = config;
-  const postgrestUrl = listAddresses(context).postgrest;
-  const gatewayToken = await signGatewayToken(secrets.jwtSecret);
+  const { config, secrets, kong } = context;
+  const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort } = config;
+  const { postgrest, gatewayMetrics } = listAddresses(context);
+  const addressAndToken = {
+    POSTGREST_URL: postgrest,
+    GATEWAY_TOKEN: await signGatewayToken(secrets.jwtSecret),
+  };
   if (kong !== undefined) {
-    const options = {
+    const program = await prepareKong({
       program: kong,
       prefix: path.join(config.directory, "kong"),
       port,
       metricsPort,
       config: config.gatewayConfig,
-      postgrestUrl,
-      gatewayToken,
-      trustedIps,
-      environment: process.env,
-    };
-    await supervise(context, "Kong", (keep) => startKong(options, keep));
-    return report("Kong is ready.");
+      environment: { ...process.env, ...addressAndToken, KONG_TRUSTED_IPS: config.TRUSTED_IPS },
+    });
+    return await supervise(context, "kong", program);
   }
-  const trusted = trustedIps === "" ? [] : ["--trusted-ips", trustedIps];
+  const trusted = config.TRUSTED_IPS === "" ? [] : ["--trusted-ips", config.TRUSTED_IPS];
   await startService(context, {
     name: "The gateway",
     script: "gateway-embedded",
     args: ["--port", String(port), "--metrics-port", String(metricsPort), ...trusted],
-    env: { GATEWAY_CONFIG: config.gatewayConfig, POSTGREST_URL: postgrestUrl, GATEWAY_TOKEN: gatewayToken },
-    url: `http://${host}:${metricsPort}/status`,
+    env: { GATEWAY_CONFIG: config.gatewayConfig, ...addressAndToken },
+    url: `${gatewayMetrics}/status`,
   });
 }
 
@@ -116,7 +102,7 @@ export async function startStorage(context: PartContext, reports: string): Promi
     name: "The local storage",
     script: "local-storage",
     env: {
-      STORAGE_PORT: config.STORAGE_PORT,
+      STORAGE_PORT: String(config.STORAGE_PORT),
       STORAGE_DIRECTORY: reports,
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
     },
@@ -132,8 +118,8 @@ export async function startApp(context: PartContext, databaseUrl: string, public
     name: "The report service",
     script: "report-service",
     env: {
-      APP_PORT: config.APP_PORT,
-      APP_METRICS_PORT: config.APP_METRICS_PORT,
+      APP_PORT: String(config.APP_PORT),
+      APP_METRICS_PORT: config.APP_METRICS_PORT?.toString(),
       REPORT_SERVICE_DATABASE_URL: asRole(databaseUrl, "report_service", secrets),
       STORAGE_URL: storage,
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
@@ -150,46 +136,34 @@ export async function startApp(context: PartContext, databaseUrl: string, public
 }
 
 interface Service {
-  /** What people know it as. */
+  /** Its name in messages. */
   name: string;
   /** One of the project's `scripts`; the log has its name. */
   script: string;
   args?: string[];
-  env: Record<string, string | number | undefined>;
+  env: NodeJS.ProcessEnv;
   /** Answers once the service serves, with any status. */
   url: string;
 }
 
-/** Runs one of the project's services in a process of its own, and waits until it answers. */
-async function startService(
-  context: PartContext,
-  { name, script, args = [], env, url }: Service,
-): Promise<void> {
-  const { PATH, HOME, TMPDIR } = process.env;
-  const all = { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: path.join(scripts, "../tsconfig.json"), ...env };
-  const set = Object.entries(all).filter(([, value]) => value !== undefined);
-  await supervise(context, name, async (keep) => {
-    const child = startChildProcess({
-      name,
-      command: process.execPath,
-      args: [...programArguments(script), ...args],
-      env: Object.fromEntries(set.map(([key, value]) => [key, String(value)])),
-      // Has no .env, which the service would read.
-      directory: context.config.directory,
-      keepsPrivileges: true,
-      stopSignal: "SIGTERM",
-      log: (line) => context.log(script.replace("-embedded", ""), line),
-    });
-    keep(child);
-    await waitUntilAnswering(child, url, true);
-  });
-}
-
-/** What Node is given to run a script: its source, or its compiled form if this program is compiled. */
-function programArguments(script: string): string[] {
+/** Runs one of the project's services in a process of its own, from its source or, if this program is compiled, compiled. */
+async function startService(context: PartContext, { name, script, args = [], env, url }: Service) {
   const [, self = ""] = process.argv;
-  if (path.extname(self) === ".js") return [path.join(path.dirname(self), `${script}.js`)];
-  return ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, `${script}.ts`)];
+  const program =
+    path.extname(self) === ".js"
+      ? [path.join(path.dirname(self), `${script}.js`)]
+      : ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, `${script}.ts`)];
+  const { PATH, HOME, TMPDIR } = process.env;
+  await supervise(context, script.replace("-embedded", ""), {
+    name,
+    command: process.execPath,
+    args: [...program, ...args],
+    env: { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: path.join(scripts, "../tsconfig.json"), ...env },
+    // Has no .env, which the service would read.
+    directory: context.config.directory,
+    keepsPrivileges: true,
+    isReady: () => isAnswering(url, "any"),
+  });
 }
 
 function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {

@@ -1,6 +1,5 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { Client } from "pg";
-import { connect } from "../../service/connect.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { loadDataSet } from "../refresh/load-data-set.ts";
 import { openStorage } from "../refresh/open-storage.ts";
@@ -38,17 +37,8 @@ export async function publishData(
 }
 
 /** Writes the bulk files of the live data set if they are not there, and removes those of older ones. */
-export async function writeBulkFiles(
-  databaseUrl: string,
-  directory: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const client = await connect(databaseUrl, "stack");
-  signal.addEventListener("abort", () => void client.end());
-  try {
-    await client.query("set role publisher");
-    await settlePublicFiles(client, await openStorage(directory));
-  } finally {
-    await client.end();
-  }
+export async function writeBulkFiles(client: Client, directory: string): Promise<void> {
+  await client.query("set role publisher");
+  await settlePublicFiles(client, await openStorage(directory));
+  await client.end();
 }

@@ -38,10 +38,8 @@ export interface StackFacts {
 }
 
 export interface Stack {
-  /** Resolves when everything serves; rejects with what a person can do about it. */
+  /** Resolves when everything serves; rejects with what a person can do about it. The bulk files are written afterward. */
   ready: Promise<StackFacts>;
-  /** Begins to write the bulk files, unless the live data set has them, and reports when they are ready. */
-  writeBulkFiles: (facts: StackFacts) => void;
   /** Resolves to a description if a part has ended and cannot be restarted. */
   failed: Promise<string>;
   /** Stops every part that was started, the last one first. */
@@ -65,42 +63,25 @@ export function startStack(options: StackOptions): Stack {
   const failed = new Promise<string>((resolve) => {
     fail = resolve;
   });
-  let isStopping = false;
+  let stopping = false;
   const onStop = (stopPart: () => Promise<unknown>) => {
     // A part that starts while the stack stops is stopped at once.
-    if (isStopping) void stopPart();
+    if (stopping) void stopPart();
     else stops.push(stopPart);
   };
   const stop = async () => {
-    isStopping = true;
+    stopping = true;
     for (const stopPart of stops.splice(0).reverse()) await stopPart();
   };
-  const supervision = { report: options.report, onStop, fail };
+  const supervision = { report: options.report, onStop, isStopping: () => stopping, fail };
   const ready = prepare(options, supervision).then((context) => startParts(context, options.dataDirectory));
-  const writeFiles = ({ database_url }: StackFacts) => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const written = writeBulkFiles(
-      database_url,
-      path.join(options.config.directory, "public-data"),
-      signal,
-    ).then(
-      () => options.report("The bulk files are ready."),
-      (error) =>
-        signal.aborted || options.report(`The bulk files could not be written: ${describeError(error)}.`),
-    );
-    onStop(() => {
-      controller.abort();
-      return written;
-    });
-  };
-  return { ready, writeBulkFiles: writeFiles, failed, stop };
+  return { ready, failed, stop };
 }
 
 /** Locks the directory, and reports early what would stop a later part. */
 async function prepare(
   { config: wanted, dataDirectory }: StackOptions,
-  supervision: Supervision,
+  supervision: Omit<Supervision, "log">,
 ): Promise<PartContext> {
   const { directory } = wanted;
   await mkdir(directory, { recursive: true });
@@ -118,23 +99,22 @@ async function prepare(
   return { config, secrets, log: await openLog(path.join(directory, "stack.log")), kong, ...supervision };
 }
 
-/** Starts the parts, all of them at the same time as far as they do not need each other. */
+/** Starts the parts, at the same time as far as they do not need each other. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
   const { config, secrets, report, onStop } = context;
-  const { directory } = config;
-  const reports = path.join(directory, "reports");
-  const publicData = path.join(directory, "public-data");
+  const inDirectory = (name: string) => path.join(config.directory, name);
+  const [reports, publicData] = [inDirectory("reports"), inDirectory("public-data")];
   for (const each of [reports, publicData]) await mkdir(each, { recursive: true, mode: 0o700 });
 
   const startDatabaseAndApi = async () => {
     const databaseUrl = await startDatabase(context);
     const client = await connect(databaseUrl, "stack");
-    onStop(() => client.end().catch(() => {}));
+    onStop(() => client.end());
     const isFirst = !(await hasData(client));
     const prepareSource = async () => {
       if (dataDirectory === undefined && !isFirst) return undefined;
       if (dataDirectory === undefined) report("Generating the sample data ...");
-      const source = dataDirectory ?? (await makeSample(client, path.join(directory, "sample")));
+      const source = dataDirectory ?? (await makeSample(client, inDirectory("sample")));
       // Before the data is published: a start that is interrupted does all of this again.
       await writeReportPdfs(source, reports);
       return source;
@@ -153,8 +133,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
     startStorage(context, reports),
   ]);
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
-  await writePrivateJson(path.join(directory, "secrets.json"), { ...secrets, sampleKeys });
-
+  await writePrivateJson(inDirectory("secrets.json"), { ...secrets, sampleKeys });
   const addresses = listAddresses(context);
   const facts: StackFacts = {
     base_url: addresses.gateway,
@@ -165,9 +144,18 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
     sample: await chooseSampleReports(client),
     pid: process.pid,
   };
-  await client.end();
-  await writePrivateJson(path.join(directory, "stack.json"), facts);
-  onStop(() => rm(path.join(directory, "stack.json"), { force: true }));
+  await writePrivateJson(inDirectory("stack.json"), facts);
+  onStop(() => rm(inDirectory("stack.json"), { force: true }));
+  const written = writeBulkFiles(client, publicData).then(
+    () => report("The bulk files are ready."),
+    (error) =>
+      context.isStopping() || report(`The bulk files could not be written: ${describeError(error)}.`),
+  );
+  onStop(async () => {
+    // Breaks off what is being written.
+    await client.end();
+    await written;
+  });
   return facts;
 }
 

@@ -1,63 +1,46 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describeError } from "../../service/describe-error.ts";
-import type { ChildProcess } from "../servers/child-process.ts";
-
-/** Takes charge of a program as soon as it is started. */
-export type Keep = (child: ChildProcess) => void;
+import { type ChildProcess, type Program, startProgram } from "../servers/run-program.ts";
 
 export interface Supervision {
   report: (line: string) => void;
+  /** Receives each line that a program logs. */
+  log: (service: string, line: string) => void;
   /** Registers how to stop a part. */
   onStop: (stop: () => Promise<unknown>) => void;
+  isStopping: () => boolean;
   /** Ends the stack. */
   fail: (description: string) => void;
 }
 
-const stopGraceMilliseconds = 2000;
-const attempts = 5;
-
 /**
- * Starts a program of the stack, and restarts it when it ends by itself. If it cannot be restarted, the stack ends.
+ * Starts a part of the stack, and restarts it when it ends by itself. If the restart fails, the stack ends.
  *
- * @param start resolves when the program serves
- * @returns the result of the first start
- * @throws Error if the first start fails
+ * @param service its name in the log
+ * @throws Error with its last lines if it does not start
  */
-export async function supervise<Result>(
-  { report, onStop, fail }: Supervision,
-  name: string,
-  start: (keep: Keep) => Promise<Result>,
-): Promise<Result> {
+export async function supervise(
+  { report, log, onStop, isStopping, fail }: Supervision,
+  service: string,
+  program: Program,
+): Promise<void> {
   let child: ChildProcess | undefined;
-  let isStopping = false;
-  const keep: Keep = (started) => {
+  onStop(async () => child?.stop());
+  const keep = (started: ChildProcess) => {
     child = started;
-    if (isStopping) void started.stop(stopGraceMilliseconds);
+    if (isStopping()) void child.stop();
   };
-  onStop(async () => {
-    isStopping = true;
-    await child?.stop(stopGraceMilliseconds);
-  });
-
-  async function restart(ending: string): Promise<void> {
+  const start = async () => {
+    await startProgram(program, keep, (line) => log(service, line));
+    child?.ended
+      .then(restart)
+      .catch((error) => fail(`${program.name} cannot be restarted. ${describeError(error)}`));
+  };
+  const restart = async (ending: string) => {
+    if (isStopping()) return;
     report(`${ending.split("\n")[0]} Restarting it ...`);
-    let failure = "";
-    for (let attempt = 0; attempt < attempts && !isStopping; attempt += 1) {
-      await sleep(attempt * 500);
-      if (isStopping) return;
-      failure = await start(keep).then(() => "", describeError);
-      if (failure === "") return report(`${name} is back.`);
-    }
-    fail(`${name} cannot be restarted. ${failure}`);
-  }
-
-  const result = await start(keep);
-  void (async () => {
-    for (;;) {
-      const ending = await child?.ended;
-      if (isStopping || ending === undefined) return;
-      await restart(ending);
-    }
-  })();
-  return result;
+    await start();
+    report(`${program.name} is back.`);
+  };
+  await start();
+  report(`${program.name} is ready.`);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readEnvironmentFile } from "../../scripts/servers/child-process.ts";
+import { dotenv } from "zx";
 import { findKeyId } from "../scripts/deploy/support.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { startScratchService } from "../support/scratch-service.ts";
@@ -7,7 +7,7 @@ import { startScratchService } from "../support/scratch-service.ts";
 const database = useDeployedDatabase();
 
 it("PostgREST's environment repeats what request.pre_config() says", async () => {
-  const { PGRST_DB_PRE_CONFIG, ...repeated } = await readEnvironmentFile("scripts/stack/postgrest.env");
+  const { PGRST_DB_PRE_CONFIG, ...repeated } = dotenv.load("scripts/stack/postgrest.env");
   await database.client.query(`select ${PGRST_DB_PRE_CONFIG}()`);
   for (const [name, value] of Object.entries(repeated)) {
     const setting = name.toLowerCase().replace("pgrst_", "pgrst.");

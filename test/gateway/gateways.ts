@@ -22,9 +22,9 @@ import {
   type EmbeddedGatewayOptions,
   startEmbeddedGateway,
 } from "../../gateway/embedded/start-embedded-gateway.ts";
-import type { ChildProcess } from "../../scripts/servers/child-process.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import { startKong } from "../../scripts/stack/kong.ts";
+import { type ChildProcess, startProgram } from "../../scripts/servers/run-program.ts";
+import { prepareKong } from "../../scripts/stack/kong.ts";
 
 /** Is told how to close what a test has started. */
 type OnEnd = (close: () => Promise<void> | void) => void;
@@ -106,12 +106,16 @@ export async function startRealKong(
     port: await findFreePort(),
     metricsPort: await findFreePort(),
     config: path.join(directory, "kong.yml"),
-    postgrestUrl: upstream,
-    gatewayToken,
-    trustedIps: "",
-    environment: { ...process.env, ...unlimitedAddresses },
+    environment: {
+      ...process.env,
+      ...unlimitedAddresses,
+      POSTGREST_URL: upstream,
+      GATEWAY_TOKEN: gatewayToken,
+      KONG_TRUSTED_IPS: "",
+    },
   };
-  return { url: await startKong(options, (child) => children.push(child)) };
+  await startProgram(await prepareKong(options), (child) => children.push(child));
+  return { url: `http://127.0.0.1:${options.port}` };
 }
 
 export async function startUpstream(

@@ -1,6 +1,6 @@
-import type { ChildProcess } from "../../scripts/servers/child-process.ts";
+import { type ChildProcess, startProgram } from "../../scripts/servers/run-program.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
-import { startPostgrest } from "../../scripts/stack/postgrest.ts";
+import { preparePostgrest } from "../../scripts/stack/postgrest.ts";
 import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import { connect } from "../../service/connect.ts";
 import { freePorts } from "./run-stack.ts";
@@ -18,16 +18,15 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
   const ports = await settlePorts(readStackConfig(freePorts));
   const jwtSecret = "the secret of a service that lives for one test only";
   const children: ChildProcess[] = [];
-  const url = await startPostgrest(
-    {
-      binary: process.env.POSTGREST_BIN,
-      databaseUrl,
-      jwtSecret,
-      port: ports.POSTGREST_PORT,
-      adminPort: ports.POSTGREST_ADMIN_PORT,
-    },
-    (child) => children.push(child),
-  );
+  const program = await preparePostgrest({
+    binary: process.env.POSTGREST_BIN,
+    databaseUrl,
+    jwtSecret,
+    port: ports.POSTGREST_PORT,
+    adminPort: ports.POSTGREST_ADMIN_PORT,
+  });
+  await startProgram(program, (child) => children.push(child));
+  const url = `http://127.0.0.1:${ports.POSTGREST_PORT}`;
   const client = await connect(databaseUrl, "test");
   const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
   return {
@@ -42,7 +41,7 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
     },
     stop: async () => {
       await client.end();
-      for (const child of children) await child.stop(2000);
+      for (const child of children) await child.stop();
     },
   };
 }

@@ -5,9 +5,9 @@ import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { warmTables } from "../../../scripts/refresh/warm-tables.ts";
-import type { ChildProcess } from "../../../scripts/servers/child-process.ts";
 import { findFreePort } from "../../../scripts/servers/find-free-port.ts";
-import { startPostgres } from "../../../scripts/servers/postgres.ts";
+import { preparePostgres } from "../../../scripts/servers/postgres.ts";
+import { type ChildProcess, startProgram } from "../../../scripts/servers/run-program.ts";
 import { connect } from "../../../service/connect.ts";
 
 // 40 % of it are shared_buffers: 12 MB.
@@ -20,22 +20,18 @@ beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), "single-audit-warm-"));
   // PostgreSQL's unprivileged user passes through.
   await chmod(directory, 0o711);
-  const keep = (child: ChildProcess) => {
+  const port = await findFreePort();
+  const options = { directory, port, superuserPassword: randomUUID(), memory: megabytes };
+  const { program, url } = await preparePostgres(options);
+  await startProgram(program, (child) => {
     server = child;
-  };
-  const url = await startPostgres({
-    directory,
-    port: await findFreePort(),
-    superuserPassword: randomUUID(),
-    keep,
-    memory: megabytes,
   });
   client = await connect(url, "test");
   await client.query("create schema disclosed; set max_parallel_workers_per_gather = 0");
 });
 afterAll(async () => {
   await client?.end();
-  await server?.stop(2000);
+  await server?.stop();
   await rm(directory, { recursive: true, force: true });
 });
 

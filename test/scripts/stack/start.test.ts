@@ -49,8 +49,8 @@ it("names a taken port and the variable that moves it", async () => {
 });
 
 it.each([
-  ["GATEWAY_PORT", "eighty", /^GATEWAY_PORT=eighty should be a port number/],
-  ["APP_PORT", "70000", /^APP_PORT=70000 should be a port number/],
+  ["GATEWAY_PORT", "eighty", /^GATEWAY_PORT should be a port number/],
+  ["APP_PORT", "70000", /^APP_PORT should be a port number/],
   ["DATABASE_URL", "mysql://root@127.0.0.1/x", /^DATABASE_URL.*should be an address such as postgres:/],
 ])("names a malformed variable: %s", (name, value, message) => {
   expect(() => readStackConfig({ [name]: value })).toThrow(message);

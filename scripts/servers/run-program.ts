@@ -1,0 +1,142 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A server program, and how to run it. */
+export interface Program {
+  /** Its name in messages. */
+  name: string;
+  command: string;
+  args: string[];
+  /** Its complete environment. */
+  env: NodeJS.ProcessEnv;
+  /** Resolves to whether it serves. */
+  isReady: () => Promise<boolean>;
+  /** SIGTERM if absent. */
+  stopSignal?: "SIGINT" | "SIGTERM" | "SIGQUIT";
+  /** Its working directory; this process's if absent. */
+  directory?: string;
+  /** Stays root if this process is root. */
+  keepsPrivileges?: boolean;
+}
+
+/** A program that runs. */
+export interface ChildProcess {
+  /** Undefined if the program could not be started. */
+  pid: number | undefined;
+  /** Resolves when the program has ended, to a line that says how, followed by its last lines of output. */
+  ended: Promise<string>;
+  /** Asks the program to end. After the grace period, kills it and everything it has started. */
+  stop: (graceMilliseconds?: number) => Promise<void>;
+}
+
+/** Takes charge of a program as soon as it runs, even if it does not serve yet. */
+export type Keep = (child: ChildProcess) => void;
+
+const lastLines = 20;
+/** The user nobody and the group nogroup, as Debian numbers them. */
+export const unprivilegedId = 65_534;
+
+/**
+ * Starts a program and waits until it serves.
+ *
+ * @param log receives each line of its output
+ * @throws Error with its last lines if it ends first
+ */
+export async function startProgram(program: Program, keep: Keep, log?: (line: string) => void) {
+  const child = spawnProgram(program, log);
+  keep(child);
+  let ending: string | undefined;
+  void child.ended.then((lines) => {
+    ending = lines;
+  });
+  while (!(await program.isReady())) {
+    if (ending !== undefined) throw new Error(ending);
+    await sleep(50);
+  }
+}
+
+/** Returns whether a URL answers: with success, or with any status. */
+export async function isAnswering(url: string, statuses: "success" | "any" = "success"): Promise<boolean> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+  await response?.body?.cancel();
+  return response !== undefined && (statuses === "any" || response.ok);
+}
+
+/**
+ * Starts a program in a process group of its own, so that Ctrl-C reaches only the stack, which then stops its programs in
+ * order.
+ */
+function spawnProgram(program: Program, log?: (line: string) => void): ChildProcess {
+  const { name, env, stopSignal = "SIGTERM", directory: cwd } = program;
+  const [file, args] = wrapCommand(program);
+  const child = spawn(file, args, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => {
+      log?.(line);
+      output.push(line);
+      if (output.length > lastLines) output.shift();
+    });
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
+    // What it has started may go on, with its output and its ports open.
+    child.once("exit", () => killGroup(child.pid));
+    child.once("close", (code, signal) => {
+      resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...output].join("\n  "));
+    });
+  });
+  const stop = async (graceMilliseconds = 2000) => {
+    child.kill(stopSignal);
+    const timer = setTimeout(() => killGroup(child.pid), graceMilliseconds);
+    await ended;
+    clearTimeout(timer);
+  };
+  return { pid: child.pid, ended, stop };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    // All of them have just ended.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/**
+ * Returns the command and arguments to run instead. If setpriv is installed, the program ends when this process is killed. If
+ * this process is root, the program runs as nobody, because PostgreSQL refuses to run as root.
+ */
+export function wrapCommand({
+  command,
+  args,
+  stopSignal = "SIGTERM",
+  keepsPrivileges = false,
+}: Pick<Program, "command" | "args" | "stopSignal" | "keepsPrivileges">): [string, string[]] {
+  const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(existsSync);
+  const dropsRoot = process.getuid?.() === 0 && !keepsPrivileges;
+  if (setpriv === undefined) {
+    if (!dropsRoot) return [command, args];
+    throw new Error("As root, the stack needs setpriv to drop privileges. Install it (Debian: util-linux).");
+  }
+  const options = ["--pdeathsig", stopSignal.replace("SIG", "")];
+  if (dropsRoot) {
+    options.push(`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups");
+    const files = [command, ...args].filter(path.isAbsolute);
+    const find = ["--", "sh", "-ec", 'for file; do test -e "$file"; done', "sh", ...files];
+    // In a checkout that is closed to others (below /root), the program keeps the one capability that lets it pass. initdb
+    // asks access(2), which looks at the real user; without no_setuid_fixup, that user keeps the capability.
+    if (spawnSync(setpriv, [...options, ...find]).status !== 0)
+      options.push(
+        "--securebits=+no_setuid_fixup",
+        "--inh-caps=-all,+dac_override",
+        "--ambient-caps=-all,+dac_override",
+      );
+  }
+  return [setpriv, [...options, "--", command, ...args]];
+}
