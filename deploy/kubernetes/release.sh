@@ -7,6 +7,10 @@ namespace=single-audit
 manifests=$(mktemp)
 trap 'rm -f "$manifests"' EXIT
 kubectl kustomize "$overlay" > "$manifests"
+if ! grep -q '^  TRUSTED_IPS:' "$manifests"; then
+  echo "TRUSTED_IPS is missing in $overlay/kustomization.yaml. Set it to the addresses of your ingress controller." >&2
+  exit 1
+fi
 
 kubectl apply --filename="$manifests" --selector='app.kubernetes.io/component!=server'
 kubectl wait --namespace="$namespace" --for=condition=Ready --timeout=15m cluster/postgres

@@ -1,7 +1,9 @@
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { project, readCompose, readProjectFile } from "../compose/read-compose.ts";
 
 const directory = "deploy/kubernetes";
@@ -40,4 +42,36 @@ test("every file of the Secret that a pod mounts is made by create-secrets.sh", 
       expect(made, `${file}: ${key}`).toContain(key);
     }
   }
+});
+
+test("pods reach, and are reached by, only the peers that a policy names", () => {
+  const text = readProjectFile(`${directory}/base/network-policies.yaml`);
+  const open = parseAllDocuments(text).flatMap((document) => {
+    const { metadata, spec } = document.toJS();
+    const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
+    return rules.filter(({ from, to }) => !(from ?? to)?.length).map(() => metadata.name);
+  });
+  // No selector matches the Kubernetes API. The production overlay names its addresses.
+  expect(open).toEqual(["postgres-reaches-kubernetes-api"]);
+  const { patches } = parse(readProjectFile(`${directory}/overlays/production/kustomization.yaml`));
+  const narrowed = patches.map(({ patch }: { patch: string }) => parse(patch));
+  expect(narrowed).toContainEqual(
+    expect.objectContaining({
+      metadata: { name: open[0] },
+      spec: { egress: [expect.objectContaining({ to: expect.any(Array) })] },
+    }),
+  );
+});
+
+test("a release needs the addresses of the ingress controller, and does not start without them", () => {
+  const bin = mkdtempSync(path.join(tmpdir(), "kubectl-"));
+  const overlay = `${directory}/overlays/production`;
+  const kubectl = `#!/bin/sh\n[ "$1" = kustomize ] && exec cat "$2/kustomization.yaml"; touch "${bin}/applied"; exit 1\n`;
+  writeFileSync(path.join(bin, "kubectl"), kubectl, { mode: 0o755 });
+  const release = path.join(project, directory, "release.sh");
+  const env = { PATH: `${bin}:${process.env.PATH}` };
+  const { status, stderr } = spawnSync("sh", [release, overlay], { cwd: project, env, encoding: "utf8" });
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^TRUSTED_IPS is missing in .*production/)]);
+  expect(readdirSync(bin)).toEqual(["kubectl"]);
+  rmSync(bin, { recursive: true });
 });
