@@ -1,6 +1,10 @@
 -- Which objects of the API schemas break a rule of this database, and the rule. The rights of api_owner do not forbid these: an
--- API schema holds views, functions and types that only api_public and api_tribal may read or run; it has comments; and its
--- views are cheap to page through.
+-- API schema holds views, functions and types that only api_public and api_tribal may read or run; it has comments; its views
+-- are cheap to page through; and its functions cannot switch roles.
+--
+-- PostgREST's login may become api_tribal, and PostgreSQL checks "set role" against the login, whatever the function's owner
+-- may. No grant can forbid it, and words in a function's text can be hidden. So functions must have a body that PostgreSQL has
+-- parsed, and these rules read the parsed tree, where every called function and every relation stands as a number.
 
 with relations as materialized (
   select served_schemas.name as schema_name, pg_class.*
@@ -10,6 +14,14 @@ with relations as materialized (
   select pg_proc.*, pg_proc.oid::regprocedure::text as signature
   from publication.served_schemas
   join pg_catalog.pg_proc on pg_proc.pronamespace = served_schemas.oid
+), trees as materialized (
+  select signature, concat(prosqlbody, proargdefaults) as tree from functions
+), calls as (
+  select signature, called.oid::regprocedure::text as called, nspname, provolatile
+  from trees
+  cross join lateral regexp_matches(tree, ':(?:funcid|opfuncid|aggfnoid|winfnoid|tsmhandler) (\d+)', 'g') as found
+  left join pg_catalog.pg_proc as called on called.oid = found[1]::oid
+  left join pg_catalog.pg_namespace on pg_namespace.oid = called.pronamespace
 ), grants as (
   select format('%I.%I', schema_name, relname) as object, rights.*, relowner as owner, 'SELECT' as allowed
   from relations cross join lateral aclexplode(relacl) as rights
@@ -62,15 +74,37 @@ where coalesce(description, '') = ''
 union all
 select signature, 'A relationship that returns a list needs a weight; otherwise one row could carry any number of others. Add: and request.take_weight(<bytes of a row>).'
 from functions
-where proretset and pronargs = 1 and prorows <> 1 and prosrc not like '%request.take_weight(%'
-  and proargtypes[0] in (select reltype from relations)
+where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
+  and signature not in (select signature from calls where called = 'request.take_weight(integer)')
 union all
--- PostgREST's login may become api_tribal, and PostgreSQL checks "set role" against the login, whatever the function's owner
--- may. No grant can forbid it, so the words are refused; docs/editing-views.md says what reviewers look for.
-select signature, 'It could switch to another role. API functions may not use set_config (except for response.headers), set role, execute, or the functions …_to_xml.'
-from functions
-where replace(pg_get_functiondef(oid), 'set_config(''response.headers''', '')
-  ~* '\mset_config\M|\mset\s+(local\s+|session\s+)?(role|session)\M|\mexecute\M|_to_xml\M'
+select signature, 'PostgreSQL must parse its body when it creates it. Write: language sql begin atomic select …; end'
+from functions where prokind <> 'f' or prosqlbody is null
+union all
+select distinct signature, format('It calls %s, which could do what its caller may not. API functions may call functions of request and of API schemas, and those of pg_catalog that are not volatile.', called)
+from calls
+where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
+union all
+select distinct signature, format('It reads %s. API functions may only read views of API schemas.', found[1]::oid::regclass)
+from trees cross join lateral regexp_matches(tree, ':relid (\d+)', 'g') as found
+where found[1]::oid <> 0 and found[1]::oid not in (select oid from relations)
+union all
+-- An update of pg_catalog.pg_settings would be a set_config().
+select signature, 'It writes. API functions may only select.' from trees where tree ~ ':commandType [^1]'
+union all
+select signature, format('It sets %s. API functions may only set search_path.', setting)
+from functions cross join lateral unnest(proconfig) as setting where setting !~ '^search_path='
+union all
+select pg_describe_object(classid, objid, objsubid), 'API schemas have no casts, domains, ranges, rules, triggers or defaults, whose expressions would run with the rights of whoever uses them. Remove it.'
+from (
+  select 'pg_type'::regclass as classid, oid as objid, 0 as objsubid from pg_catalog.pg_type
+  where typnamespace in (select oid from publication.served_schemas) and typtype not in ('c', 'e') and typelem = 0
+  union all
+  select 'pg_cast'::regclass, pg_cast.oid, 0 from pg_catalog.pg_cast join pg_catalog.pg_type on pg_type.oid in (castsource, casttarget)
+  where typnamespace in (select oid from publication.served_schemas) and casttarget <> 'request.whole_row'::regtype
+  union all
+  select classid, objid, objsubid from pg_catalog.pg_depend
+  where refclassid = 'pg_class'::regclass and refobjid in (select oid from relations) and deptype = 'a'
+) as extra
 union all
 select format('%I.%I', schema_name, relname),
   'API views select plain columns of one table of dissemination. Order, filters, joins and computed columns cost time for each row that a client skips. Compute columns in db/data_set/build.sql, and offer other tables by embedding.'

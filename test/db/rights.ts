@@ -60,7 +60,12 @@ export const rights: Record<
       "suppressed",
     ],
     reads: readable,
-    runs: [...servedFunctions, "admin_api_v1_1_0.request_file_access", "access.issue_access_token"],
+    runs: [
+      ...servedFunctions,
+      "admin_api_v1_1_0.request_file_access",
+      "request.issue_file_access",
+      "access.issue_access_token",
+    ],
   },
   api_owner: {
     schemas: ["admin_api_v1_1_0", "api_v1_1_0", "dissemination", "request"],

@@ -4,36 +4,10 @@ comment on type admin_api_v1_1_0.file_access is 'A one-time access token and whe
 
 create function admin_api_v1_1_0.request_file_access(report_id text)
 returns admin_api_v1_1_0.file_access
-language plpgsql volatile security invoker set search_path = ''
-as $$
-declare
-  file_access admin_api_v1_1_0.file_access;
-begin
-  if request_file_access.report_id is null then
-    perform request.refuse(
-      400, 'report_id_missing', 'The field report_id is null.', null,
-      'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
-    );
-  end if;
-  -- Row-level security decides, because the caller reads dissemination.general with its own rights.
-  if not exists (
-    select from dissemination.general where general.report_id = request_file_access.report_id
-  ) then
-    perform request.refuse(
-      404, 'report_not_found', 'There is no report with this report_id.', null,
-      'Copy the report ID from general, capital letters included, and send POST with the header content-profile: admin_api_v1_1_0 and the body {"report_id": "2023-06-GSAFAC-0000000001"}.'
-    );
-  end if;
-  perform set_config('response.headers',
-    (coalesce(nullif(current_setting('response.headers', true), ''), '[]')::jsonb
-      || '{"Cache-Control": "no-store"}')::text,
-    true
-  );
-  select token.access_uuid, token.expires_at into file_access
-  from access.issue_access_token(request_file_access.report_id) as token;
-  return file_access;
-end
-$$;
+language sql volatile
+begin atomic
+  select issued.access_uuid, issued.expires_at from request.issue_file_access(report_id) as issued;
+end;
 comment on function admin_api_v1_1_0.request_file_access(text) is
   'Request access to a report''s PDF
 
@@ -43,14 +17,13 @@ grant execute on function admin_api_v1_1_0.request_file_access(text) to api_trib
 -- PostgREST calls this if the body's fields are not the parameters of the function above.
 create function admin_api_v1_1_0.request_file_access(jsonb)
 returns admin_api_v1_1_0.file_access
-language plpgsql volatile security invoker set search_path = ''
-as $$
-begin
-  perform request.refuse(
+language sql volatile
+begin atomic
+  select null::uuid, null::timestamptz
+  from request.refuse(
     400, 'report_id_missing', 'The body is not a JSON object whose only field is report_id.', null,
     'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
   );
-end
-$$;
+end;
 comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400 to a body without report_id.';
 grant execute on function admin_api_v1_1_0.request_file_access(jsonb) to api_tribal;

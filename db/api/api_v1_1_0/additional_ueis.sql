@@ -49,15 +49,17 @@ grant select on api_v1_1_0.additional_ueis to api_public, api_tribal;
 -- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.additional_ueis) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.additional_ueis) is 'The report that covers an additional UEI.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.additional_ueis) to api_public, api_tribal;
 
 create function api_v1_1_0.additional_ueis(api_v1_1_0.general) returns setof api_v1_1_0.additional_ueis
-language sql stable as $$
+language sql stable
+begin atomic
   select additional_ueis.* from api_v1_1_0.additional_ueis
   where additional_ueis.report_id = $1.report_id
-    and request.take_weight(160)
-$$;
+    and request.take_weight(160);
+end;
 comment on function api_v1_1_0.additional_ueis(api_v1_1_0.general) is 'Additional UEIs of a report.';
 grant execute on function api_v1_1_0.additional_ueis(api_v1_1_0.general) to api_public, api_tribal;

@@ -65,18 +65,20 @@ grant select on api_v1_1_0.corrective_action_plans to api_public, api_tribal;
 -- corrective_action_plans.
 
 create function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) is
   'The report that a corrective action plan belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;
 
 create function api_v1_1_0.corrective_action_plans(api_v1_1_0.general)
 returns setof api_v1_1_0.corrective_action_plans
-language sql stable as $$
+language sql stable
+begin atomic
   select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
   where corrective_action_plans.report_id = $1.report_id
-    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0))
-$$;
+    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
+end;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.general) is
   'Corrective action plans of a report.';
 grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.general) to api_public, api_tribal;

@@ -144,15 +144,17 @@ grant select on api_v1_1_0.federal_awards to api_public, api_tribal;
 -- federal_awards.
 
 create function api_v1_1_0.general(api_v1_1_0.federal_awards) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.federal_awards) is 'The report that lists an award.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.federal_awards) to api_public, api_tribal;
 
 create function api_v1_1_0.federal_awards(api_v1_1_0.general) returns setof api_v1_1_0.federal_awards
-language sql stable as $$
+language sql stable
+begin atomic
   select federal_awards.* from api_v1_1_0.federal_awards
   where federal_awards.report_id = $1.report_id
-    and request.take_weight(680)
-$$;
+    and request.take_weight(680);
+end;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.general) is 'Awards of a report.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.general) to api_public, api_tribal;

@@ -107,58 +107,64 @@ grant select on api_v1_1_0.findings to api_public, api_tribal;
 -- findings_text.
 
 create function api_v1_1_0.general(api_v1_1_0.findings) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'The report that has a finding.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.general) returns setof api_v1_1_0.findings
-language sql stable as $$
+language sql stable
+begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
-    and request.take_weight(450 + 680)
-$$;
+    and request.take_weight(450 + 680);
+end;
 comment on function api_v1_1_0.findings(api_v1_1_0.general) is
   'Findings of a report, one row per finding and award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.general) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.federal_awards) returns setof api_v1_1_0.findings
-language sql stable as $$
+language sql stable
+begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
     and findings.award_reference = $1.award_reference
-    and request.take_weight(450 + 680)
-$$;
+    and request.take_weight(450 + 680);
+end;
 comment on function api_v1_1_0.findings(api_v1_1_0.federal_awards) is 'Findings on an award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.federal_awards) to api_public, api_tribal;
 
 create function api_v1_1_0.federal_awards(api_v1_1_0.findings) returns setof api_v1_1_0.federal_awards rows 1
-language sql stable as $$
+language sql stable
+begin atomic
   select federal_awards.* from api_v1_1_0.federal_awards
-  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference
-$$;
+  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference;
+end;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.findings) is
   'The award that a finding concerns; null if an older report writes award_reference differently.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings)
 returns setof api_v1_1_0.corrective_action_plans
-language sql stable as $$
+language sql stable
+begin atomic
   select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
   where corrective_action_plans.report_id = $1.report_id
     and corrective_action_plans.finding_ref_number = $1.reference_number
-    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0))
-$$;
+    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
+end;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) is
   'The corrective action plan for a finding, in one or more rows.';
 grant execute on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) returns setof api_v1_1_0.findings
-language sql stable as $$
+language sql stable
+begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
     and findings.reference_number = $1.finding_ref_number
-    and request.take_weight(450 + 680)
-$$;
+    and request.take_weight(450 + 680);
+end;
 comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
   'Rows of the finding that a plan addresses, one per award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;

@@ -65,38 +65,42 @@ grant select on api_v1_1_0.findings_text to api_public, api_tribal;
 -- several rows, so they embed each other as arrays.
 
 create function api_v1_1_0.general(api_v1_1_0.findings_text) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.findings_text) is
   'The report that a finding narrative belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.findings_text) to api_public, api_tribal;
 
 create function api_v1_1_0.findings_text(api_v1_1_0.general) returns setof api_v1_1_0.findings_text
-language sql stable as $$
+language sql stable
+begin atomic
   select findings_text.* from api_v1_1_0.findings_text
   where findings_text.report_id = $1.report_id
-    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0))
-$$;
+    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0));
+end;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.general) is 'Finding narratives of a report.';
 grant execute on function api_v1_1_0.findings_text(api_v1_1_0.general) to api_public, api_tribal;
 
 create function api_v1_1_0.findings_text(api_v1_1_0.findings) returns setof api_v1_1_0.findings_text
-language sql stable as $$
+language sql stable
+begin atomic
   select findings_text.* from api_v1_1_0.findings_text
   where findings_text.report_id = $1.report_id
     and findings_text.finding_ref_number = $1.reference_number
-    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0))
-$$;
+    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0));
+end;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.findings) is
   'The narrative of a finding, in one or more rows.';
 grant execute on function api_v1_1_0.findings_text(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.findings_text) returns setof api_v1_1_0.findings
-language sql stable as $$
+language sql stable
+begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
     and findings.reference_number = $1.finding_ref_number
-    and request.take_weight(450 + 680)
-$$;
+    and request.take_weight(450 + 680);
+end;
 comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
   'Rows of the finding that a narrative describes, one per award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.findings_text) to api_public, api_tribal;

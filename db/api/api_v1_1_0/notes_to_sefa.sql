@@ -73,19 +73,21 @@ grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
 -- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) is
   'The report that a note to the SEFA belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.notes_to_sefa) to api_public, api_tribal;
 
 create function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) returns setof api_v1_1_0.notes_to_sefa
-language sql stable as $$
+language sql stable
+begin atomic
   select notes_to_sefa.* from api_v1_1_0.notes_to_sefa
   where notes_to_sefa.report_id = $1.report_id
     and request.take_weight(
       300 + coalesce(octet_length(notes_to_sefa.accounting_policies), 0)
       + coalesce(octet_length(notes_to_sefa.rate_explained), 0) + coalesce(octet_length(notes_to_sefa.content), 0)
-    )
-$$;
+    );
+end;
 comment on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) is 'Notes to the SEFA of a report.';
 grant execute on function api_v1_1_0.notes_to_sefa(api_v1_1_0.general) to api_public, api_tribal;

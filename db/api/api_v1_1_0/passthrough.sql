@@ -58,37 +58,41 @@ grant select on api_v1_1_0.passthrough to api_public, api_tribal;
 -- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.passthrough) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.passthrough) is
   'The report that names a pass-through entity.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.passthrough) to api_public, api_tribal;
 
 create function api_v1_1_0.passthrough(api_v1_1_0.general) returns setof api_v1_1_0.passthrough
-language sql stable as $$
+language sql stable
+begin atomic
   select passthrough.* from api_v1_1_0.passthrough
   where passthrough.report_id = $1.report_id
-    and request.take_weight(250 + 680)
-$$;
+    and request.take_weight(250 + 680);
+end;
 comment on function api_v1_1_0.passthrough(api_v1_1_0.general) is
   'Pass-through entities of all awards of a report.';
 grant execute on function api_v1_1_0.passthrough(api_v1_1_0.general) to api_public, api_tribal;
 
 create function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) returns setof api_v1_1_0.passthrough
-language sql stable as $$
+language sql stable
+begin atomic
   select passthrough.* from api_v1_1_0.passthrough
   where passthrough.report_id = $1.report_id
     and passthrough.award_reference = $1.award_reference
-    and request.take_weight(250 + 680)
-$$;
+    and request.take_weight(250 + 680);
+end;
 comment on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) is 'Pass-through entities of an award.';
 grant execute on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) to api_public, api_tribal;
 
 create function api_v1_1_0.federal_awards(api_v1_1_0.passthrough)
 returns setof api_v1_1_0.federal_awards rows 1
-language sql stable as $$
+language sql stable
+begin atomic
   select federal_awards.* from api_v1_1_0.federal_awards
-  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference
-$$;
+  where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference;
+end;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) is
   'The award that came through a pass-through entity.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.passthrough) to api_public, api_tribal;

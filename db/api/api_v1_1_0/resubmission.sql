@@ -65,17 +65,19 @@ grant select on api_v1_1_0.resubmission to api_public, api_tribal;
 -- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.resubmission) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.resubmission) is
   'The report in general; null if it is superseded.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.resubmission) to api_public, api_tribal;
 
 create function api_v1_1_0.resubmission(api_v1_1_0.general) returns setof api_v1_1_0.resubmission
-language sql stable as $$
+language sql stable
+begin atomic
   select resubmission.* from api_v1_1_0.resubmission
   where resubmission.report_id = $1.report_id
-    and request.take_weight(290)
-$$;
+    and request.take_weight(290);
+end;
 comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
   'The report''s row in its chain of resubmissions, as an array with one row or none.';
 grant execute on function api_v1_1_0.resubmission(api_v1_1_0.general) to api_public, api_tribal;

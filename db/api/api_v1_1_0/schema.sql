@@ -19,8 +19,9 @@ grant usage on schema api_v1_1_0 to api_public, api_tribal;
 -- then the other files by name. Write a pair in the file of the view that comes later.
 --
 -- PostgreSQL must be able to inline each function. Otherwise, it calls the function for each row instead of joining. So write
--- language sql with a string body, stable, not strict, not security definer, and without `set`. The functions run with the
--- caller's rights, like the views. Grant execute on each, because default privileges in this database withhold it from public.
+-- language sql, stable, not strict, not security definer, and without `set`. The body stands in begin atomic … end, as in every
+-- API function, so that PostgreSQL parses it at creation (docs/editing-views.md). The functions run with the caller's rights,
+-- like the views. Grant execute on each, because default privileges in this database withhold it from public.
 --
 -- Functions that return a list end with `and request.take_weight(<bytes>)`. The argument is the approximate size of a row as
 -- JSON, with the actual length of long texts, plus the size of a row that can be embedded in it as an object.

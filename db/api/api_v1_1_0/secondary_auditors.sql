@@ -82,16 +82,18 @@ grant select on api_v1_1_0.secondary_auditors to api_public, api_tribal;
 -- Embedding in both directions; schema.sql explains it.
 
 create function api_v1_1_0.general(api_v1_1_0.secondary_auditors) returns setof api_v1_1_0.general rows 1
-language sql stable as $$ select general.* from api_v1_1_0.general where general.report_id = $1.report_id $$;
+language sql stable
+begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) is
   'The report that a secondary auditor worked on.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.secondary_auditors) to api_public, api_tribal;
 
 create function api_v1_1_0.secondary_auditors(api_v1_1_0.general) returns setof api_v1_1_0.secondary_auditors
-language sql stable as $$
+language sql stable
+begin atomic
   select secondary_auditors.* from api_v1_1_0.secondary_auditors
   where secondary_auditors.report_id = $1.report_id
-    and request.take_weight(480)
-$$;
+    and request.take_weight(480);
+end;
 comment on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) is 'Secondary auditors of a report.';
 grant execute on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) to api_public, api_tribal;

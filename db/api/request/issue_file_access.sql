@@ -1,0 +1,32 @@
+-- Step 2 of downloading a suppressed report's PDF: admin_api_v1_1_0.request_file_access() calls this with its caller's rights.
+create function request.issue_file_access(report_id text, out access_uuid uuid, out expires_at timestamptz)
+language plpgsql volatile security invoker set search_path = ''
+as $$
+begin
+  if issue_file_access.report_id is null then
+    perform request.refuse(
+      400, 'report_id_missing', 'The field report_id is null.', null,
+      'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
+    );
+  end if;
+  -- Row-level security decides, because the caller reads dissemination.general with its own rights.
+  if not exists (
+    select from dissemination.general where general.report_id = issue_file_access.report_id
+  ) then
+    perform request.refuse(
+      404, 'report_not_found', 'There is no report with this report_id.', null,
+      'Copy the report ID from general, capital letters included, and send POST with the header content-profile: admin_api_v1_1_0 and the body {"report_id": "2023-06-GSAFAC-0000000001"}.'
+    );
+  end if;
+  perform set_config('response.headers',
+    (coalesce(nullif(current_setting('response.headers', true), ''), '[]')::jsonb
+      || '{"Cache-Control": "no-store"}')::text,
+    true
+  );
+  select token.access_uuid, token.expires_at into access_uuid, expires_at
+  from access.issue_access_token(issue_file_access.report_id) as token;
+end
+$$;
+comment on function request.issue_file_access is
+  'Returns a one-time access token for a report that the caller may see; otherwise ends the request with 400 or 404.';
+grant execute on function request.issue_file_access to api_tribal;
