@@ -11,7 +11,7 @@ import { openContent } from "./storage.ts";
  *
  * @param onProgress called with the rows and the stored bytes that were read
  * @returns the number of rows that are in the table now
- * @throws Error that names the file if it cannot be read to its end
+ * @throws Error that names the file if it cannot be read or loaded to its end
  */
 export async function copyFile(
   client: Client,
@@ -49,8 +49,8 @@ export async function copyFile(
     }
   }
 
+  const copy = client.query(copyFrom(`copy staging.${table} (${columns}) from stdin (format csv)`));
   try {
-    const copy = client.query(copyFrom(`copy staging.${table} (${columns}) from stdin (format csv)`));
     await pipeline(stream, keepGoodRows, copy);
   } catch (cause) {
     if (cause instanceof DatabaseError)
@@ -59,5 +59,9 @@ export async function copyFile(
     const reason = code === "Z_BUF_ERROR" ? "the gzipped data breaks off" : message;
     throw new Error(`${file.path}:${line}: the file cannot be read on from here: ${reason}.`, { cause });
   }
+  if (copy.rowCount !== rows)
+    throw new Error(
+      `${file.path}: PostgreSQL loaded ${copy.rowCount} of ${rows} rows. Nothing has changed. Before version 18, it stops at a line that holds only \\. within a value: remove that line from the file, or use PostgreSQL 18.`,
+    );
   return rows;
 }

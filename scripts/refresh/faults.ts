@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { stringify } from "csv-stringify/sync";
 import type { SourceFileWithHeader } from "./read-headers.ts";
-import type { RowProblem } from "./row-format.ts";
+import { describeProblem, type RowProblem } from "./row-format.ts";
 
 /** What is wrong with one row of a source file. */
 export interface Fault extends RowProblem {
@@ -44,7 +44,9 @@ export class FaultList {
     const { total, tolerate } = this;
     return [
       `${countRows(total)} cannot be published${tolerate > 0 ? `, and ${tolerate} are tolerated` : ""}. Nothing has changed.`,
-      ...this.kept.slice(0, shownFaults).map((fault) => `  ${describeFault(fault)}`),
+      ...this.kept
+        .slice(0, shownFaults)
+        .map((fault) => `  ${fault.file.path}:${fault.line}: ${describeProblem(fault)}`),
       ...(total > shownFaults ? [`  … and ${total - shownFaults} more.`] : []),
       ...[...this.#counts].map(([kind, count]) => `${countRows(count)}: ${kind}`),
       `To publish the rest and keep these rows in a file, add --tolerate ${total}.`,
@@ -64,15 +66,6 @@ export class FaultList {
 /** The source files have more faults than are tolerated. */
 export class SourceFaults extends Error {
   override name = "SourceFaults";
-}
-
-/** For example `general.csv:7: column is_public, value "perhaps" is not a boolean`. */
-function describeFault({ file, line, column, value, problem }: Fault): string {
-  const where = [
-    ...(column === undefined ? [] : [`column ${column}`]),
-    ...(value === undefined ? [] : [`value ${JSON.stringify(value)}`]),
-  ].join(", ");
-  return `${file.path}:${line}: ${where || "the row"} ${problem}`;
 }
 
 export function countRows(count: number): string {

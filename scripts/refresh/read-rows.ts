@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import {
   type Column,
+  describeProblem,
   describeRow,
   matchAnyRow,
   matchRow,
@@ -25,11 +26,14 @@ export interface Block {
   rows: SourceRow[];
 }
 
-const longestRowBytes = 8 << 20;
+// V8's regular expressions run out of stack on some rows of 5 MB. The longest texts have some 32,000 characters.
+const longestRowBytes = 2 << 20;
 
 /**
  * Splits a CSV file (RFC 4180) into rows, and checks each. Keeps one chunk in memory, and the row that continues in the
  * next chunk.
+ *
+ * @throws Error after a row that does not end within 2 MB: the rest of the file could be part of it
  */
 export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]): AsyncGenerator<Block> {
   const anyRow = matchAnyRow();
@@ -57,35 +61,30 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
     return { bytes, rows };
   };
   /** What is left when the file ends, or a row that does not end. */
-  const describeRest = (bytes: Buffer, problem: string): Block => {
-    const text = bytes.toString("latin1");
-    const values = splitRow(text.replace(/\r$/, "").slice(0, longestRowBytes));
-    const value = show(values.at(-1) ?? "");
-    const column = columns[values.length - 1]?.name;
-    return { bytes, rows: [{ start: 0, end: bytes.length, line, problem: { column, value, problem } }] };
+  const describeRest = (problem: string): RowProblem => {
+    const values = splitRow(rest.toString("latin1", 0, longestRowBytes).replace(/\r$/, ""));
+    return { column: columns[values.length - 1]?.name, value: show(values.at(-1) ?? ""), problem };
+  };
+  const locateRest = (problem: RowProblem): Block => {
+    return { bytes: rest, rows: [{ start: 0, end: rest.length, line, problem }] };
   };
 
   for await (const chunk of chunks) {
     const block = readBlock(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
     if (block.rows.length > 0) yield block;
     rest = block.bytes.subarray(block.rows.at(-1)?.end ?? 0);
-    if (rest.length > longestRowBytes) {
-      yield describeRest(
-        rest,
-        `does not end within ${longestRowBytes >> 20} MB: is a closing quote missing?`,
-      );
-      return;
-    }
+    if (rest.length <= longestRowBytes) continue;
+    const problem = describeRest(`does not end within ${longestRowBytes >> 20} MB`);
+    yield locateRest(problem);
+    throw new Error(`${describeProblem(problem)}: a closing quote may be missing`);
   }
   if (rest.length === 0) return;
   anyRow.lastIndex = 0;
   const isClosed = anyRow.test(`${rest.toString("latin1")}\n`);
-  yield describeRest(
-    rest,
-    isClosed
-      ? "has no line break after it: the file may have been cut off"
-      : "has a quote that is never closed",
-  );
+  const problem = isClosed
+    ? "has no line break after it: the file may have been cut off"
+    : "has a quote that is never closed";
+  yield locateRest(describeRest(problem));
 }
 
 function matchAt(

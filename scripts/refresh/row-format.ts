@@ -13,6 +13,15 @@ export interface RowProblem {
   problem: string;
 }
 
+/** For example `column is_public, value "perhaps" is not a boolean`. */
+export function describeProblem({ column, value, problem }: RowProblem): string {
+  const where = [
+    ...(column === undefined ? [] : [`column ${column}`]),
+    ...(value === undefined ? [] : [`value ${JSON.stringify(value)}`]),
+  ].join(", ");
+  return `${where || "the row"} ${problem}`;
+}
+
 const year = String.raw`(?:19|20)\d\d`;
 const leapYear = "(?:(?:19|20)(?:0[48]|[2468][048]|[13579][26])|2000)";
 const monthAndDay = String.raw`(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))`;

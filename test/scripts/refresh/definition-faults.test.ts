@@ -50,6 +50,14 @@ it.each([
   expect(message).toContain(`db/data_set/build.sql: ${expected}`);
 });
 
+it("rows that PostgreSQL does not load are missed, as after a line of \\. before version 18", async () => {
+  const skip = `create function staging.skip() returns trigger language plpgsql as 'begin return null; end';
+    create trigger skip before insert on staging.findings for each row execute function staging.skip();`;
+  expect(await failWith({ "staging.sql": (sql) => `${sql}${skip}\n` })).toMatch(
+    /findings\.csv: PostgreSQL loaded 0 of 1 rows\. Nothing has changed\./,
+  );
+});
+
 it("views that would show suppressed rows are not published", async () => {
   const edit = (sql: string) => sql.replace("with (security_invoker = true) ", "");
   expect(await failWith({ "views.sql": edit })).toContain(

@@ -155,6 +155,12 @@ describe("a file that cannot be loaded", () => {
       ':3: column report_id, value "report_id" is not a valid report ID',
     ],
     [
+      "a row without an end",
+      name,
+      `${header}${id(1)},A\n${id(1)},"${'""'.repeat(4 << 20)}"\n`,
+      ':3: the file cannot be read on from here: column additional_uei, value "',
+    ],
+    [
       "gzipped data that breaks off",
       `${name}.gz`,
       gzipSync(`${header}${long.join("")}`).subarray(0, -4000),
