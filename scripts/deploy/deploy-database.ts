@@ -17,7 +17,7 @@ import { DeploymentRefused } from "./deployment-refused.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { publishEmptyDataSet } from "./publish-empty-data-set.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
-import { refuseLeaks } from "./refuse-leaks.ts";
+import { keepNewestLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 import { describePasswords, type LoginRole } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -71,8 +71,6 @@ export async function deployDatabase(
 ): Promise<Deployment> {
   const { directory = repositoryDirectory, report = () => {}, onlyMigrations } = options;
   const files = await readFiles(directory);
-  // The database has the question of the newest deployment.
-  if (options.rollsBack) files.question = undefined;
   const client = await connect(databaseUrl, "db-deploy");
   const migrations: string[] = [];
   try {
@@ -85,6 +83,7 @@ export async function deployDatabase(
       ({ id }) => onlyMigrations?.includes(id) ?? true,
     );
     const deployed = await readDeployed(client);
+    if (deployed) await keepNewestLeakCheck(client, files, options);
     const drift = await findDrift(client, deployed);
     if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.api) report("The API schemas were changed by hand. They are rebuilt from db/api.");
@@ -92,7 +91,7 @@ export async function deployDatabase(
     // Accepted drift is none to the next deployment, nor is what this one changes before it is killed.
     if (pending.length > 0 || drift.durable) await clearFingerprint(client);
     for (const migration of pending) {
-      await runMigration(client, migration, files.question, report);
+      await runMigration(client, migration, files.leakCheck, report);
       migrations.push(migration.id);
     }
     await publishEmptyDataSet(client, files, report);
@@ -111,7 +110,7 @@ export async function deployDatabase(
       await client.query("analyze pg_catalog.pg_proc");
     } else if (onlyMigrations === undefined) {
       // Changes by hand, or by a migration without a transaction, may leak as well.
-      await runTransaction(client, () => refuseLeaks(client, files.question, true), report);
+      await runTransaction(client, () => refuseLeaks(client, files.leakCheck, true), report);
     }
     for (const statement of describePasswords(passwords)) await client.query(statement);
     await recordFingerprint(client);
@@ -138,7 +137,7 @@ export async function rebuildApi(
   const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
   await recordDeployment(client, files, served, options.promises === true);
-  await refuseLeaks(client, files.question);
+  await refuseLeaks(client, files.leakCheck);
   return changes;
 }
 

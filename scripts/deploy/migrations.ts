@@ -93,19 +93,19 @@ async function findInvalidIndexes(client: Client): Promise<string[]> {
  * says `-- No transaction: <why>` is one statement, and waits for locks as long as it takes; if it leaks, the service is
  * switched off.
  *
- * @param question see `refuseLeaks`
+ * @param leakCheck see `refuseLeaks`
  * @throws SqlFileError; DeploymentRefused if it leaks
  */
 export async function runMigration(
   client: Client,
   migration: Migration,
-  question: string | undefined,
+  leakCheck: string,
   report: (line: string) => void,
 ): Promise<void> {
   if (migration.noTransaction === undefined) {
     const work = async () => {
       await runOnce(client, migration, () => runSqlFiles(client, [migration]));
-      await refuseLeaks(client, question);
+      await refuseLeaks(client, leakCheck);
     };
     return await runTransaction(client, work, report);
   }
@@ -116,7 +116,7 @@ export async function runMigration(
     await client.query("reset all; reset role");
     await keepSession(client);
   });
-  await runTransaction(client, () => refuseLeaks(client, question, true), report).catch(
+  await runTransaction(client, () => refuseLeaks(client, leakCheck, true), report).catch(
     async (cause: unknown) => {
       await client.query(
         "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",

@@ -14,7 +14,7 @@ const order = ["staging", "check", "build", "indexes", "fingerprints", "totals",
  */
 export async function publishEmptyDataSet(
   client: Client,
-  { dataSet, question }: DatabaseFiles,
+  { dataSet, leakCheck }: DatabaseFiles,
   report: (line: string) => void,
 ): Promise<void> {
   const { rows } = await client.query("select to_regclass('dissemination.data_set') as found");
@@ -29,7 +29,7 @@ export async function publishEmptyDataSet(
       await client.query(recordDataSet);
       await client.query("select publication.describe_data_set()");
       await client.query("reset role");
-      await refuseLeaks(client, question);
+      await refuseLeaks(client, leakCheck);
     },
     report,
   );

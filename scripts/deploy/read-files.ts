@@ -28,8 +28,8 @@ export interface DatabaseFiles {
   dataSet: Record<string, SqlFile>;
   /** The hashes of these files. */
   definitions: Record<string, string>;
-  /** The SQL that creates publication.find_leaks(); without it, the function that the database has is asked. */
-  question: string | undefined;
+  /** The SQL that creates publication.find_leaks(). */
+  leakCheck: string;
 }
 
 /** Reads a `db` directory. */
@@ -41,7 +41,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     api: await readApiFiles(directory),
     dataSet,
     definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hash(sql)])),
-    question: dataSet["find_leaks.sql"]?.sql,
+    leakCheck: dataSet["find_leaks.sql"]?.sql ?? "",
   };
 }
 

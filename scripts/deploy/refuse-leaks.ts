@@ -1,10 +1,11 @@
 import type { Client } from "pg";
 import { checkLeaks, LeaksFound } from "../refresh/check-leaks.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
+import type { DatabaseFiles } from "./read-files.ts";
 
 // PostgreSQL keeps the locks of a transaction's writes until it ends, and catalog rows that it wrote have an age of zero.
 const touchesRows = `
-select exists (
+  exists (
     select from pg_catalog.pg_locks
     join pg_catalog.pg_class on pg_class.oid = relation
     join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
@@ -12,28 +13,58 @@ select exists (
       and mode not in ('AccessShareLock', 'RowShareLock')
   ) or exists (
     select from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and age(xmin) <= 0
-      and proname <> 'find_leaks'
-  ) as touches`;
+  )`;
+
+/**
+ * Replaces the files' leak check by the database's if that is newer: if this is a rollback, or if production promised a later
+ * one after the files' was deployed.
+ */
+export async function keepNewestLeakCheck(
+  client: Client,
+  files: DatabaseFiles,
+  { rollsBack = false, report = () => {} }: { rollsBack?: boolean; report?: (line: string) => void },
+): Promise<void> {
+  const { rows } = await client.query<{ installed: string | null; is_newer: boolean }>(installedLeakCheck, [
+    files.definitions["find_leaks.sql"],
+  ]);
+  const { installed, is_newer = false } = rows[0] ?? {};
+  if (!installed || !(rollsBack || is_newer)) return;
+  files.leakCheck = installed;
+  if (is_newer)
+    report(
+      "The leak check of this checkout is older than the database's, which stays. To replace it, edit db/data_set/find_leaks.sql.",
+    );
+}
+
+const installedLeakCheck = `
+with checks as (
+  select definitions ->> 'find_leaks.sql' as sha256, min(id) as id, bool_or(is_promise) as is_promise
+  from deployment.api_schemas group by 1
+)
+select pg_get_functiondef(to_regprocedure('publication.find_leaks(boolean,text)')) as installed,
+  exists (
+    select from checks join checks as later on later.id > checks.id and later.is_promise
+    where checks.sha256 = $1
+  ) as is_newer`;
 
 /**
  * Asks at the end of a transaction whether it would show suppressed data. Rights are always checked; rows only if the
  * transaction changed the data set or a function that the report service calls.
  *
- * @param question the SQL that creates publication.find_leaks(); without it, the function that the database has is asked
+ * @param leakCheck the SQL that creates publication.find_leaks(), which runs first: the transaction may have replaced it
  * @param asksRows whether to check rows in any case, because other transactions may have changed them
  * @throws DeploymentRefused
  */
-export async function refuseLeaks(client: Client, question?: string, asksRows = false): Promise<void> {
-  const { rows } = await client.query<{ is_asked: boolean; has_data_set: boolean }>(
-    `select to_regprocedure('publication.find_leaks(boolean,text)') is not null as is_asked,
-       to_regprocedure('publication.describe_totals()') is not null as has_data_set`,
+export async function refuseLeaks(client: Client, leakCheck: string, asksRows = false): Promise<void> {
+  const { rows } = await client.query<{ is_first: boolean; touches: boolean }>(
+    `select num_nonnulls(to_regprocedure('publication.find_leaks(boolean,text)'),
+       to_regprocedure('publication.describe_totals()')) = 0 as is_first, ${touchesRows} as touches`,
   );
-  // Before the migration that creates these functions there is nothing to show.
-  if (!rows[0]?.is_asked && !rows[0]?.has_data_set) return;
-  const { rows: writes } = await client.query<{ touches: boolean }>(touchesRows);
-  if (question !== undefined) await client.query(question);
+  // Before the migrations that create these functions, there is nothing to show.
+  if (rows[0]?.is_first) return;
+  await client.query(leakCheck);
   try {
-    await checkLeaks(client, asksRows || writes[0]?.touches ? "" : undefined);
+    await checkLeaks(client, asksRows || rows[0]?.touches ? "" : undefined);
   } catch (cause) {
     throw cause instanceof LeaksFound ? new DeploymentRefused(cause.message, { cause }) : cause;
   }

@@ -13,7 +13,7 @@ export class LeaksFound extends Error {
  */
 export async function checkLeaks(client: Client, generation?: "_next" | ""): Promise<void> {
   const { rows: leaks } = await client.query<{ leak: string }>(
-    "select find_leaks as leak from publication.find_leaks($1, $2)",
+    "select find_leaks as leak from publication.find_leaks($1::boolean, $2::text)",
     [generation !== undefined, generation ?? ""],
   );
   if (leaks.length === 0) return;

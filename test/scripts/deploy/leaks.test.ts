@@ -145,6 +145,16 @@ describe("a migration", () => {
     },
   );
 
+  it.each([false, true])("cannot replace the leak check (in a rollback: %s)", async (rollsBack) => {
+    await migrate(
+      1,
+      "create or replace function publication.find_leaks(check_rows boolean, generation text default '') returns setof text language sql as 'select null where false'; grant api_tribal to api_public",
+    );
+    await expect(deployDatabase(url, {}, { directory: copy.directory, rollsBack })).rejects.toThrow(
+      "api_public is a member of api_tribal",
+    );
+  });
+
   it("stays when a later step is refused, which says so", async () => {
     await migrate(1, "create table deployment.kept ()");
     await migrate(2, "grant api_tribal to api_public");
