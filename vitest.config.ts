@@ -43,7 +43,6 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 60_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
-    reporters: ["default", "./test/support/slowest-files.ts"],
     globalSetup: ["test/support/keep-files-in-memory.ts", "test/support/compile-programs.ts"],
     sequence: { sequencer: RunOrder },
     projects: [

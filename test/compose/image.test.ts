@@ -4,39 +4,31 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
-import { programImage, project, readCompose, readProjectFile } from "./read-compose.ts";
+import { expect, test } from "vitest";
+import { programImage, project, readCompose } from "./read-compose.ts";
 
 const { services, secrets } = readCompose();
 
-describe("the image", () => {
-  test("is built in two stages on a pinned image, without development's packages", () => {
-    const dockerfile = readProjectFile("Dockerfile");
-    expect(dockerfile.match(/^FROM node:24\.\d+\.\d+-bookworm-slim( |$)/gm)).toHaveLength(2);
-    expect(dockerfile).toContain("npm ci --omit=dev ");
-  });
-
-  test("gets the programs that compose runs, and neither tests nor secrets", async () => {
-    const lines = (await readFile(path.join(project, ".dockerignore"), "utf8")).split("\n");
-    const copied = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
-    expect(lines).toContain("*");
-    expect(copied).not.toContain("test");
-    for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
-    const needed = new Set<string>();
-    for (const [, { image, entrypoint = [], command = [] }] of Object.entries(services)) {
-      const words = [...entrypoint, ...command];
-      if (image === programImage) needed.add(words.find((word) => word.endsWith(".ts")) ?? "none");
+test("the image gets the programs that compose runs, and neither tests nor secrets", async () => {
+  const lines = (await readFile(path.join(project, ".dockerignore"), "utf8")).split("\n");
+  const copied = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+  expect(lines).toContain("*");
+  expect(copied).not.toContain("test");
+  for (const entry of copied) await expect(stat(path.join(project, entry)), entry).resolves.toBeDefined();
+  const needed = new Set<string>();
+  for (const [, { image, entrypoint = [], command = [] }] of Object.entries(services)) {
+    const words = [...entrypoint, ...command];
+    if (image === programImage) needed.add(words.find((word) => word.endsWith(".ts")) ?? "none");
+  }
+  // Iterating over a set includes entries added meanwhile: the modules that these programs import.
+  for (const module of needed) {
+    expect(copied, module).toContain(module.split("/")[0]);
+    const text = await readFile(path.join(project, module), "utf8");
+    for (const [, imported = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+\.tsx?)"/g)) {
+      needed.add(path.join(path.dirname(module), imported));
     }
-    // Iterating over a set includes entries added meanwhile: the modules that these programs import.
-    for (const module of needed) {
-      expect(copied, module).toContain(module.split("/")[0]);
-      const text = await readFile(path.join(project, module), "utf8");
-      for (const [, imported = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+\.tsx?)"/g)) {
-        needed.add(path.join(path.dirname(module), imported));
-      }
-    }
-    expect(needed.size).toBeGreaterThan(50);
-  });
+  }
+  expect(needed.size).toBeGreaterThan(50);
 });
 
 test("npm run compose:secrets makes every secret once, closed to others, and never in git", async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
+import { dotenv } from "zx";
 
 export const project = path.resolve(import.meta.dirname, "../..");
 export const readProjectFile = (name: string) => readFileSync(path.join(project, name), "utf8");
@@ -47,8 +48,6 @@ export function readCompose() {
 }
 
 /** gateway/kong.env */
-export const kongSettings: Record<string, string> = Object.fromEntries(
-  [...readProjectFile("gateway/kong.env").matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
-);
+export const kongSettings = dotenv.load(path.join(project, "gateway/kong.env"));
 /** The image that most services share. */
 export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";

@@ -6,7 +6,7 @@ import type { BrowserContextOptions } from "playwright-core";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { connect } from "../../service/connect.ts";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
-import { listChildren } from "../support/list-children.ts";
+import { listChildren } from "../support/list-processes.ts";
 import { runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
 import { startBrowser } from "./browser.ts";

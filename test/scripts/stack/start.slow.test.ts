@@ -4,15 +4,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { listChildren } from "../../support/list-children.ts";
+import { listChildren, listProcesses } from "../../support/list-processes.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
-import { listProcesses } from "./processes.ts";
 
 // npm start under unusual circumstances.
 
+/** What runs for a stack: its directory is in the command. */
+const listParts = (own: string) => listProcesses().filter(({ command }) => command.includes(own));
 let directory: string;
 let sample: Awaited<ReturnType<typeof makeSmallSample>>;
 let stack: RunningStack;
@@ -37,7 +38,7 @@ it("stops what it has started when it is interrupted before it is ready", { time
     await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 120_000 }).toBe(true);
     start.child.kill("SIGINT");
     expect(await start.exited).toBe(0);
-    await expect.poll(() => listProcesses(own), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => listParts(own), { timeout: 5000 }).toEqual([]);
   }
 });
 
@@ -57,7 +58,7 @@ it("uses the database of DATABASE_URL if it is set", async () => {
   const other = await runStack({ args: ["--data", sample.directory], env: { DATABASE_URL: url } });
   try {
     expect(other.facts.database_url).toBe(url);
-    expect(listProcesses(other.directory).filter((command) => command.includes("postgres"))).toEqual([]);
+    expect(listParts(other.directory).filter(({ command }) => command.includes("postgres"))).toEqual([]);
     const key = { value: other.facts.keys.individual };
     expect((await send(other.facts.base_url, "/general?limit=1", { key })).json).toHaveLength(1);
   } finally {
@@ -77,5 +78,5 @@ it("ends with the last lines of a part that cannot be restarted, and leaves no p
   }
   expect(await stack.exited).toBe(1);
   expect(stack.output()).toContain("PostgREST cannot be restarted. PostgREST ended with SIGKILL.");
-  expect(listProcesses(stack.directory)).toEqual([]);
+  expect(listParts(stack.directory)).toEqual([]);
 });

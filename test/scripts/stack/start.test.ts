@@ -6,11 +6,10 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readStackConfig } from "../../../scripts/stack/config.ts";
 import { startStack } from "../../../scripts/stack/start-stack.ts";
-import { listChildren } from "../../support/list-children.ts";
+import { listChildren, listProcesses } from "../../support/list-processes.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
-import { isRunning } from "./processes.ts";
 
 // npm start, from the first start of a stack to its last.
 
@@ -29,6 +28,10 @@ afterAll(async () => {
 });
 
 const find = (command: RegExp) => listChildren(stack.pid).find((child) => command.test(child.command))?.pid;
+const expectEnded = (children: { pid: number }[], timeout: number) => {
+  const left = () => listProcesses().filter(({ pid }) => children.some((child) => child.pid === pid));
+  return expect.poll(left, { timeout }).toEqual([]);
+};
 const read = () =>
   send(stack.facts.base_url, "/general?limit=1", { key: { value: stack.facts.keys.individual } });
 
@@ -120,7 +123,7 @@ it("stops on Ctrl-C with exit code 0, leaves no process, and starts again on its
   expect(children.map(({ command }) => command).join()).toMatch(/postgres.*postgrest/);
   stack.kill("SIGINT");
   expect(await stack.exited).toBe(0);
-  await expect.poll(() => children.filter(({ pid }) => isRunning(pid)), { timeout: 1000 }).toEqual([]);
+  await expectEnded(children, 1000);
   stack = await runStack({ directory });
   expect(stack.facts.keys).toEqual(keys);
   expect(stack.output()).not.toMatch(/Generating|Loading/);
@@ -131,7 +134,7 @@ it("leaves no process behind when it is killed itself, and starts again", async 
   const children = listChildren(stack.pid);
   stack.kill("SIGKILL");
   await stack.exited;
-  await expect.poll(() => children.filter(({ pid }) => isRunning(pid)), { timeout: 5000 }).toEqual([]);
+  await expectEnded(children, 5000);
   await writeFile(path.join(directory, "stack.lock"), "{");
   stack = await runStack({ directory });
   expect((await read()).status).toBe(200);
