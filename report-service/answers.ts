@@ -61,6 +61,16 @@ export function makeUnavailable(details: string | null = null, hint = tryAgain):
   return makeAnswer(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
 }
 
+export const switchedOff = makeAnswer(
+  503,
+  "service_switched_off",
+  {
+    message: "This service is switched off.",
+    hint: "Try again later. A one-time token that was not used stays valid until it expires.",
+  },
+  { "retry-after": "60" },
+);
+
 export const failed = makeAnswer(500, "internal_error", {
   message: "This service failed.",
   hint: "Try again later. If it fails again, report the X-Request-Id.",

@@ -7,20 +7,27 @@ import {
   methodNotAllowed,
   securityHeaders,
   sendAnswer,
+  switchedOff,
 } from "./answers.ts";
-import { checkDatabase, DatabaseUnavailable } from "./database.ts";
+import { checkDatabase, DatabaseUnavailable, requireOpen, SwitchedOff } from "./database.ts";
+import { limitDownloads } from "./limit-downloads.ts";
 import { createReportMetrics, makePartsCheck, measureStorage, type ReportMetrics } from "./metrics.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { createQuietApp } from "./quiet-logging.ts";
-import { RedemptionUncertain, serveDownloads } from "./redeem-token.ts";
+import { serveDownloads } from "./redeem-token.ts";
+import { relayStorage } from "./relay-storage.ts";
+import type { S3StoreOptions } from "./s3-store.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import { servePublicReports } from "./serve-public-reports.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
-/** Adds routes to the app. They use its connection pool and read which bulk files there are. */
+/**
+ * Adds routes to the app. They use its connection pool and read which bulk files there are. Routes that give out data have the
+ * hook `whileOpen`, which throws while the service is switched off.
+ */
 export type AddSite = (
   app: FastifyInstance,
-  parts: { pool: Pool; publicFiles: PublicFiles | undefined },
+  parts: { pool: Pool; publicFiles: PublicFiles | undefined; whileOpen: () => Promise<void> },
 ) => void;
 
 interface ReportServiceParts {
@@ -28,23 +35,20 @@ interface ReportServiceParts {
   storage: Storage;
   /** Absent if this process serves no bulk files. */
   publicFiles?: PublicFiles | undefined;
+  /** The S3 storage, if clients may reach it only through this service. */
+  relayed?: S3StoreOptions | undefined;
   /** Absent if this process serves no pages. */
   addSite?: AddSite | undefined;
   trustedIps?: string[] | undefined;
   logger: FastifyBaseLogger;
 }
 
-const uncertain = makeUnavailable(
-  "The token may have been used up.",
-  "Try the same link again in a few seconds. If that answers 404, request access to the file again.",
-);
-const unspent = makeUnavailable("The token was not used up.");
-
 /** Creates the service and its metrics. The caller closes the pool and the storage. */
 export function createReportService({
   pool,
   storage: plainStorage,
   publicFiles,
+  relayed,
   addSite,
   trustedIps = [],
   logger,
@@ -87,9 +91,10 @@ export function createReportService({
   });
   app.setNotFoundHandler((request, reply) => sendAnswer(reply, answerUnknown(request.raw.url)));
   app.setErrorHandler((err, request, reply) => {
+    if (err instanceof SwitchedOff) return sendAnswer(reply, switchedOff);
     if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
-      request.log.error({ err }, "a token could not be redeemed");
-      return sendAnswer(reply, err instanceof RedemptionUncertain ? uncertain : unspent);
+      request.log.error({ err }, "a file could not be found");
+      return sendAnswer(reply, makeUnavailable());
     }
     request.log.error({ err }, "unexpected error");
     return sendAnswer(reply, failed);
@@ -97,8 +102,10 @@ export function createReportService({
 
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
-  if (publicFiles !== undefined) servePublicData(app, publicFiles);
-  addSite?.(app, { pool, publicFiles });
+  const whileOpen = requireOpen(pool);
+  if (publicFiles !== undefined) servePublicData(app, publicFiles, [limitDownloads(), whileOpen]);
+  if (relayed !== undefined) relayStorage(app, relayed, whileOpen);
+  addSite?.(app, { pool, publicFiles, whileOpen });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

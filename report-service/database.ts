@@ -6,6 +6,11 @@ export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";
 }
 
+/** The operator has switched the service off, so it gives out no data. */
+export class SwitchedOff extends Error {
+  override name = "SwitchedOff";
+}
+
 /** Opens the service's pool. No wait is longer than 6 s, and a connection is held for one statement only. */
 export function createPool(database: ClientConfig, logger: FastifyBaseLogger): Pool {
   const pool = new Pool({
@@ -35,6 +40,37 @@ export async function askDatabase(pool: Pool, text: string, values: unknown[]): 
   } catch (cause) {
     throw new DatabaseUnavailable("The database did not answer.", { cause });
   }
+}
+
+/**
+ * Asks for these SQL expressions, and in the same statement whether the service is switched on.
+ *
+ * @throws SwitchedOff, DatabaseUnavailable
+ */
+export async function askWhileOpen(pool: Pool, expressions: string, values: unknown[]): Promise<unknown[]> {
+  const [isOpen, ...found] = await askDatabase(pool, `select publication.is_open(), ${expressions}`, values);
+  if (isOpen !== true) throw new SwitchedOff("The service is switched off.");
+  return found;
+}
+
+/**
+ * Makes a hook for routes that give out data without the database. While the database does not answer, its last answer counts.
+ *
+ * @throws SwitchedOff
+ */
+export function requireOpen(pool: Pool): () => Promise<void> {
+  let wasOpen: boolean | undefined;
+  return async () => {
+    await askWhileOpen(pool, "true", []).then(
+      () => {
+        wasOpen = true;
+      },
+      (error: unknown) => {
+        if (error instanceof SwitchedOff) wasOpen = false;
+        if (wasOpen !== true) throw error;
+      },
+    );
+  };
 }
 
 /** @throws DatabaseUnavailable if this service could not redeem a token now */

@@ -32,8 +32,6 @@ export async function startLocalStorage({
     throw new Error(`${directory} is not a directory. Set STORAGE_DIRECTORY to one that exists.`);
   }
   const app = createQuietApp(logger, {
-    // Ends downloads that stand still.
-    connectionTimeout: 60_000,
     frameworkErrors: (_error, _request, reply) => void refuse(reply, addressRefused),
   });
   app.setNotFoundHandler((_request, reply) => refuse(reply, addressRefused));

@@ -10,11 +10,12 @@ const redemptionResults = [
   "refused",
   "file_missing",
   "client_gone",
+  "switched_off",
   "storage_unavailable",
   "database_unavailable",
   "failed",
 ] as const;
-const publicReportResults = ["redirected", "not_found", "limited", "unavailable"] as const;
+const publicReportResults = ["redirected", "not_found", "limited", "switched_off", "unavailable"] as const;
 export type Redemption = (typeof redemptionResults)[number];
 export type PublicReport = (typeof publicReportResults)[number];
 

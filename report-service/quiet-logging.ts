@@ -34,6 +34,8 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
     genReqId: chooseRequestId,
     exposeHeadRoutes: false,
     requestTimeout: 10_000,
+    // Closes connections over which no byte passes, such as those of clients that do not read their download.
+    connectionTimeout: 60_000,
     // Fastify's own handler logs the bytes that it could not parse.
     clientErrorHandler: refuseUnreadableRequest,
     // While the server drains, requests on open connections are still answered.

@@ -1,15 +1,21 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { notFound, sendAnswer, tokenMissing } from "./answers.ts";
-import { askDatabase, DatabaseUnavailable } from "./database.ts";
+import { makeUnavailable, notFound, sendAnswer, tokenMissing } from "./answers.ts";
+import { askDatabase, askWhileOpen, DatabaseUnavailable, SwitchedOff } from "./database.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
 import { lifeSeconds, type Storage, StorageUnavailable } from "./storage.ts";
 
 const downloads = "/dissemination/report/pdf/ota";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+const uncertain = makeUnavailable(
+  "The token may have been used up.",
+  "Try the same link again in a few seconds. If that answers 404, request access to the file again.",
+);
+const unspent = makeUnavailable("The token was not used up.");
+
 /** The database went away while it spent a token, which may be spent or not. */
-export class RedemptionUncertain extends DatabaseUnavailable {
+class RedemptionUncertain extends DatabaseUnavailable {
   override name = "RedemptionUncertain";
 }
 
@@ -27,9 +33,9 @@ export function serveDownloads(
   /** Returns the address and what to log, or why there is none. */
   const redeem = async (token: string, isClientWaiting: () => boolean) => {
     if (!uuid.test(token)) return "refused";
-    const [reportId, requestedIn] = await askDatabase(
+    const [reportId, requestedIn] = await askWhileOpen(
       pool,
-      "select access.find_report_of_token($1), access.find_request_of_token($1)",
+      "access.find_report_of_token($1), access.find_request_of_token($1)",
       [token],
     );
     if (typeof reportId !== "string") return "refused";
@@ -55,12 +61,15 @@ export function serveDownloads(
       return reply.redirect(outcome.address, 302);
     } catch (error) {
       metrics.countRedemption(describeFailure(error));
-      throw error;
+      if (!(error instanceof StorageUnavailable || error instanceof DatabaseUnavailable)) throw error;
+      request.log.error({ err: error }, "a token could not be redeemed");
+      return sendAnswer(reply, error instanceof RedemptionUncertain ? uncertain : unspent);
     }
   });
 }
 
 function describeFailure(error: unknown): Redemption {
   if (error instanceof StorageUnavailable) return "storage_unavailable";
+  if (error instanceof SwitchedOff) return "switched_off";
   return error instanceof DatabaseUnavailable ? "database_unavailable" : "failed";
 }

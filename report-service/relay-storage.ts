@@ -16,13 +16,14 @@ const ofResponses =
 export function relayStorage(
   app: FastifyInstance,
   { bucket, keyPrefix, endpoint, publicEndpoint, forcePathStyle }: S3StoreOptions,
+  whileOpen: () => Promise<void>,
 ): void {
   if (!forcePathStyle || endpoint === undefined || publicEndpoint === undefined) return;
   const { host } = new URL(publicEndpoint);
   const storage = new Pool(new URL(endpoint).origin, { connect: { timeout: 1000 }, headersTimeout: 10_000 });
   app.addHook("onClose", () => storage.close());
 
-  app.get(`/${bucket}/${keyPrefix}*`, async (request, reply) => {
+  app.get(`/${bucket}/${keyPrefix}*`, { onRequest: whileOpen }, async (request, reply) => {
     const path = request.raw.url ?? "";
     const isSigned = /[?&]X-Amz-Signature=/.test(path) && path.startsWith("/");
     if (!isSigned) return sendAnswer(reply, answerUnknown(path));

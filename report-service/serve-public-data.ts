@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { makeAnswer, sendAnswer } from "./answers.ts";
 import type { Manifest, PublicFile, PublicFiles, Range } from "./public-files.ts";
 
@@ -41,12 +41,17 @@ const preflight = {
  * that reads a file in parts learns that it has changed (`If-Match`, 412). The CSV files are also at the federal service's
  * addresses, as CSV: compressed if the client accepts gzip, or else decompressed on the way.
  */
-export function servePublicData(app: FastifyInstance, files: PublicFiles): void {
+export function servePublicData(
+  app: FastifyInstance,
+  files: PublicFiles,
+  onRequest: onRequestHookHandler[] = [],
+): void {
   for (const folder of [publicData, federalData]) {
     app.options(`${folder}*`, (_request, reply) => reply.code(204).headers(preflight).send());
     app.route<{ Params: { "*": string } }>({
       method: ["GET", "HEAD"],
       url: `${folder}*`,
+      onRequest,
       handler: async (request, reply) => {
         const { "*": name } = request.params;
         const live = await files.readManifest();

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
-import { makeAnswer, makeUnavailable, sendAnswer } from "./answers.ts";
-import { askDatabase, DatabaseUnavailable } from "./database.ts";
+import { makeAnswer, sendAnswer } from "./answers.ts";
+import { askWhileOpen, SwitchedOff } from "./database.ts";
+import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
-import { isReportId, lifeSeconds, type Storage, StorageUnavailable } from "./storage.ts";
+import { isReportId, lifeSeconds, type Storage } from "./storage.ts";
 
 /** Requests of an address in an hour, found or not. Each process counts for itself. */
 export const publicReportsAnHour = 600;
@@ -24,7 +25,7 @@ export function servePublicReports(
   const limiter = new RateLimiterMemory({ points: publicReportsAnHour, duration: 3600 });
   const find = async (reportId: string): Promise<string | null> => {
     if (!isReportId(reportId)) return null;
-    const [isPublic] = await askDatabase(pool, "select publication.is_public_report($1)", [reportId]);
+    const [isPublic] = await askWhileOpen(pool, "publication.is_public_report($1)", [reportId]);
     return isPublic === true ? await storage.signDownload(reportId, lifeSeconds) : null;
   };
   app.get<{ Params: { reportId: string } }>("/dissemination/report/pdf/:reportId", async (request, reply) => {
@@ -37,11 +38,9 @@ export function servePublicReports(
       const address = await find(request.params.reportId);
       metrics.countPublicReport(address === null ? "not_found" : "redirected");
       return address === null ? sendAnswer(reply, notPublic) : reply.redirect(address, 302);
-    } catch (err) {
-      if (!(err instanceof StorageUnavailable || err instanceof DatabaseUnavailable)) throw err;
-      metrics.countPublicReport("unavailable");
-      request.log.error({ err }, "a public report could not be redirected to");
-      return sendAnswer(reply, makeUnavailable());
+    } catch (error) {
+      metrics.countPublicReport(error instanceof SwitchedOff ? "switched_off" : "unavailable");
+      throw error;
     }
   });
 }
@@ -53,13 +52,4 @@ function describeLimit({ msBeforeNext }: RateLimiterRes) {
   };
   const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   return makeAnswer(429, "too_many_requests", texts, { "retry-after": seconds });
-}
-
-/** Counts an IPv6 client by its /64, because it has all of that. */
-function groupAddress(address: string): string {
-  if (!address.includes(":") || address.startsWith("::ffff:")) return address;
-  const [head = "", tail = ""] = address.split("::");
-  const [before, after] = [head.split(":").filter(Boolean), tail.split(":").filter(Boolean)];
-  const missing = Math.max(0, 8 - before.length - after.length);
-  return [...before, ...Array.from({ length: missing }, () => "0"), ...after].slice(0, 4).join(":");
 }

@@ -7,7 +7,6 @@ import { listen, type RunningServer } from "./listen.ts";
 import { createLocalStore } from "./local-store.ts";
 import { openPublicFiles } from "./public-files.ts";
 import { recordKeyUse } from "./record-key-use.ts";
-import { relayStorage } from "./relay-storage.ts";
 
 /**
  * Starts the report service with its own pool and storage, even if they are unreachable: `/readyz` says so. It also records
@@ -26,8 +25,13 @@ export async function startReportService(
         (await import("./s3-store.ts")).createS3Store(config.storage);
   const pool = createPool(database, logger);
   const publicFiles = publicData && openPublicFiles(publicData.location, publicData);
-  const { app, metrics } = createReportService({ ...config, pool, storage, publicFiles });
-  if (config.storage.kind === "s3") relayStorage(app, config.storage);
+  const { app, metrics } = createReportService({
+    ...config,
+    pool,
+    storage,
+    publicFiles,
+    relayed: config.storage.kind === "s3" ? config.storage : undefined,
+  });
   const metricsServer =
     config.metrics &&
     (await serveState({

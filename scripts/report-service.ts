@@ -38,7 +38,7 @@ or:
                                        without them the AWS standard chain: profile, container, instance
 Bulk files, if they are served here, at /public-data/:
   PUBLIC_DATA                          the directory, or s3://bucket/prefix, that the refresh writes them to
-Public reports, at /dissemination/report/pdf/<report_id>, are limited by address:
+Public reports, at /dissemination/report/pdf/<report_id>, and bulk files are limited by address:
   TRUSTED_IPS                          load balancers in front whose X-Forwarded-For is believed, with commas
 Pages for people, if they are served here, at /:
   API_URL                              the API as browsers reach it

@@ -22,6 +22,8 @@ export interface SiteParts {
   pool: Pool;
   /** The bulk files, if they are served. The manifest is undefined while there are none. */
   publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;
+  /** Throws while the service is switched off. */
+  whileOpen: () => Promise<void>;
 }
 
 /** Bundles the scripts and styles. Returns a function that adds the pages and `/openapi.json` to an app. */
@@ -34,7 +36,7 @@ export async function createSite(
 
 function addSite(
   app: FastifyInstance,
-  { pool, publicFiles, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
+  { pool, publicFiles, whileOpen, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
   const readFacts = createFactsReader(pool, (err) =>
     app.log.warn({ err }, "the pages have no facts: the database did not answer"),
@@ -63,8 +65,11 @@ function addSite(
       asked: request.query as Record<string, unknown>,
     };
   };
-  const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
-    app.route({ method: ["GET", "HEAD"], url, handler });
+  const answer = (
+    url: string,
+    handler: (request: FastifyRequest, reply: FastifyReply) => unknown,
+    onRequest: (() => Promise<void>)[] = [],
+  ) => app.route({ method: ["GET", "HEAD"], url, handler, onRequest });
 
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
@@ -76,11 +81,12 @@ function addSite(
     }),
   };
   for (const [url, write] of Object.entries(pages)) {
-    answer(url, async (request, reply) => {
+    const show = async (request: FastifyRequest, reply: FastifyReply) => {
       const body = await write(await describeContext(request));
       reply.headers({ ...securityHeaders, "cache-control": "public, no-cache" });
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-    });
+    };
+    answer(url, show, url === "/totals" ? [whileOpen] : []);
   }
   // The search box, and a report's own address. The explorer asks the API with the visitor's key.
   answer("/find", async (request, reply) => {

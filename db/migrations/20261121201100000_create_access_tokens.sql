@@ -87,33 +87,44 @@ grant execute on function access.issue_access_token to api_tribal;
 
 create function access.redeem_access_token(access_uuid uuid)
 returns text
-language sql volatile security definer set search_path = ''
+language plpgsql volatile security definer set search_path = ''
 as $$
+declare
+  redeemed_report_id text;
+begin
   update access.access_tokens
   set redeemed_at = now()
   where token_sha256 = sha256(uuid_send(access_uuid))
     and redeemed_at is null
     and expires_at > clock_timestamp()
-  returning report_id
+    and publication.is_open()
+  returning report_id into redeemed_report_id;
+  return redeemed_report_id;
+end
 $$;
 comment on function access.redeem_access_token is
-  'Redeems a token and returns its report ID, or null if the token is unknown, redeemed or expired. If several calls run at the same time, only one gets the report ID.';
+  'Redeems a token and returns its report ID, or null if the token is unknown, redeemed or expired, or if the service is switched off. If several calls run at the same time, only one gets the report ID.';
 grant usage on schema access to report_service;
 grant execute on function access.redeem_access_token to report_service;
 
 -- The report service asks storage for the report's file before it redeems the token, without holding a database connection.
 create function access.find_report_of_token(access_uuid uuid)
 returns text
-language sql stable security definer set search_path = ''
+language plpgsql stable security definer set search_path = ''
 as $$
-  select access_tokens.report_id
-  from access.access_tokens
-  where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
-    and access_tokens.redeemed_at is null
-    and access_tokens.expires_at > clock_timestamp()
+begin
+  return (
+    select access_tokens.report_id
+    from access.access_tokens
+    where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
+      and access_tokens.redeemed_at is null
+      and access_tokens.expires_at > clock_timestamp()
+      and publication.is_open()
+  );
+end
 $$;
 comment on function access.find_report_of_token is
-  'Returns the report ID of a token, or null if the token is unknown, redeemed or expired. Does not redeem it: access.redeem_access_token() does, and may still return null.';
+  'Returns the report ID of a token, or null if the token is unknown, redeemed or expired, or if the service is switched off. Does not redeem it: access.redeem_access_token() does, and may still return null.';
 grant execute on function access.find_report_of_token to report_service;
 
 create function access.find_request_of_token(access_uuid uuid)

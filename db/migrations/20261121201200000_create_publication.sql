@@ -55,6 +55,17 @@ insert into publication.settings default values;
 
 grant select, update on publication.settings to publisher;
 
+-- The report service calls this before it gives out files or totals.
+create function publication.is_open()
+returns boolean
+language sql stable security definer set search_path = ''
+as $$
+  select settings.is_open from publication.settings
+$$;
+comment on function publication.is_open is
+  'Whether the service is switched on. If not, requests get 503 and tokens cannot be redeemed.';
+grant execute on function publication.is_open to report_service;
+
 -- Other roles may create schemas with such names, so only schemas that api_owner owns are served.
 create view publication.served_schemas as
 select

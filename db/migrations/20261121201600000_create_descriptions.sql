@@ -152,19 +152,19 @@ comment on function publication.describe_api is
   'Returns the served versions of the API, oldest first, with their tables, columns, relationships and functions, and the comments on them.';
 grant execute on function publication.describe_api to report_service;
 
--- The report service calls this before it hands out a PDF without a token. It reads only the public tables, so a suppressed
--- report is handled exactly like one that does not exist.
+-- The report service calls this before it hands out a PDF without a token, and asks publication.is_open() in the same
+-- statement. This function does not, so that publication.find_leaks() sees what it says while the service is switched off.
+-- It reads only the public tables, so a suppressed report is handled exactly like one that does not exist.
 create function publication.is_public_report(asked_report_id text)
 returns boolean
 language plpgsql stable security definer set search_path = ''
 as $$
 begin
-  return (select settings.is_open from publication.settings)
-    and exists (select from disclosed.general where general.report_id = asked_report_id);
+  return exists (select from disclosed.general where general.report_id = asked_report_id);
 end
 $$;
 comment on function publication.is_public_report is
-  'Whether anyone may download this report: true if it is a public report in general. False if it is suppressed or superseded, if it does not exist, and while the service is switched off.';
+  'Whether anyone may download this report: true if it is a public report in general. False if it is suppressed or superseded, or if it does not exist.';
 grant execute on function publication.is_public_report to report_service;
 
 -- The report service calls this to show the totals on its pages without a request to the API. It reads only public tables.

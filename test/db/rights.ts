@@ -86,6 +86,7 @@ export const rights: Record<
       "publication.describe_api",
       "publication.describe_service",
       "publication.describe_totals",
+      "publication.is_open",
       "publication.is_public_report",
     ],
   },

@@ -75,20 +75,6 @@ describe("the question whether anything leaks", () => {
     ).toEqual([]);
   });
 
-  it("hands out no public report while the service is switched off", async () => {
-    const ask = async () =>
-      (
-        await client.query(
-          "select publication.is_public_report(report_id) as yes from disclosed.general limit 1",
-        )
-      ).rows[0].yes;
-    await client.query("begin");
-    expect(await ask()).toBe(true);
-    await client.query("update publication.settings set is_open = false");
-    expect(await ask()).toBe(false);
-    await client.query("rollback");
-  });
-
   it("is answered by rights in less than 300 ms", async () => {
     const start = performance.now();
     await client.query("select publication.find_leaks(false)");

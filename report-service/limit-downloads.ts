@@ -1,0 +1,43 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { makeAnswer, sendAnswer } from "./answers.ts";
+import { groupAddress } from "./group-address.ts";
+
+/** Downloads in progress at a time, in each process. Programs that read a file in parts use up to 8 connections. */
+export const downloadsPerAddress = 16;
+export const downloadsInAll = 256;
+
+const hint = "Wait until one has ended, and try again.";
+const retry = { "retry-after": "10" };
+const tooMany = makeAnswer(
+  429,
+  "too_many_downloads",
+  { message: `This address has ${downloadsPerAddress} downloads in progress.`, hint },
+  retry,
+);
+const busy = makeAnswer(
+  503,
+  "temporarily_unavailable",
+  { message: "This service has too many downloads in progress.", hint },
+  retry,
+);
+
+/** Makes a hook that refuses a download while its address, or all addresses together, have too many in progress. */
+export function limitDownloads(): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  const running = new Map<string, number>();
+  let total = 0;
+  return async (request, reply) => {
+    const address = groupAddress(request.ip);
+    const count = running.get(address) ?? 0;
+    if (count >= downloadsPerAddress) return sendAnswer(reply, tooMany);
+    if (total >= downloadsInAll) return sendAnswer(reply, busy);
+    running.set(address, count + 1);
+    total += 1;
+    reply.raw.once("close", () => {
+      const left = (running.get(address) ?? 0) - 1;
+      if (left > 0) running.set(address, left);
+      else running.delete(address);
+      total -= 1;
+    });
+    return undefined;
+  };
+}

@@ -1,0 +1,133 @@
+import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { Pool } from "pg";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { createReportService } from "../../report-service/create-report-service.ts";
+import { downloadsPerAddress } from "../../report-service/limit-downloads.ts";
+import { createLocalStore } from "../../report-service/local-store.ts";
+import { openPublicFiles } from "../../report-service/public-files.ts";
+import { createLogger } from "../../report-service/quiet-logging.ts";
+import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
+import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { send } from "./http.ts";
+import { serviceDatabaseUrl, signingSecret } from "./parts.ts";
+
+const database = useDeployedDatabase();
+const storage = createLocalStore({ url: "http://127.0.0.1:1", secret: signingSecret });
+const logger = createLogger({ name: "test", level: "silent" });
+const bytes = 64 * 1024 * 1024;
+let pool: Pool;
+let directory: string;
+
+beforeAll(async () => {
+  pool = new Pool({ connectionString: serviceDatabaseUrl(database.url) });
+  directory = await mkdtemp(path.join(tmpdir(), "public-"));
+  const files = [{ name: "a.gz", table: "a", audit_year: null, format: "csv", rows: 1, bytes, sha256: "0" }];
+  const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };
+  await writeFile(path.join(directory, "manifest.json"), JSON.stringify(manifest));
+  await mkdir(path.join(directory, "1"));
+  await writeFile(path.join(directory, "1/a.gz"), "");
+  await truncate(path.join(directory, "1/a.gz"), bytes);
+});
+afterAll(async () => {
+  await pool.end();
+  await rm(directory, { recursive: true });
+});
+
+const create = (trustedIps: string[]) =>
+  createReportService({ pool, storage, publicFiles: openPublicFiles(directory), trustedIps, logger });
+
+describe("requests for PDFs of public reports", () => {
+  // No report can have this ID, so neither the database nor the storage is asked.
+  function start(trustedIps: string[] = []) {
+    const { app, metrics } = create(trustedIps);
+    const ask = (remoteAddress: string, forwarded?: string) =>
+      app.inject({
+        url: "/dissemination/report/pdf/x",
+        remoteAddress,
+        headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+      });
+    const spend = async (...from: Parameters<typeof ask>) => {
+      for (let count = 0; count < publicReportsAnHour; count += 1)
+        expect((await ask(...from)).statusCode).toBe(404);
+    };
+    return { ask, spend, metrics };
+  }
+
+  it("are limited by address, and others are answered", async () => {
+    const { ask, spend, metrics } = start();
+    await spend("192.0.2.1");
+    const answer = await ask("192.0.2.1", "192.0.2.2");
+    expect([answer.statusCode, answer.json().code]).toEqual([429, "too_many_requests"]);
+    const seconds = Number(answer.headers["retry-after"]);
+    expect(seconds).toBeGreaterThan(3500);
+    expect(seconds).toBeLessThanOrEqual(3600);
+    expect((await ask("192.0.2.2")).statusCode).toBe(404);
+    expect(await metrics.registry.metrics()).toContain(
+      'report_service_public_reports_total{result="limited"} 1',
+    );
+  });
+
+  it("are limited by /64 if they come by IPv6, and by the client that a trusted load balancer names", async () => {
+    const { ask, spend } = start(["10.0.0.0/8"]);
+    await spend("2001:db8::1");
+    expect((await ask("2001:db8:0:0:ffff::2")).statusCode).toBe(429);
+    expect((await ask("2001:db8:0:1::1")).statusCode).toBe(404);
+    await spend("10.1.2.3", "198.51.100.1");
+    expect((await ask("10.1.2.3", "192.0.2.9, 198.51.100.1")).statusCode).toBe(429);
+    expect((await ask("10.1.2.3", "198.51.100.2")).statusCode).toBe(404);
+  });
+});
+
+describe("downloads of bulk files", () => {
+  async function start() {
+    const { app } = create(["127.0.0.1"]);
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    onTestFinished(() => app.close());
+    const { port } = app.server.address() as AddressInfo;
+    /** Requests the file and reads nothing. */
+    const stall = (address: string): Socket => {
+      const socket = connect(port, "127.0.0.1").pause();
+      socket.on("error", () => {});
+      socket.write(`GET /public-data/a.gz HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${address}\r\n\r\n`);
+      onTestFinished(() => void socket.destroy());
+      return socket;
+    };
+    const ask = (address: string) =>
+      send(url, "/public-data/a.gz", { method: "HEAD", headers: { "x-forwarded-for": address } });
+    const countConnections = promisify(app.server.getConnections.bind(app.server));
+    return { server: app.server, stall, ask, countConnections };
+  }
+
+  it("are limited in number by address, until one of them ends", async () => {
+    const { stall, ask } = await start();
+    const sockets = Array.from({ length: downloadsPerAddress }, (_, index) => stall(`2001:db8::${index}`));
+    const readStatus = async () => (await ask("2001:db8::ffff")).status;
+    await expect.poll(readStatus).toBe(429);
+    expect((await ask("2001:db8::ffff")).headers["retry-after"]).toBe("10");
+    expect((await ask("2001:db8:0:1::1")).status).toBe(200);
+    sockets[0]?.destroy();
+    await expect.poll(readStatus).toBe(200);
+  });
+
+  it("are cut off if the client does not read, and are not if it reads slowly", async () => {
+    const { server, stall, countConnections } = await start();
+    expect(server.timeout).toBeGreaterThan(0);
+    expect(server.timeout).toBeLessThanOrEqual(60_000);
+    // The same in less time.
+    server.setTimeout(400);
+    const slow = stall("192.0.2.1");
+    for (let count = 0; count < 5; count += 1) stall("192.0.2.2");
+    await expect.poll(countConnections).toBe(6);
+    let read = 0;
+    const reading = setInterval(() => {
+      read += slow.read(slow.readableLength)?.length ?? 0;
+    }, 5);
+    onTestFinished(() => clearInterval(reading));
+    await expect.poll(countConnections, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => read, { timeout: 20_000 }).toBeGreaterThan(bytes);
+  });
+});
