@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createReportService } from "../../report-service/create-report-service.ts";
 import { downloadsPerAddress } from "../../report-service/limit-downloads.ts";
@@ -13,7 +13,7 @@ import { createLogger } from "../../report-service/quiet-logging.ts";
 import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { send } from "./http.ts";
-import { serviceDatabaseUrl, signingSecret } from "./parts.ts";
+import { openPool, serviceDatabaseUrl, signingSecret } from "./parts.ts";
 
 const database = useDeployedDatabase();
 const storage = createLocalStore({ url: "http://127.0.0.1:1", secret: signingSecret });
@@ -23,7 +23,7 @@ let pool: Pool;
 let directory: string;
 
 beforeAll(async () => {
-  pool = new Pool({ connectionString: serviceDatabaseUrl(database.url) });
+  pool = openPool(serviceDatabaseUrl(database.url));
   directory = await mkdtemp(path.join(tmpdir(), "public-"));
   const files = [{ name: "a.gz", table: "a", audit_year: null, format: "csv", rows: 1, bytes, sha256: "0" }];
   const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };

@@ -131,9 +131,16 @@ export function serviceDatabaseUrl(databaseUrl: string, wire?: Relay): string {
   return url.href.replaceAll("+", "%20");
 }
 
+/** A pool on a database that may be dropped while the pool's last connections close. */
+export function openPool(connectionString: string): Pool {
+  const pool = new Pool({ connectionString, max: 4 });
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
 /** Makes tokens as access.issue_access_token() does, and looks at them as the database's superuser. */
 export function openTokens(databaseUrl = target.databaseUrl) {
-  const pool = new Pool({ connectionString: databaseUrl, max: 4 });
+  const pool = openPool(databaseUrl);
   const issued: string[] = [];
   const change = (sql: string, token: string) =>
     pool.query(`update access.access_tokens ${sql} where token_sha256 = sha256(uuid_send($1))`, [token]);
