@@ -8,6 +8,11 @@ import { findFreePort } from "./find-free-port.ts";
 import { preparePostgres } from "./postgres.ts";
 import { type ChildProcess, startProgram } from "./run-program.ts";
 
+export interface ScratchDatabase {
+  url: string;
+  drop: () => Promise<void>;
+}
+
 /** Makes databases that are thrown away. */
 export interface ScratchServer {
   /** Returns the address of a new, empty database. */
@@ -19,15 +24,24 @@ export interface ScratchServer {
 /** Uses the server at `serverUrl`, as its superuser, or else starts a PostgreSQL in a temporary directory. */
 export async function startScratchServer(serverUrl?: string): Promise<ScratchServer> {
   if (serverUrl === undefined) return await startOwnServer();
-  const names: string[] = [];
+  const made: ScratchDatabase[] = [];
   const create = async () => {
-    const name = `scratch_${randomUUID().replaceAll("-", "")}`;
-    await runOn(serverUrl, `create database ${escapeIdentifier(name)} template template0`);
-    names.push(name);
-    return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+    const database = await createScratchDatabase(serverUrl);
+    made.push(database);
+    return database.url;
   };
-  const drop = (name: string) => runOn(serverUrl, `drop database ${escapeIdentifier(name)} with (force)`);
-  return { create, close: () => Promise.all(names.map(drop)) };
+  return { create, close: () => Promise.all(made.map(({ drop }) => drop())) };
+}
+
+/** Creates a database on a server, as its superuser. */
+export async function createScratchDatabase(
+  serverUrl: string,
+  template = "template0",
+): Promise<ScratchDatabase> {
+  const name = `scratch_${randomUUID().replaceAll("-", "")}`;
+  await runOn(serverUrl, `create database ${name} template ${escapeIdentifier(template)}`);
+  const { href } = Object.assign(new URL(serverUrl), { pathname: `/${name}` });
+  return { url: href, drop: () => runOn(serverUrl, `drop database ${name} with (force)`) };
 }
 
 async function startOwnServer(): Promise<ScratchServer> {

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { runKeys } from "../../scripts/access/keys.ts";
 import { connect } from "../../service/connect.ts";
 import { runHere } from "../support/run-here.ts";
-import type { RunningStack } from "../support/run-stack.ts";
-import { runSeparateStack } from "../support/separate-stack.ts";
+import { type RunningStack, runSeparateStack } from "../support/run-stack.ts";
 import { send } from "../support/target.ts";
 
 // What docs/keys.md says, followed to the letter: "Add a tier".

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { Client } from "pg";
+import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { RunningStack } from "../support/run-stack.ts";
-import { runSeparateStack } from "../support/separate-stack.ts";
+import { connect } from "../../service/connect.ts";
+import { type RunningStack, runSeparateStack } from "../support/run-stack.ts";
 import { type Request, send } from "../support/target.ts";
 
 // One request ID, found in the logs of all parts that handle a download; and what clients see while the database is away.
@@ -24,10 +24,7 @@ const of = (service: string) => lines.filter((line) => line.service === service)
 beforeAll(async () => {
   // Kong writes its log elsewhere.
   stack = await runSeparateStack({ GATEWAY: "embedded" });
-  client = new Client({ connectionString: stack.facts.database_url, application_name: "test" });
-  // A test kills the server.
-  client.on("error", () => {});
-  await client.connect();
+  client = await connect(stack.facts.database_url, "test");
   await client.query("alter system set log_min_duration_statement = 0");
   await client.query("select pg_reload_conf()");
 
@@ -52,10 +49,7 @@ beforeAll(async () => {
   await vi.waitUntil(
     async () => {
       const log = await readFile(path.join(stack.directory, "stack.log"), "utf8");
-      lines = log
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
+      lines = [...log.matchAll(/^.+$/gm)].map(([line]) => JSON.parse(line));
       const last = of("gateway").at(-1);
       return lines.some(({ msg }) => msg === "a token was redeemed") && last?.request_id !== requestId;
     },
@@ -111,10 +105,11 @@ describe("the request ID", () => {
     );
     const sent = JSON.stringify({ "x-request-id": id, "x-api-key-sha256": keys[0].hash });
     await client.query("begin");
-    for (const [setting, value] of Object.entries({ method: "GET", path: "/", headers: sent })) {
-      await client.query("select set_config($1, $2, true)", [`request.${setting}`, value]);
-    }
-    await client.query("set local role gateway");
+    await client.query(
+      `select set_config('request.method', 'GET', true), set_config('request.path', '/', true),
+              set_config('request.headers', $1, true), set_config('role', 'gateway', true)`,
+      [sent],
+    );
     await client.query("select request.authorize()");
     const { rows } = await client.query("select current_setting('application_name') as name");
     await client.query("rollback");

@@ -5,6 +5,7 @@ import {
   runProgram,
 } from "../../bench/run-stack.ts";
 import { programArguments } from "./compile-programs.ts";
+import { makeSmallSample } from "./small-sample.ts";
 
 export { freePorts, type RunningStack } from "../../bench/run-stack.ts";
 
@@ -32,3 +33,9 @@ export const runStack = (options: RunStackOptions = {}): Promise<RunningStack> =
     ...options,
     env: { ...choosePrograms(), ...options.env },
   });
+
+/** Runs a stack for one file, with a small sample. */
+export async function runSeparateStack(env: Record<string, string> = {}): Promise<RunningStack> {
+  const sample = await makeSmallSample();
+  return await runStack({ args: ["--data", sample.directory], env }).finally(sample.remove);
+}

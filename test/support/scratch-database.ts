@@ -1,8 +1,12 @@
-import { randomUUID } from "node:crypto";
 import { type Client, escapeIdentifier, escapeLiteral } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
-import { type ScratchServer, startScratchServer } from "../../scripts/servers/scratch-database.ts";
+import {
+  createScratchDatabase as createDatabase,
+  type ScratchDatabase,
+  type ScratchServer,
+  startScratchServer,
+} from "../../scripts/servers/scratch-database.ts";
 import { connect } from "../../service/connect.ts";
 import { target } from "./target.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";
@@ -12,22 +16,10 @@ export const findServerUrl = () => findOwnServer() ?? target.databaseUrl;
 /** This worker's own server, in a project whose workers have one. */
 export const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", findWorkerNumber())];
 
-/** A new, empty database, as its superuser. */
-export interface ScratchDatabase {
-  url: string;
-  drop: () => Promise<void>;
-}
+export type { ScratchDatabase };
 
-export async function createScratchDatabase(template = "template0"): Promise<ScratchDatabase> {
-  const name = `scratch_${randomUUID().replaceAll("-", "")}`;
-  await runOnServer(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`);
-  const url = new URL(findServerUrl());
-  url.pathname = `/${name}`;
-  return {
-    url: url.href,
-    drop: async () => void (await runOnServer(`drop database ${escapeIdentifier(name)} with (force)`)),
-  };
-}
+/** Creates an empty database. Its address is that of its superuser. */
+export const createScratchDatabase = (template?: string) => createDatabase(findServerUrl(), template);
 
 async function runOnServer(sql: string): Promise<Record<string, unknown>[]> {
   const client = await connect(findServerUrl(), "test");

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningStack } from "../../support/run-stack.ts";
-import { runSeparateStack } from "../../support/separate-stack.ts";
+import { type RunningStack, runSeparateStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
 
 // Clients that open connections and say nothing, or not enough. A stack of its own, since they are many.
