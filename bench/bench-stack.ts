@@ -15,9 +15,9 @@ export interface BenchStack extends RunningStack {
   gatewayHeaders: Record<string, string>;
 }
 
-/** A limit for each address (gateway/kong.env) that no client reaches. */
+/** A limit for each client network (gateway/kong.env) that no client reaches. */
 export const unlimitedAddresses = {
-  KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$binary_remote_addr zone=addresses:10m rate=1000000r/s",
+  KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$http_x_client_network zone=addresses:10m rate=1000000r/s",
 };
 
 /** Starts a stack in a directory, without limits that a benchmark reaches. */

@@ -22,12 +22,13 @@ case "$POSTGREST_URL$POSTGREST_WRITER_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
     ;;
 esac
 counters=local
-[ -z "${REDIS_HOST:-}" ] || counters=redis
 # Kong accepts sync_rate only with Redis.
-drop_sync_rate() { if [ "$counters" = redis ]; then cat; else grep -v ' sync_rate:'; fi; }
-sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${POSTGREST_WRITER_URL}|$POSTGREST_WRITER_URL|g" -e "s|\${COUNTERS}|$counters|g" \
-  -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" "$template" \
-  | drop_sync_rate > "$KONG_DECLARATIVE_CONFIG"
+unsupported='/ sync_rate:/d'
+if [ -n "${REDIS_HOST:-}" ]; then counters=redis unsupported=; fi
+sed -e "$unsupported" -e "s|\${COUNTERS}|$counters|g" \
+  -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${POSTGREST_WRITER_URL}|$POSTGREST_WRITER_URL|g" \
+  -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" \
+  "$template" > "$KONG_DECLARATIVE_CONFIG"
 if [ -n "${SECRETS_DIRECTORY:-}" ]; then
   GATEWAY_TOKEN=$(cat "$SECRETS_DIRECTORY/gateway_token")
   export GATEWAY_TOKEN

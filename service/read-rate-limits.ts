@@ -24,7 +24,7 @@ export const gatewayConfigFile = () =>
 const config = z.object({
   hour: z.int().optional(),
   day: z.int().optional(),
-  limit_by: z.string().optional(),
+  header_name: z.string().optional(),
 });
 const plugins = z.array(z.object({ name: z.string(), config: config.default({}) }));
 const document = z.object({
@@ -87,7 +87,11 @@ function parseRateLimits(text: string): RateLimits {
 function findLimit(list: z.output<typeof plugins>): RateLimit | undefined {
   const config = list.find(({ name }) => name === "rate-limiting")?.config;
   if (config === undefined) return undefined;
-  return { hour: config.hour, day: config.day, countedBy: config.limit_by === "ip" ? "address" : "key" };
+  return {
+    hour: config.hour,
+    day: config.day,
+    countedBy: config.header_name === "X-Client-Network" ? "address" : "key",
+  };
 }
 
 /** A tier's limit in words, such as "30 requests an hour and 50 a day for each address". */

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, SocketAddress } from "node:net";
 
 /** Whether an address is a trusted proxy. */
 export type TrustCheck = (address: string) => boolean;
@@ -22,9 +22,10 @@ export function readTrustedIps(entries: readonly string[]): TrustCheck {
   return (address) => trusted.check(address, familyOf(address));
 }
 
-/** Removes the prefix `::ffff:` of an IPv4 address, which a socket that listens on IPv6 adds. */
+/** Writes an IPv6 address as nginx does, and an IPv4-mapped one without the prefix `::ffff:`. */
 export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+  const plain = isIP(address) === 6 ? new SocketAddress({ address, family: "ipv6" }).address : address;
+  return plain.replace(/^::ffff:(?=\d+\.)/, "");
 }
 
 /**
@@ -38,8 +39,8 @@ export function findClientAddress(
 ): string {
   let client = peer;
   for (const entry of forwardedFor.join(",").split(",").reverse()) {
-    const withoutPort = entry.trim().replace(/^(?:\[(.*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/, "$1$2");
-    const address = plainAddress(withoutPort);
+    const withPort = /^(?:\[(.*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
+    const address = plainAddress(entry.trim().replace(withPort, "$1$2"));
     if (!isTrusted(client) || isIP(address) === 0) break;
     client = address;
   }

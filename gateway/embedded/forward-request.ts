@@ -14,7 +14,6 @@ export class ForwardError extends Error {
 
   constructor(status: number, cause?: Error) {
     super(cause?.message ?? "The upstream did not answer in time.", { cause });
-    this.name = "ForwardError";
     this.status = status;
   }
 }

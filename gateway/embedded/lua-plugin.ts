@@ -22,9 +22,9 @@ export async function loadLuaPlugin(name: string, config: Record<string, string 
     name,
     priority,
     rewrite(exchange) {
-      const { id, method, path, rawPath, headers } = exchange;
+      const { id, method, path, rawPath, query, address, headers } = exchange;
       // A decoded line break would end the field. Like it, a carriage return is in no table's name.
-      const text = joinLines([method, path.replaceAll("\n", "\r"), rawPath, exchange.query], headers);
+      const text = joinLines([method, path.replaceAll("\n", "\r"), rawPath, query, address], headers);
       applyChanges(call("rewrite", id, text), headers, (kind, text) => {
         if (kind === "L") exchange.loggedPath = text;
         else exchange.query = text;

@@ -135,13 +135,9 @@ end
 --- @param given  the configuration: names and values, one per line
 --- @return the plugin's priority
 function phases.start(name, given)
-  package.preload["kong.db.schema.typedefs"] = function() return {} end
   package.preload["kong.tools.sha256"] = function() return { sha256_hex = sha256_hex } end
-  for _, field in ipairs(require("kong.plugins." .. name .. ".schema").fields) do
-    if field.config then
-      config = read_config(field.config.fields, (read_headers(given:gmatch("([^\n]*)\n"), math.huge)))
-    end
-  end
+  local fields = require("kong.plugins." .. name .. ".schema").fields[1].config.fields
+  config = read_config(fields, (read_headers(given:gmatch("([^\n]*)\n"), math.huge)))
   handler = require("kong.plugins." .. name .. ".handler")
   return tostring(handler.PRIORITY)
 end
@@ -149,7 +145,7 @@ end
 function phases.rewrite(id, text)
   local line = text:gmatch("([^\n]*)\n")
   local new = { method = line(), path = line(), raw_path = line(), query = line(), context = {} }
-  new.var = { kong_request_id = id }
+  new.var = { kong_request_id = id, remote_addr = line() }
   new.headers, new.truncated = read_headers(line, MOST_HEADERS)
   run(id, new, "rewrite")
   new.headers = nil

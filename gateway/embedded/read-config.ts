@@ -59,12 +59,10 @@ export interface GatewayConfig {
  */
 export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<GatewayConfig> {
   const luaConfig = z.record(z.string(), z.union([z.string(), z.number()]));
-  const luaPlugins = (await readdir(luaPluginsDirectory)).map((name) =>
-    describePlugin(
-      name,
-      luaConfig.transform((config) => loadLuaPlugin(name, config)),
-    ),
-  );
+  const luaPlugins = (await readdir(luaPluginsDirectory)).map((name) => {
+    const config = luaConfig.transform((given) => loadLuaPlugin(name, given));
+    return describePlugin(name, config);
+  });
   const document = z.strictObject({
     _format_version: z.literal("3.0"),
     services: z.array(service),

@@ -35,10 +35,10 @@ const cases: Case[] = JSON.parse(await readFile(file, "utf8"));
 const isRecording = Boolean(process.env.RECORD_CONFORMANCE);
 const onEnd = closeAfterAll();
 let gateway: { url: string };
-const start = (config: string, upstream: string) =>
+const start = (config: string, upstream: string, trustedIps: string[] = []) =>
   kongProgram === undefined
-    ? startEmbedded(config, upstream, { onEnd })
-    : startRealKong(kongProgram, config, upstream, { onEnd });
+    ? startEmbedded(config, upstream, { onEnd, trustedIps })
+    : startRealKong(kongProgram, config, upstream, { onEnd, trustedIps });
 
 beforeAll(async () => {
   const config = await readKongYml({
@@ -97,4 +97,29 @@ it("sends calls to the writer and all else to the readers, and counts both", asy
   expect(first).toBe("reader");
   expect(await ask("POST", "/rpc/request_file_access")).toEqual(["writer", remaining - 1]);
   expect(await ask("HEAD", "/general")).toEqual(["", remaining - 2]);
+});
+
+it("counts an IPv6 client by its /64, because it has all addresses in it", async () => {
+  const upstream = await startUpstream(({ headers }, response) => response.end(headers["x-client-network"]));
+  const { url } = await start(await readKongYml({ "hour: 30": "hour: 5" }), upstream, ["127.0.0.1"]);
+  const forged = { "x-api-key": "DEMO_KEY", "x-client-network": "198.51.100.1" };
+  for (const [address, network, remaining] of [
+    ["2001:db8:0:7::1", "2001:db8:0:7::/64", 4],
+    ["2001:DB8::7:ffff:1:2:3", "2001:db8:0:7::/64", 3],
+    ["2001:db8:0:8::1", "2001:db8:0:8::/64", 4],
+    ["::1", "0:0:0:0::/64", 4],
+    ["192.0.2.1", "192.0.2.1", 4],
+    ["::ffff:192.0.2.1", "192.0.2.1", 3],
+    ["192.0.2.2", "192.0.2.2", 4],
+  ] as const) {
+    const headers = { ...forged, "x-forwarded-for": address };
+    const answer = await send(url, "/general", { headers });
+    expect([address, answer.body, answer.headers["x-ratelimit-remaining-hour"]]).toEqual([
+      address,
+      network,
+      String(remaining),
+    ]);
+    // Kong counts after it has answered.
+    await sleep(300);
+  }
 });

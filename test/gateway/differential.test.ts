@@ -28,6 +28,7 @@ const oddHeaders = fc.constantFrom<[string, string][]>(
   [["x_api_key_sha256", "0".repeat(64)]],
   [["X-Api-Key-Tier", "demo"]],
   [["X-Filter-Report-Id", "eq.mine"]],
+  [["X-Client-Network", "192.0.2.1"]],
   [["Connection", "X-Api-Key-Sha256"]],
   [["Connection", "close, x-filter-report-id"]],
   [["X-Request-Id", "mine-1"]],

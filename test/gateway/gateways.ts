@@ -90,7 +90,7 @@ export async function startRealKong(
   program: string,
   config: string,
   upstream: string,
-  { onEnd = onTestFinished }: { onEnd?: OnEnd } = {},
+  { onEnd = onTestFinished, trustedIps = [] }: { onEnd?: OnEnd; trustedIps?: string[] } = {},
 ): Promise<{ url: string }> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-kong-"));
   await chmod(directory, 0o755);
@@ -111,7 +111,7 @@ export async function startRealKong(
       ...unlimitedAddresses,
       POSTGREST_URL: upstream,
       GATEWAY_TOKEN: gatewayToken,
-      KONG_TRUSTED_IPS: "",
+      KONG_TRUSTED_IPS: trustedIps.join(),
     },
   };
   await startProgram(await prepareKong(options), (child) => children.push(child));

@@ -46,6 +46,7 @@ describe("the demonstration key", () => {
       {},
       { "x-forwarded-for": "203.0.113.7" },
       { "x-real-ip": "203.0.113.7" },
+      { "x-client-network": "203.0.113.7" },
       { forwarded: "for=203.0.113.7" },
     ];
     for (const headers of claims) {

@@ -1,6 +1,6 @@
 -- Decides what this request's key may see. request.authorize() calls it as gateway, before the query.
 --
--- X-Api-Key-Sha256, X-Filter-Report-Id and X-Real-IP are trusted, because the gateway sets or removes them in every request.
+-- X-Api-Key-Sha256, X-Filter-Report-Id and X-Client-Network are trusted, because the gateway sets or removes them in every request.
 --
 -- Every request pays for each statement, function call and expression here, so there are few (decision 17). set_config() in
 -- an assignment costs half of what it costs in a statement. Every lookup uses a unique index, so a generic plan is always
@@ -136,7 +136,7 @@ begin
 
   -- Transaction locks count exactly, across all gateways and PostgREST processes; each database server counts for itself.
   -- This comes last, so that a request that waits for a publication above does not hold a place.
-  counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-real-ip') else key.id::text end;
+  counted := case key.limited_by when 'address' then concat_ws(' ', key.id, headers ->> 'x-client-network') else key.id::text end;
   while not pg_try_advisory_xact_lock(hashtext(counted), place) loop
     place := place + 1;
     if place > key.requests_at_a_time then

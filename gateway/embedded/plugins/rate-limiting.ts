@@ -2,21 +2,19 @@ import { z } from "zod";
 import { getHeader, setHeader } from "../headers.ts";
 import type { Plugin } from "../plugin.ts";
 
-/** Lengths in seconds, the shortest first. Windows are calendar hours and days (UTC). */
-const PERIODS = { hour: 3600, day: 86_400 };
-
 const limit = z.number().positive().optional();
 const config = z.strictObject({
   hour: limit,
   day: limit,
-  limit_by: z.enum(["ip", "header"]),
-  header_name: z.string().default(""),
+  limit_by: z.literal("header"),
+  header_name: z.string(),
   policy: z.literal("local"),
   /** For Kong's policy redis. */
   sync_rate: z.unknown().optional(),
   redis: z.unknown().optional(),
 });
 
+/** A calendar hour or day (UTC). */
 interface Window {
   title: string;
   limit: number;
@@ -26,19 +24,19 @@ interface Window {
   counts: Map<string, number>;
 }
 
-/** Counts requests by address or header. Refuses requests over a limit without counting them. */
+/** Counts requests by a header, or by address without it. Refuses requests over a limit without counting them. */
 export const rateLimiting = config.transform((config): Plugin => {
-  const windows = Object.entries(PERIODS).flatMap(([period, seconds]): Window[] => {
-    const limit = config[period as keyof typeof PERIODS];
-    const title = period.charAt(0).toUpperCase() + period.slice(1);
-    return limit === undefined ? [] : [{ title, limit, seconds, start: 0, counts: new Map() }];
-  });
-  const header = config.limit_by === "header" ? config.header_name.toLowerCase() : undefined;
+  const windows: Window[] = [];
+  const add = (title: string, seconds: number, limit = 0) =>
+    limit > 0 && windows.push({ title, limit, seconds, start: 0, counts: new Map() });
+  add("Hour", 3600, config.hour);
+  add("Day", 86_400, config.day);
+  const header = config.header_name.toLowerCase();
   return {
     name: "rate-limiting",
     priority: 910,
     access({ headers, address, answerHeaders }) {
-      const client = (header && getHeader(headers, header)) || address;
+      const client = getHeader(headers, header) || address;
       const now = Math.floor(Date.now() / 1000);
       for (const window of windows) {
         const start = now - (now % window.seconds);

@@ -1,6 +1,7 @@
 -- The gateway's own rules about requests, one file each. Kong runs this as a global plugin (gateway/kong.yml), and the
 -- embedded gateway runs the same files.
 
+local find_network = require "kong.plugins.single-audit.find_network"
 local hash_key = require "kong.plugins.single-audit.hash_key"
 local mend_answer = require "kong.plugins.single-audit.mend_answer"
 local refusal = require "kong.plugins.single-audit.refusal"
@@ -43,7 +44,7 @@ local function is_loggable(id)
   return type(id) == "string" and #id <= 63 and id:find("^[%w_.:-]+$") and not id:find(KEY_LENGTH_RUN)
 end
 
--- Runs before routing, because routes match the key's tier. Rate limits count by the key's hash.
+-- Runs before routing, because routes match the key's tier. Rate limits count by the key's hash or by the client's network.
 function handler:rewrite(config)
   local headers, truncated = kong.request.get_headers()
   local context = { headers = headers, has_more_headers = truncated }
@@ -55,6 +56,7 @@ function handler:rewrite(config)
   end
   set_or_clear(headers, "x-api-key-sha256", context.hash)
   set_or_clear(headers, "x-api-key-tier", tier)
+  kong.service.request.set_header("x-client-network", find_network(ngx.var.remote_addr))
   context.request_id = headers["x-request-id"]
   if not is_loggable(context.request_id) then
     context.request_id = ngx.var.kong_request_id

@@ -26,4 +26,9 @@ function refusal.new(status, code, message, hint, headers)
   return { status = status, headers = headers, body = refusal.body(code, message, hint) }
 end
 
+--- The response to a request that breaks one of the gateway's rules.
+function refusal.of_request(message, hint)
+  return refusal.new(400, "request_refused", message, hint)
+end
+
 return refusal

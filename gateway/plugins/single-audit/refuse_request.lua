@@ -4,15 +4,12 @@
 local file_access = require "kong.plugins.single-audit.file_access"
 local refusal = require "kong.plugins.single-audit.refusal"
 
+local refuse = refusal.of_request
 local READS = { GET = true, HEAD = true, OPTIONS = true }
 local CONNECTION_OPTIONS = { close = true, ["keep-alive"] = true, te = true, upgrade = true, ["http2-settings"] = true }
 local LISTS = { select = true, order = true, columns = true, on_conflict = true }
 -- A key has 40 characters or more and capital letters, so a path that passes cannot be a key, and logs may show it.
 local LONGEST_PATH = 39
-
-local function refuse(message, hint)
-  return refusal.new(400, "request_refused", message, hint)
-end
 
 local function is_utf8(text)
   if not text:find("[\128-\255]") then
@@ -65,14 +62,12 @@ local function refuse_headers(request)
     return refuse("The request has too many headers.", "Send 100 headers or fewer.")
   end
   for name, value in pairs(request.headers) do
+    if type(value) == "table" and (name == "accept-profile" or name == "content-profile") then
+      return refuse("The header " .. name .. " is sent twice.", "Send it once.")
+    end
     value = type(value) == "table" and table.concat(value, " , ") or value
     if not is_utf8(value) or not is_utf8(name) then
       return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
-    end
-  end
-  for _, name in ipairs({ "accept-profile", "content-profile" }) do
-    if type(request.headers[name]) == "table" then
-      return refuse("The header " .. name .. " is sent twice.", "Send it once.")
     end
   end
   local connection = request.headers.connection or ""

@@ -2,11 +2,7 @@
 -- byte as two, tables embedded often or deeply. PostgreSQL limits the size of embedded lists (request.take_weight). A report
 -- adds 2 kB to each of 20,000 rows, so general may be embedded only once, at the top.
 
-local refusal = require "kong.plugins.single-audit.refusal"
-
-local function refuse(message, hint)
-  return refusal.new(400, "request_refused", message, hint)
-end
+local refuse = require("kong.plugins.single-audit.refusal").of_request
 
 -- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
 -- No pattern here or below may scan the text anew from each position: 32 KB would take seconds.
@@ -42,6 +38,9 @@ local function refuse_table(name, times, tables, depth, config)
 end
 
 local function refuse_items(text, config)
+  if not text then
+    return refuse("A quotation mark is in the middle of a name.", "Put the whole name in quotation marks.")
+  end
   local levels, tables, longer = { {} }, 0, 0
   for item, mark in (text .. ","):gmatch("([^,()]*)([,()])") do
     local level = levels[#levels]
@@ -85,13 +84,7 @@ return function(query, config)
   for parameter in query:gmatch("[^&]+") do
     local name, value = parameter:match("^([^=]*)=?(.*)$")
     if ngx.unescape_uri(name) == "select" then
-      local text = unquote(ngx.unescape_uri(value))
-      local refused
-      if text then
-        refused = refuse_items(text, config)
-      else
-        refused = refuse("A quotation mark is in the middle of a name.", "Put the whole name in quotation marks.")
-      end
+      local refused = refuse_items(unquote(ngx.unescape_uri(value)), config)
       if refused then
         return refused
       end

@@ -1,7 +1,5 @@
 -- The plugin's settings in gateway/kong.yml, which Kong checks when it starts.
 
-local typedefs = require "kong.db.schema.typedefs"
-
 local function positive(description)
   return { type = "integer", required = true, gt = 0, description = description }
 end
@@ -9,8 +7,6 @@ end
 return {
   name = "single-audit",
   fields = {
-    { consumer = typedefs.no_consumer },
-    { protocols = typedefs.protocols_http },
     {
       config = {
         type = "record",
