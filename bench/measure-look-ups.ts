@@ -1,6 +1,6 @@
 import { SignJWT } from "jose";
 import { findFreePort } from "../scripts/servers/find-free-port.ts";
-import { type ChildProcess, startProgram } from "../scripts/servers/run-program.ts";
+import { startProgram } from "../scripts/servers/run-program.ts";
 import { preparePostgrest } from "../scripts/stack/postgrest.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { type Arm, ask, measure } from "./measure.ts";
@@ -48,7 +48,6 @@ async function startBarePostgrest({ facts, secrets }: BenchStack) {
   const databaseUrl = new URL(facts.database_url);
   databaseUrl.username = "authenticator";
   databaseUrl.password = secrets.rolePasswords.authenticator;
-  const children: ChildProcess[] = [];
   const port = await findFreePort();
   const program = await preparePostgrest({
     binary: process.env.POSTGREST_BIN,
@@ -64,12 +63,14 @@ async function startBarePostgrest({ facts, secrets }: BenchStack) {
       PGRST_DB_MAX_ROWS: "20000",
     },
   });
-  await startProgram(program, (child) => children.push(child));
+  const postgrest = startProgram(program);
+  await postgrest.ready;
   const token = await new SignJWT({ role: "api_public" })
     .setProtectedHeader({ alg: "HS256", typ: "JWT" })
     .sign(new TextEncoder().encode(secrets.jwtSecret));
-  const stop = async () => {
-    for (const child of children) await child.stop(5000);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    headers: { authorization: `Bearer ${token}` },
+    stop: () => postgrest.stop(),
   };
-  return { url: `http://127.0.0.1:${port}`, headers: { authorization: `Bearer ${token}` }, stop };
 }

@@ -67,8 +67,8 @@ try {
     ...(options.gateway === undefined ? {} : { GATEWAY: options.gateway }),
   });
   if (options.fresh) {
-    await refuseSecondStack(config.directory);
-    await rm(config.directory, { recursive: true, force: true });
+    await refuseSecondStack(config.STACK_DIRECTORY);
+    await rm(config.STACK_DIRECTORY, { recursive: true, force: true });
   }
   // Large: whoever only reads the help, or is refused, does not wait for it.
   const { startStack } = await import("./stack/start-stack.ts");
@@ -81,7 +81,7 @@ try {
     stack.ready.then(
       (facts) => {
         process.stdout.write(
-          `\n${describeFacts(facts, readRateLimits(config.gatewayConfig))}\n\nCtrl-C stops it.\n`,
+          `\n${describeFacts(facts, readRateLimits(config.GATEWAY_CONFIG))}\n\nCtrl-C stops it.\n`,
         );
         return Promise.race([stack.failed, interrupted]);
       },

@@ -26,37 +26,17 @@ export interface Program {
 export interface ChildProcess {
   /** Undefined if the program could not be started. */
   pid: number | undefined;
+  /** Resolves when the program serves; rejects with its last lines if it ends first. */
+  ready: Promise<void>;
   /** Resolves when the program has ended, to a line that says how, followed by its last lines of output. */
   ended: Promise<string>;
   /** Asks the program to end. After the grace period, kills it and everything it has started. */
   stop: (graceMilliseconds?: number) => Promise<void>;
 }
 
-/** Takes charge of a program as soon as it runs, even if it does not serve yet. */
-export type Keep = (child: ChildProcess) => void;
-
 const lastLines = 20;
 /** The user nobody and the group nogroup, as Debian numbers them. */
 export const unprivilegedId = 65_534;
-
-/**
- * Starts a program and waits until it serves.
- *
- * @param log receives each line of its output
- * @throws Error with its last lines if it ends first
- */
-export async function startProgram(program: Program, keep: Keep, log?: (line: string) => void) {
-  const child = spawnProgram(program, log);
-  keep(child);
-  let ending: string | undefined;
-  void child.ended.then((lines) => {
-    ending = lines;
-  });
-  while (!(await program.isReady())) {
-    if (ending !== undefined) throw new Error(ending);
-    await sleep(50);
-  }
-}
 
 /** Returns whether a URL answers: with success, or with any status. */
 export async function isAnswering(url: string, statuses: "success" | "any" = "success"): Promise<boolean> {
@@ -68,8 +48,10 @@ export async function isAnswering(url: string, statuses: "success" | "any" = "su
 /**
  * Starts a program in a process group of its own, so that Ctrl-C reaches only the stack, which then stops its programs in
  * order.
+ *
+ * @param log receives each line of its output
  */
-function spawnProgram(program: Program, log?: (line: string) => void): ChildProcess {
+export function startProgram(program: Program, log?: (line: string) => void): ChildProcess {
   const { name, env, stopSignal = "SIGTERM", directory: cwd } = program;
   const [file, args] = wrapCommand(program);
   const child = spawn(file, args, { env, cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -95,7 +77,18 @@ function spawnProgram(program: Program, log?: (line: string) => void): ChildProc
     await ended;
     clearTimeout(timer);
   };
-  return { pid: child.pid, ended, stop };
+  return { pid: child.pid, ready: waitUntilReady(program, ended), ended, stop };
+}
+
+async function waitUntilReady({ isReady }: Program, ended: Promise<string>): Promise<void> {
+  let ending: string | undefined;
+  void ended.then((lines) => {
+    ending = lines;
+  });
+  while (!(await isReady())) {
+    if (ending !== undefined) throw new Error(ending);
+    await sleep(50);
+  }
 }
 
 function killGroup(pid: number | undefined): void {

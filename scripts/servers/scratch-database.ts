@@ -57,9 +57,8 @@ async function startOwnServer(): Promise<ScratchServer> {
     const port = await findFreePort();
     const options = { directory, port, superuserPassword: randomUUID(), isThrownAway: true };
     const { program, url } = await preparePostgres(options);
-    await startProgram(program, (started) => {
-      child = started;
-    });
+    child = startProgram(program);
+    await child.ready;
     return { create: (await startScratchServer(url)).create, close };
   } catch (error) {
     await close();

@@ -7,6 +7,11 @@ import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
 import { findFreePort, holdPort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
+const file = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((name) => path.resolve(name));
 const memoryProblem = "should be megabytes, 256 or more";
 
 const environment = z
@@ -20,7 +25,7 @@ const environment = z
     GATEWAY_METRICS_PORT: port(0),
     APP_METRICS_PORT: listenPort.optional(),
     GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
-    GATEWAY_CONFIG: z.string().default(gatewayConfigFile),
+    GATEWAY_CONFIG: file(gatewayConfigFile()),
     KONG_BIN: z.string().optional(),
     DATABASE_URL: databaseAddress("user").optional(),
     DATABASE_MEMORY: z.coerce.number(memoryProblem).int(memoryProblem).min(256, memoryProblem).default(1024),
@@ -30,19 +35,13 @@ const environment = z
     ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
     CONTACT: contact.optional(),
     SECURITY_CONTACT: contact.optional(),
-    STACK_DIRECTORY: z.string().default(".stack"),
+    STACK_DIRECTORY: file(".stack"),
   })
   .refine(hasContact, contactIsMissing);
 
-type Environment = z.infer<typeof environment>;
-type PortVariable = Extract<keyof Environment, `${string}_PORT`>;
-
 /** How the one-machine stack is to run. */
-export interface StackConfig extends Environment {
-  directory: string;
-  /** The kong.yml that the gateway runs. */
-  gatewayConfig: string;
-}
+export type StackConfig = z.infer<typeof environment>;
+type PortVariable = Extract<keyof StackConfig, `${string}_PORT`>;
 
 /**
  * Reads the stack's configuration from environment variables. An empty value counts as unset.
@@ -51,12 +50,7 @@ export interface StackConfig extends Environment {
  */
 export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
   const set = Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value] as const] : []));
-  const data = readVariables(environment, Object.fromEntries(set));
-  return {
-    ...data,
-    directory: path.resolve(data.STACK_DIRECTORY),
-    gatewayConfig: path.resolve(data.GATEWAY_CONFIG),
-  };
+  return readVariables(environment, Object.fromEntries(set));
 }
 
 /**

@@ -37,7 +37,12 @@ export function listAddresses({ config }: Pick<PartContext, "config">) {
 
 /** Starts PostgreSQL, or uses the database of DATABASE_URL. Returns its address, as the deploying role. */
 export async function startDatabase(context: PartContext): Promise<string> {
-  const { DATABASE_URL: given, DATABASE_PORT: port, DATABASE_MEMORY: memory, directory } = context.config;
+  const {
+    STACK_DIRECTORY: directory,
+    DATABASE_URL: given,
+    DATABASE_PORT: port,
+    DATABASE_MEMORY: memory,
+  } = context.config;
   if (given !== undefined) {
     await waitForDatabase(given, 0).catch((cause) => {
       throw new Error(`The database of DATABASE_URL cannot be used: ${describeError(cause)}.`, { cause });
@@ -77,36 +82,32 @@ export async function startGateway(context: PartContext): Promise<void> {
   if (kong !== undefined) {
     const program = await prepareKong({
       program: kong,
-      prefix: path.join(config.directory, "kong"),
+      prefix: path.join(config.STACK_DIRECTORY, "kong"),
       port,
       metricsPort,
-      config: config.gatewayConfig,
+      config: config.GATEWAY_CONFIG,
       environment: { ...process.env, ...addressAndToken, KONG_TRUSTED_IPS: config.TRUSTED_IPS },
     });
     return await supervise(context, "kong", program);
   }
   const trusted = config.TRUSTED_IPS === "" ? [] : ["--trusted-ips", config.TRUSTED_IPS];
-  await startService(context, {
+  await startService(context, "gateway-embedded", `${gatewayMetrics}/status`, {
     name: "The gateway",
-    script: "gateway-embedded",
     args: ["--port", String(port), "--metrics-port", String(metricsPort), ...trusted],
-    env: { GATEWAY_CONFIG: config.gatewayConfig, ...addressAndToken },
-    url: `${gatewayMetrics}/status`,
+    env: { GATEWAY_CONFIG: config.GATEWAY_CONFIG, ...addressAndToken },
   });
 }
 
 /** Starts the storage of the reports' PDFs. */
 export async function startStorage(context: PartContext, reports: string): Promise<void> {
   const { config, secrets } = context;
-  await startService(context, {
+  await startService(context, "local-storage", listAddresses(context).storage, {
     name: "The local storage",
-    script: "local-storage",
     env: {
       STORAGE_PORT: String(config.STORAGE_PORT),
       STORAGE_DIRECTORY: reports,
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
     },
-    url: listAddresses(context).storage,
   });
 }
 
@@ -114,9 +115,8 @@ export async function startStorage(context: PartContext, reports: string): Promi
 export async function startApp(context: PartContext, databaseUrl: string, publicData: string): Promise<void> {
   const { config, secrets } = context;
   const { storage, gateway, app } = listAddresses(context);
-  await startService(context, {
+  await startService(context, "report-service", `${app}/healthz`, {
     name: "The report service",
-    script: "report-service",
     env: {
       APP_PORT: String(config.APP_PORT),
       APP_METRICS_PORT: config.APP_METRICS_PORT?.toString(),
@@ -125,29 +125,27 @@ export async function startApp(context: PartContext, databaseUrl: string, public
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
       PUBLIC_DATA: publicData,
       API_URL: gateway,
-      GATEWAY_CONFIG: config.gatewayConfig,
+      GATEWAY_CONFIG: config.GATEWAY_CONFIG,
       ENVIRONMENT: config.ENVIRONMENT,
       CONTACT: config.CONTACT,
       SECURITY_CONTACT: config.SECURITY_CONTACT,
       TRUSTED_IPS: config.TRUSTED_IPS,
     },
-    url: `${app}/healthz`,
   });
 }
 
-interface Service {
-  /** Its name in messages. */
-  name: string;
-  /** One of the project's `scripts`; the log has its name. */
-  script: string;
-  args?: string[];
-  env: NodeJS.ProcessEnv;
-  /** Answers once the service serves, with any status. */
-  url: string;
-}
-
-/** Runs one of the project's services in a process of its own, from its source or, if this program is compiled, compiled. */
-async function startService(context: PartContext, { name, script, args = [], env, url }: Service) {
+/**
+ * Runs one of the project's services in a process of its own, from its source or, if this program is compiled, compiled.
+ *
+ * @param script one of the project's `scripts`; the log has its name
+ * @param url answers once the service serves, with any status
+ */
+async function startService(
+  context: PartContext,
+  script: string,
+  url: string,
+  { name, args = [], env }: { name: string; args?: string[]; env: NodeJS.ProcessEnv },
+): Promise<void> {
   const [, self = ""] = process.argv;
   const program =
     path.extname(self) === ".js"
@@ -160,7 +158,7 @@ async function startService(context: PartContext, { name, script, args = [], env
     args: [...program, ...args],
     env: { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: path.join(scripts, "../tsconfig.json"), ...env },
     // Has no .env, which the service would read.
-    directory: context.config.directory,
+    directory: context.config.STACK_DIRECTORY,
     keepsPrivileges: true,
     isReady: () => isAnswering(url, "any"),
   });

@@ -83,7 +83,7 @@ async function prepare(
   { config: wanted, dataDirectory }: StackOptions,
   supervision: Omit<Supervision, "log">,
 ): Promise<PartContext> {
-  const { directory } = wanted;
+  const { STACK_DIRECTORY: directory } = wanted;
   await mkdir(directory, { recursive: true });
   // PostgreSQL's unprivileged user must be able to pass; secrets in here have mode 0600.
   await chmod(directory, 0o711);
@@ -102,7 +102,7 @@ async function prepare(
 /** Starts the parts, at the same time as far as they do not need each other. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
   const { config, secrets, report, onStop } = context;
-  const inDirectory = (name: string) => path.join(config.directory, name);
+  const inDirectory = (name: string) => path.join(config.STACK_DIRECTORY, name);
   const [reports, publicData] = [inDirectory("reports"), inDirectory("public-data")];
   for (const each of [reports, publicData]) await mkdir(each, { recursive: true, mode: 0o700 });
 

@@ -25,13 +25,11 @@ export async function supervise(
 ): Promise<void> {
   let child: ChildProcess | undefined;
   onStop(async () => child?.stop());
-  const keep = (started: ChildProcess) => {
-    child = started;
-    if (isStopping()) void child.stop();
-  };
   const start = async () => {
-    await startProgram(program, keep, (line) => log(service, line));
-    child?.ended
+    child = startProgram(program, (line) => log(service, line));
+    if (isStopping()) void child.stop();
+    await child.ready;
+    child.ended
       .then(restart)
       .catch((error) => fail(`${program.name} cannot be restarted. ${describeError(error)}`));
   };

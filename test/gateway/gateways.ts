@@ -95,9 +95,9 @@ export async function startRealKong(
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-kong-"));
   await chmod(directory, 0o755);
   await writeFile(path.join(directory, "kong.yml"), config);
-  const children: ChildProcess[] = [];
+  let child: ChildProcess | undefined;
   onEnd(async () => {
-    for (const child of children) await child.stop(5000);
+    await child?.stop(5000);
     await rm(directory, { recursive: true, force: true });
   });
   const options = {
@@ -114,7 +114,8 @@ export async function startRealKong(
       KONG_TRUSTED_IPS: trustedIps.join(),
     },
   };
-  await startProgram(await prepareKong(options), (child) => children.push(child));
+  child = startProgram(await prepareKong(options));
+  await child.ready;
   return { url: `http://127.0.0.1:${options.port}` };
 }
 

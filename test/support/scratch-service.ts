@@ -1,4 +1,4 @@
-import { type ChildProcess, startProgram } from "../../scripts/servers/run-program.ts";
+import { startProgram } from "../../scripts/servers/run-program.ts";
 import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import { preparePostgrest } from "../../scripts/stack/postgrest.ts";
 import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
@@ -17,7 +17,6 @@ export interface ScratchService {
 export async function startScratchService(databaseUrl: string): Promise<ScratchService> {
   const ports = await settlePorts(readStackConfig(freePorts));
   const jwtSecret = "the secret of a service that lives for one test only";
-  const children: ChildProcess[] = [];
   const program = await preparePostgrest({
     binary: process.env.POSTGREST_BIN,
     databaseUrl,
@@ -25,12 +24,13 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
     port: ports.POSTGREST_PORT,
     adminPort: ports.POSTGREST_ADMIN_PORT,
   });
-  await startProgram(program, (child) => children.push(child));
+  const postgrest = startProgram(program);
+  await postgrest.ready;
   const url = `http://127.0.0.1:${ports.POSTGREST_PORT}`;
   const client = await connect(databaseUrl, "test");
   const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
   return {
-    pid: children[0]?.pid ?? 0,
+    pid: postgrest.pid ?? 0,
     request: async (path, apiKeyId, options = {}) => {
       const { rows } = await client.query(
         "select encode(key_sha256, 'hex') as hash from access.api_keys where id = $1",
@@ -41,7 +41,7 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
     },
     stop: async () => {
       await client.end();
-      for (const child of children) await child.stop();
+      await postgrest.stop();
     },
   };
 }

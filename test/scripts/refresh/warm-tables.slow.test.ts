@@ -23,9 +23,8 @@ beforeAll(async () => {
   const port = await findFreePort();
   const options = { directory, port, superuserPassword: randomUUID(), memory: megabytes };
   const { program, url } = await preparePostgres(options);
-  await startProgram(program, (child) => {
-    server = child;
-  });
+  server = startProgram(program);
+  await server.ready;
   client = await connect(url, "test");
   await client.query("create schema disclosed; set max_parallel_workers_per_gather = 0");
 });
