@@ -1,54 +1,47 @@
 -- One text and one plan a finding, and notes to the schedule of awards.
 
-create table sample.texts as
+-- The texts are composed when the files are written: composed before a join, gigabytes of text would go through its hash table.
+create table sample.subjects as
 select
-  drawn.id,
-  drawn.number,
-  reference as finding_ref_number,
+  drawn.*,
   case when sample.draw(drawn.key, 'chart') < 0.04 then 'Y' else 'N' end as contains_chart_or_table,
-  kind,
-  sample.fill(text, drawn.key, short_name, year, program, federal_agency_prefix || '.' || federal_award_extension, requirement)
-    as text
+  -- Long texts arrived in pieces, so a few are split into rows with the same key.
+  case when sample.draw(id, 'split ' || drawn.number) < 0.08 then 3 else 1 end as pieces,
+  award.program,
+  award.federal_agency_prefix || '.' || award.federal_award_extension as listing
 from sample.drawn_findings as drawn
-join sample.awards as award on award.id = drawn.id and award.number = 1 + drawn.first_award % drawn.awards
-cross join lateral (
-  select 'finding' as kind, string_agg(title || ': ' || sample.compose(items, length,
-    -- Six of the eight sections share the length. The others have sentences that exclude each other.
-    case when title in ('Questioned costs', 'Views of responsible officials') then 0
-      else least(27000, sample.skewed(sample.draw(drawn.key, 'length'), 1900, 0.5)) / 6 end),
-    sample.pick('separators', drawn.key) order by section) as text
-  from unnest(sample.list('finding titles')) with ordinality as sections (title, section)
-  join sample.sentences on list = 'finding ' || section and first = 1 + (drawn.key & 1)
-  union all
-  -- A Tribe's plans begin with its enterprises.
-  select 'plan', case entity_type when 'tribal' then sample.pick('tribal plan', drawn.key) || ' ' else '' end
-    || sample.compose(items, length, least(21500, sample.skewed(sample.draw(drawn.key, 'plan length'), 420, 0.48)))
-  from sample.sentences
-  where list = 'plan' and first = 1 + (drawn.key & 7)
-) as texts
-offset 0;
+join sample.awards as award using (id)
+where award.number = 1 + drawn.first_award % drawn.awards;
 
-analyze sample.texts;
-
--- Long texts arrived in pieces, so a few are split into rows with the same key.
-create view sample.pieces as
-select
-  texts.*,
-  10 * texts.number + piece as piece_number,
-  substr(text, (piece - 1) * (length(text) / pieces + 1) + 1, length(text) / pieces + 1) as part
-from sample.texts
-cross join lateral (select case when sample.draw(id, 'split ' || texts.number) < 0.08 then 3 else 1 end as pieces) as split
-cross join lateral generate_series(1, pieces) as piece;
+create function sample.cut(text text, piece int, pieces int) returns text immutable
+return substr(text, (piece - 1) * (length(text) / pieces + 1) + 1, length(text) / pieces + 1);
 
 create view sample.findings_text as
-select id, piece_number as number, finding_ref_number, contains_chart_or_table, part as finding_text
-from sample.pieces
-where kind = 'finding';
+select id, 10 * subjects.number + piece as number, reference as finding_ref_number, contains_chart_or_table,
+  sample.cut(sample.fill(text, key, short_name, year, program, listing, requirement), piece, pieces) as finding_text
+from sample.subjects
+cross join lateral (
+  select string_agg(title || ': ' || sample.compose(items, length,
+    -- Six of the eight sections share the length. The others have sentences that exclude each other.
+    case when title in ('Questioned costs', 'Views of responsible officials') then 0
+      else least(27000, sample.skewed(sample.draw(key, 'length'), 1900, 0.5)) / 6 end),
+    sample.pick('separators', key) order by section) as text
+  from unnest(sample.list('finding titles')) with ordinality as sections (title, section)
+  join sample.sentences on list = 'finding ' || section and first = 1 + (key & 1)
+) as composed
+cross join lateral generate_series(1, pieces) as piece;
 
 create view sample.corrective_action_plans as
-select id, piece_number as number, finding_ref_number, contains_chart_or_table, part as planned_action
-from sample.pieces
-where kind = 'plan';
+select id, 10 * subjects.number + piece as number, reference as finding_ref_number, contains_chart_or_table,
+  sample.cut(sample.fill(text, key, short_name, year, program, listing, requirement), piece, pieces) as planned_action
+from sample.subjects
+join sample.sentences on list = 'plan' and first = 1 + (key & 7)
+cross join lateral (
+  -- A Tribe's plans begin with its enterprises.
+  select case entity_type when 'tribal' then sample.pick('tribal plan', key) || ' ' else '' end
+    || sample.compose(items, length, least(21500, sample.skewed(sample.draw(key, 'plan length'), 420, 0.48))) as text
+) as composed
+cross join lateral generate_series(1, pieces) as piece;
 
 -- Each note repeats the policies of its report.
 create view sample.notes_to_sefa as
