@@ -3,7 +3,7 @@ import type { Fault, FaultList } from "./faults.ts";
 import { runDefinition } from "./read-definition.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
-import { splitRow } from "./row-format.ts";
+import { splitRow, unquote } from "./row-format.ts";
 import { openContent } from "./storage.ts";
 
 /** What `check.sql` found out about the whole data set. */
@@ -91,8 +91,7 @@ async function locateRows(
   const numbers = new Set(faults.flatMap(({ file, other_file }) => [file, other_file]));
   for (const file of files.filter(({ number }) => numbers.has(number))) {
     let next = file.firstRow;
-    const { stream } = await openContent(file);
-    for await (const { bytes, rows } of readRows(stream, file.columns)) {
+    for await (const { bytes, rows } of readRows(await openContent(file), file.columns)) {
       for (const { start, end, line, problem } of rows) {
         if (line === 1 || problem !== undefined) continue;
         const place = `${file.number}:${next}`;
@@ -107,5 +106,6 @@ async function locateRows(
 
 function readReportId({ file, record }: Fault): string | undefined {
   const index = file.columns.findIndex(({ name }) => name === "report_id");
-  return splitRow(record)[index]?.replace(/^"(.*)"$/s, "$1");
+  const value = splitRow(record)[index];
+  return value && unquote(value);
 }

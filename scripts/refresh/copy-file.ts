@@ -1,15 +1,18 @@
+import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Client, DatabaseError, escapeIdentifier } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import type { FaultList } from "./faults.ts";
+import { countRows, type FaultList } from "./faults.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
 import { openContent } from "./storage.ts";
 
+const reportMilliseconds = 5_000;
+
 /**
  * Streams a CSV file into its staging table. Rows with a fault are left out and added to the faults.
  *
- * @param onProgress called with the rows and the stored bytes that were read
+ * @param report receives the number of rows so far, every few seconds
  * @returns the number of rows that are in the table now
  * @throws Error that names the file if it cannot be read or loaded to its end
  */
@@ -17,17 +20,17 @@ export async function copyFile(
   client: Client,
   file: SourceFileWithHeader,
   faults: FaultList,
-  onProgress: (rows: number, bytes: number) => void,
+  report: (line: string) => void,
 ): Promise<number> {
   const table = escapeIdentifier(file.table);
   const columns = file.columns.map(({ name }) => escapeIdentifier(name)).join(", ");
   await client.query(`alter table staging.${table} alter column source_file set default ${file.number}`);
-  const { stream, countStored } = await openContent(file);
+  const stream = await openContent(file);
   let rows = 0;
   let line = 1;
 
   async function* keepGoodRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let textBytes = 0;
+    let reportedAt = performance.now();
     for await (const block of readRows(chunks, file.columns)) {
       let start = 0;
       for (const row of block.rows) {
@@ -44,8 +47,9 @@ export async function copyFile(
       }
       const end = block.rows.at(-1)?.end ?? 0;
       if (end > start) yield block.bytes.subarray(start, end);
-      textBytes += end;
-      onProgress(rows, countStored(textBytes));
+      if (performance.now() - reportedAt < reportMilliseconds) continue;
+      reportedAt = performance.now();
+      report(`${path.posix.basename(file.path)}: ${countRows(rows)} so far`);
     }
   }
 

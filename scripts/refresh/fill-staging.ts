@@ -8,12 +8,8 @@ import { readHeaders } from "./read-headers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 import { describeKept, readSuppression, type Suppression } from "./suppression.ts";
 
-/** How far the file of a table has been read. */
-export type FileProgress = (file: SourceFile, rows: number, bytes: number) => void;
-
 export interface FillOptions {
   report?: (line: string) => void;
-  onProgress?: FileProgress;
   /** How many bad rows may be left out. */
   tolerate?: number;
   /** File that takes the rows that are left out. */
@@ -31,7 +27,7 @@ export interface FillOptions {
 export async function fillStaging(
   client: Client,
   sourceFiles: SourceFile[],
-  { report = () => {}, onProgress = () => {}, tolerate = 0, rejects, definitions }: FillOptions,
+  { report = () => {}, tolerate = 0, rejects, definitions }: FillOptions,
   stopwatch: Stopwatch,
 ): Promise<{ rejected: number; suppression: Suppression }> {
   const files = await readHeaders(client, sourceFiles);
@@ -40,8 +36,7 @@ export async function fillStaging(
   for (const file of files) {
     const before = rowsByTable.get(file.table) ?? 0;
     file.firstRow = before + 1;
-    const copied = copyFile(client, file, faults, (rows, bytes) => onProgress(file, rows, bytes));
-    const rows = await stopwatch.time("copy", copied);
+    const rows = await stopwatch.time("copy", copyFile(client, file, faults, report));
     rowsByTable.set(file.table, before + rows);
     report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
   }

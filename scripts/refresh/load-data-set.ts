@@ -23,12 +23,15 @@ export interface Source {
 export interface LoadOptions extends FillOptions, GateOptions {
   /** The checksum of the source, if the caller knows it already. */
   checksum?: string;
+  /** Build and check the data set, and leave nothing behind. */
+  dryRun?: boolean;
   /** Writes the bulk files of the next generation, before it is live. */
   writePublicFiles?: (client: Client) => Promise<unknown>;
 }
 
-/** What was published. */
+/** What was published, or would be. */
 export interface LoadedDataSet {
+  /** Empty after a dry run. */
   id: string;
   counts: RowCounts;
   rejected: number;
@@ -51,11 +54,13 @@ export async function loadDataSet(
   const stopwatch = createStopwatch();
   const checksum =
     options.checksum ??
-    (files.length === 0
+    (files.length === 0 || options.dryRun
       ? null
       : await stopwatch.time("checksum", computeChecksum(files, options.definitions)));
   return await asLoader(client, options, async () => {
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
+    const durations = stopwatch.seconds;
+    if (options.dryRun) return { id: "", counts, rejected, durations };
     report("Freezing and analyzing ...");
     await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
     if (options.writePublicFiles !== undefined) {
@@ -78,19 +83,8 @@ export async function loadDataSet(
       },
       { advice, definitions: options.definitions, report },
     );
-    return { id, counts, rejected, durations: stopwatch.seconds };
+    return { id, counts, rejected, durations };
   });
-}
-
-/** Builds and checks a data set as `loadDataSet` does, and leaves nothing behind. Returns what would be published. */
-export async function checkDataSet(
-  client: Client,
-  files: SourceFile[],
-  options: LoadOptions = {},
-): Promise<Pick<LoadedDataSet, "counts" | "rejected">> {
-  return await asLoader(client, options, () =>
-    buildNextGeneration(client, files, options, createStopwatch(), "rollback"),
-  );
 }
 
 /** Runs work with the lock and the settings of a load. Only one load runs at a time. */
@@ -124,7 +118,6 @@ async function buildNextGeneration(
   files: SourceFile[],
   options: LoadOptions,
   stopwatch: Stopwatch,
-  end: "commit" | "rollback" = "commit",
 ): Promise<{ counts: RowCounts; rejected: number; suppression: Suppression }> {
   const { report = () => {}, definitions } = options;
   // Left behind by a run that was killed.
@@ -143,7 +136,7 @@ async function buildNextGeneration(
     await stopwatch.time("leak gate", checkLeaks(client, "_next"));
     return { counts, ...filled };
   };
-  return await inTransaction(client, build, end);
+  return await inTransaction(client, build, options.dryRun ? "rollback" : "commit");
 }
 
 const advice =

@@ -1,8 +1,8 @@
-import { parse } from "csv-parse";
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
-import type { Column } from "./row-format.ts";
+import { readRows } from "./read-rows.ts";
+import { type Column, splitRow, unquote } from "./row-format.ts";
 import { openContent } from "./storage.ts";
 
 /** A source file with the columns that its first line names. */
@@ -12,12 +12,6 @@ export interface SourceFileWithHeader extends SourceFile {
   columns: Column[];
   /** The number of its first row in its table, from 1. */
   firstRow: number;
-}
-
-const longestHeaderBytes = 1 << 16;
-
-interface ExpectedColumn extends Column {
-  is_derived: boolean;
 }
 
 /**
@@ -32,10 +26,12 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
   for (const [number, file] of files.entries()) {
     try {
       const names = await readHeader(file);
-      const expected = await readColumns(client, file.table);
-      const found = compareColumns(expected, names);
-      if (found.length > 0) throw new Error(`${file.path}:1: ${found.join("; ")}.`);
-      const columns = names.flatMap((name) => expected.find((column) => column.name === name) ?? []);
+      const { rows } = await client.query<{ faults: string; columns: Column[] }>(compareColumns, [
+        `staging.${file.table}`,
+        names,
+      ]);
+      const { faults: found = "", columns = [] } = rows[0] ?? {};
+      if (found !== "") throw new Error(`${file.path}:1: ${found}.`);
       read.push({ ...file, number, columns, firstRow: 1 });
     } catch (error) {
       faults.push(describeError(error));
@@ -46,44 +42,36 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
 }
 
 async function readHeader(file: SourceFile): Promise<string[]> {
-  const parser = parse({
-    bom: true,
-    record_delimiter: ["\n", "\r\n"],
-    relax_column_count: true,
-    to: 1,
-    max_record_size: longestHeaderBytes,
-  });
-  const { stream } = await openContent(file);
-  stream.on("error", (error) => parser.destroy(error));
+  const stream = await openContent(file);
   try {
-    for await (const names of stream.pipe(parser)) return names;
+    for await (const { bytes, rows } of readRows(stream, []))
+      // PostgreSQL takes no zero bytes.
+      for (const { end } of rows)
+        return splitRow(bytes.toString("utf8", 0, end).replace(/^\ufeff|\0|\r?\n$/g, "")).map(unquote);
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new Error(`${file.path}:1: the header cannot be read: ${message}.`, { cause });
+    throw new Error(`${file.path}:1: the header cannot be read: ${describeError(cause)}.`, { cause });
   } finally {
     stream.destroy();
   }
   throw new Error(`${file.path}:1: the file is empty. It needs at least a header line.`);
 }
 
-async function readColumns(client: Client, table: string): Promise<ExpectedColumn[]> {
-  const { rows } = await client.query<ExpectedColumn>(
-    `select attname as name, format_type(atttypid, atttypmod) as type,
-       attname in (select name from staging.derived_columns) as is_derived
-     from pg_catalog.pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_row')`,
-    [`staging.${table}`],
-  );
-  return rows;
-}
-
-function compareColumns(expected: ExpectedColumn[], given: string[]): string[] {
-  const unknown = given.filter((name) => !expected.some((column) => column.name === name));
-  const missing = expected.filter(({ name, is_derived }) => !is_derived && !given.includes(name));
-  const repeated = given.filter((name, index) => given.indexOf(name) !== index);
-  return [
-    ["unknown", unknown.map((name) => JSON.stringify(name.slice(0, 60)))] as const,
-    ["missing", missing.map(({ name }) => name)] as const,
-    ["repeated", repeated] as const,
-  ].flatMap(([what, names]) => (names.length === 0 ? [] : `${what} columns ${names.join(", ")}`));
-}
+/** Parameters: the staging table, and the names in the header. */
+const compareColumns = `
+  with expected as (
+    select attname::text as name, format_type(atttypid, atttypmod) as type,
+      attname in (select name from staging.derived_columns) as is_derived
+    from pg_catalog.pg_attribute
+    where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_row')
+  ),
+  given as (select name, place from unnest($2::text[]) with ordinality as header (name, place))
+  select
+    concat_ws('; ',
+      (select 'unknown columns ' || string_agg(to_json(left(name, 60))::text, ', ' order by place)
+       from given where name not in (select name from expected)),
+      (select 'missing columns ' || string_agg(name, ', ')
+       from expected where not is_derived and name not in (select name from given)),
+      (select 'repeated columns ' || string_agg(name, ', ')
+       from (select name from given group by name having count(*) > 1) as repeated)) as faults,
+    (select json_agg(json_build_object('name', name, 'type', type) order by place)
+     from given join expected using (name)) as columns`;

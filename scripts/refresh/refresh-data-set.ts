@@ -1,13 +1,7 @@
 import path from "node:path";
 import type { Client } from "pg";
 import { findFiles } from "./find-files.ts";
-import {
-  checkDataSet,
-  type LoadedDataSet,
-  type LoadOptions,
-  loadDataSet,
-  type Source,
-} from "./load-data-set.ts";
+import { type LoadedDataSet, type LoadOptions, loadDataSet } from "./load-data-set.ts";
 import { openStorage } from "./open-storage.ts";
 import { computeChecksum } from "./read-definition.ts";
 import { warmTables } from "./warm-tables.ts";
@@ -23,7 +17,7 @@ export interface RefreshOptions extends LoadOptions {
 }
 
 export type Refreshed =
-  | { outcome: "published"; dataSet: LoadedDataSet }
+  | { outcome: "published" | "checked"; dataSet: LoadedDataSet }
   | { outcome: "skipped"; reason: string };
 
 /**
@@ -33,8 +27,13 @@ export type Refreshed =
  * @throws as `loadDataSet`: then nothing has changed
  */
 export async function refreshDataSet(client: Client, options: RefreshOptions): Promise<Refreshed> {
-  const { report = () => {}, publicData, force } = options;
-  const { source, files } = await findSource(options);
+  const { from, report = () => {}, publicData, force } = options;
+  const source = from.startsWith("s3://") ? from : path.resolve(from);
+  const files = await findFiles(source);
+  report(`Reading ${files.length} files of ${source} ...`);
+  const load = { acceptShrink: false, acceptGrowth: false, ...options };
+  if (options.dryRun)
+    return { outcome: "checked", dataSet: await loadDataSet(client, { source, files }, load) };
   const checksum = await computeChecksum(files);
   const store = publicData === undefined ? undefined : await openStorage(publicData);
   const reason = force ? undefined : await findReasonToSkip(client, checksum);
@@ -47,7 +46,7 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     client,
     { source, files },
     {
-      ...withGates(options),
+      ...load,
       checksum,
       writePublicFiles: async (next) => store && (await writePublicFiles(next, store, "disclosed_next")),
     },
@@ -55,24 +54,6 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   if (store !== undefined) await settlePublicFiles(client, store);
   await warmTables(client, report);
   return { outcome: "published", dataSet };
-}
-
-/** Reads and checks the files as a refresh does, and changes nothing. Returns what would be published. */
-export async function rehearseRefresh(
-  client: Client,
-  options: RefreshOptions,
-): Promise<Pick<LoadedDataSet, "counts" | "rejected">> {
-  const { files } = await findSource(options);
-  return await checkDataSet(client, files, withGates(options));
-}
-
-const withGates = (options: RefreshOptions) => ({ acceptShrink: false, acceptGrowth: false, ...options });
-
-async function findSource({ from, report = () => {} }: RefreshOptions): Promise<Source> {
-  const source = from.startsWith("s3://") ? from : path.resolve(from);
-  const files = await findFiles(source);
-  report(`Reading ${files.length} files of ${source} ...`);
-  return { source, files };
 }
 
 async function findReasonToSkip(client: Client, checksum: string): Promise<string | undefined> {

@@ -4,22 +4,19 @@ import { dotenv } from "zx";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { withPublisher } from "./connect-publisher.ts";
-import type { RowCounts } from "./count-rows.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
 import { openStorage } from "./open-storage.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
-import { type RefreshOptions, refreshDataSet, rehearseRefresh } from "./refresh-data-set.ts";
+import { type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
-import { showLoadProgress } from "./show-progress.ts";
 import { releaseReport } from "./suppression.ts";
 import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles } from "./write-public-files.ts";
 
-type Options = Pick<RefreshOptions, "tolerate" | "rejects" | "acceptShrink" | "acceptGrowth" | "force"> & {
+type Options = Omit<RefreshOptions, "from"> & {
   from?: string;
-  dryRun?: true;
   status?: true;
   json?: true;
   rollback?: true;
@@ -117,8 +114,8 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
   } else if (from === undefined) {
     command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");
   } else {
-    const { report, onProgress } = showLoadProgress(around.stderr);
-    const wanted = { ...options, from, publicData: config.publicData, report, onProgress };
+    const report = (line: string) => void around.stderr.write(`${line}\n`);
+    const wanted = { ...options, from, publicData: config.publicData, report };
     await asPublisher((client) => runRefresh(client, wanted, print));
   }
 }
@@ -128,22 +125,19 @@ const switchRequests =
 
 async function runRefresh(
   client: Client,
-  { dryRun, ...options }: RefreshOptions & Pick<Options, "dryRun">,
+  options: RefreshOptions,
   print: (line: string) => void,
 ): Promise<void> {
   const start = performance.now();
-  const countSeconds = () => ((performance.now() - start) / 1000).toFixed(1);
-  let counts: RowCounts;
-  if (dryRun) {
-    ({ counts } = await rehearseRefresh(client, options));
-    print(`Nothing has changed: a dry run of ${countSeconds()} s. It would publish`);
-  } else {
-    const done = await refreshDataSet(client, options);
-    if (done.outcome === "skipped") return print(done.reason);
-    ({ counts } = done.dataSet);
-    print(`Published data set ${done.dataSet.id} in ${countSeconds()} s.`);
-  }
-  for (const [table, { disclosed, suppressed }] of Object.entries(counts))
+  const done = await refreshDataSet(client, options);
+  if (done.outcome === "skipped") return print(done.reason);
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  print(
+    done.outcome === "checked"
+      ? `Nothing has changed: a dry run of ${seconds} s. It would publish`
+      : `Published data set ${done.dataSet.id} in ${seconds} s.`,
+  );
+  for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts))
     print(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed`);
 }
 

@@ -94,6 +94,9 @@ export function splitRow(row: string): string[] {
   return [...`,${row}`.matchAll(splitPattern)].map(([, value = ""]) => value);
 }
 
+/** The text of a value as it is written. */
+export const unquote = (value: string) => value.replace(/^"(.*)"$/s, "$1").replaceAll('""', '"');
+
 /** Says what is wrong with a row that `matchRow` refused, or that has bytes that are not UTF-8. */
 export function describeRow(row: string, columns: Column[]): RowProblem {
   if (row.startsWith(byteOrderMark))

@@ -35,14 +35,11 @@ export interface Storage {
 }
 
 /** Opens a source file as text. Decompresses it if its name ends in .gz. */
-export async function openContent(file: StoredFile): Promise<{
-  stream: Readable /** Converts bytes of text to stored bytes. */;
-  countStored: (textBytes: number) => number;
-}> {
+export async function openContent(file: StoredFile): Promise<Readable> {
   const source = await file.open();
-  if (!file.path.endsWith(".gz")) return { stream: source, countStored: (textBytes) => textBytes };
+  if (!file.path.endsWith(".gz")) return source;
   const gunzip = createGunzip({ chunkSize: 1 << 18 });
   source.on("error", (error) => gunzip.destroy(error));
   gunzip.on("close", () => source.destroy());
-  return { stream: source.pipe(gunzip), countStored: () => gunzip.bytesWritten };
+  return source.pipe(gunzip);
 }

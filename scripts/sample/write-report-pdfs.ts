@@ -34,7 +34,7 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
   const written = new Set<string>();
   let batch: Promise<void>[] = [];
   for (const file of (await findFiles(source)).filter(({ table }) => table === "general")) {
-    const { stream } = await openContent(file);
+    const stream = await openContent(file);
     const parser = parse({ bom: true, columns: true });
     stream.on("error", (error) => parser.destroy(error));
     for await (const row of stream.pipe(parser) as AsyncIterable<Row>) {

@@ -141,7 +141,7 @@ describe("a file that cannot be loaded", () => {
       ':1: unknown columns "<html>"; missing columns report_id, additional_uei.',
     ],
     ["a column twice", name, "report_id,additional_uei,report_id\n", ":1: repeated columns report_id"],
-    ["quotes in a header", name, 'report_id,a"b"\n', ":1: the header cannot be read: Invalid Opening Quote"],
+    ["quotes in a header", name, 'report_id,a"b"\n', ':1: unknown columns "a\\"b\\""; missing'],
     [
       "carriage returns alone",
       name,
