@@ -35,13 +35,13 @@ export async function findChanges(
 /** Records what differs, in the transaction that makes the other generation live, and deletes old records. */
 export async function recordChanges(client: Client, changes: Changes | undefined, to: string): Promise<void> {
   if (changes === undefined) return;
+  const { from, added, changed, removed } = changes;
   await client.query(
-    `insert into publication.changes (from_data_set, to_data_set, added, changed, removed)
-     values ($1, $2, $3, $4, $5)`,
-    [changes.from, to, changes.added, changes.changed, changes.removed],
-  );
-  await client.query(
-    "delete from publication.changes where number <= (select max(number) - $1 from publication.changes)",
-    [keptChanges],
+    `with recorded as (
+       insert into publication.changes (from_data_set, to_data_set, added, changed, removed)
+       values ($1, $2, $3, $4, $5) returning number
+     )
+     delete from publication.changes where number <= (select number - ${keptChanges} from recorded)`,
+    [from, to, added, changed, removed],
   );
 }

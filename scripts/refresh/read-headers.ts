@@ -44,8 +44,8 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
 async function readHeader(file: SourceFile): Promise<string[]> {
   const stream = await openContent(file);
   try {
+    // PostgreSQL takes no zero bytes.
     for await (const { bytes, rows } of readRows(stream, []))
-      // PostgreSQL takes no zero bytes.
       for (const { end } of rows)
         return splitRow(bytes.toString("utf8", 0, end).replace(/^\ufeff|\0|\r?\n$/g, "")).map(unquote);
   } catch (cause) {

@@ -20,28 +20,23 @@ export async function warmTables(client: Client, report: (line: string) => void)
 
 async function warmLargest(client: Client, report: (line: string) => void): Promise<void> {
   await client.query("set local enable_seqscan = off; set local statement_timeout = 0");
-  const { rows } = await client.query<{ name: string; bytes: number; buffers: number }>(
-    `select relname as name, pg_relation_size(oid)::float8 as bytes,
+  const { rows } = await client.query<{ name: string; bytes: number; size: string; buffers: number }>(
+    `select relname as name, pg_relation_size(oid)::float8 as bytes, ceil(pg_relation_size(oid) / 2.0 ^ 20) as size,
        pg_size_bytes(current_setting('shared_buffers'))::float8 as buffers
      from pg_catalog.pg_class
      where relnamespace = 'disclosed'::regnamespace and relkind = 'r'
      order by 2 desc, 1`,
   );
   let left = (rows[0]?.buffers ?? 0) * warmShare;
-  for (const { name, bytes, buffers } of rows) {
+  for (const { name, bytes, size, buffers } of rows) {
     if (bytes <= left) {
       left -= bytes;
       await client.query(`select count(*) from disclosed.${name} where ctid >= '(0,0)'`);
     } else if (bytes > buffers / 4) {
-      report(describe(name, bytes, buffers));
+      report(
+        `${name} takes ${size} MB and does not fit into PostgreSQL's shared_buffers of ${Math.ceil(buffers / 2 ** 20)} MB beside ` +
+          "the other tables: walks through it read it from disk, page after page (docs/refresh.md, PostgreSQL's memory).",
+      );
     }
   }
-}
-
-function describe(name: string, bytes: number, buffers: number): string {
-  const megabytes = (count: number) => `${Math.ceil(count / 2 ** 20)} MB`;
-  return (
-    `${name} takes ${megabytes(bytes)} and does not fit into PostgreSQL's shared_buffers of ${megabytes(buffers)} beside ` +
-    "the other tables: walks through it read it from disk, page after page (docs/refresh.md, PostgreSQL's memory)."
-  );
 }
