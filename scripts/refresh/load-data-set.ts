@@ -70,22 +70,31 @@ export async function loadDataSet(
     const changes = await stopwatch.time("compare", findChanges(client, "disclosed_next"));
     report("Publishing ...");
     let id = "";
-    await publishNextGeneration(
-      client,
-      async () => {
-        id = await recordDataSet(
-          client,
-          [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept],
-          stopwatch,
-        );
-        await client.query(rememberSuppressed, [suppression.suppressed]);
-        await recordChanges(client, changes, id);
-      },
-      { advice, definitions: options.definitions, report },
-    );
+    const record = async () => {
+      const values = [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept];
+      await client.query(replaceDataSets);
+      const { rows } = await client.query(recordDataSet, [...values, JSON.stringify(durations)]);
+      id = rows[0].id;
+      await client.query(rememberSuppressed, [suppression.suppressed]);
+      await recordChanges(client, changes, id);
+    };
+    await publishNextGeneration(client, record, { advice, definitions: options.definitions, report });
     return { id, counts, rejected, durations };
   });
 }
+
+const rememberSuppressed =
+  "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing";
+
+const replaceDataSets = `
+  update publication.data_sets set state = case state when 'live' then 'previous' else 'dropped' end
+  where state <> 'dropped'`;
+
+const recordDataSet = `
+  insert into publication.data_sets
+    (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, state)
+  select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
+  returning id`;
 
 /** Runs work with the lock and the settings of a load. Only one load runs at a time. */
 async function asLoader<Result>(
@@ -142,30 +151,9 @@ async function buildNextGeneration(
 const advice =
   "Put it back in db/data_set, or remove it from the API first. From a published version, columns are removed only with the version itself.";
 
-const rememberSuppressed =
-  "insert into publication.suppressed_reports (report_id) select unnest($1::text[]) on conflict do nothing";
-
-async function recordDataSet(client: Client, values: unknown[], { seconds }: Stopwatch): Promise<string> {
-  await client.query(
-    `update publication.data_sets set state = case state when 'live' then 'previous' else 'dropped' end
-     where state <> 'dropped'`,
-  );
-  const { rows } = await client.query<{ id: string }>(
-    `insert into publication.data_sets
-       (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, state)
-     select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
-     returning id`,
-    [...values, JSON.stringify(seconds)],
-  );
-  return rows[0]?.id ?? "";
-}
-
+/** Both sides of every source table, and the stubs. */
 async function listNextTables(client: Client): Promise<string> {
-  return [
-    ...(await listSourceTables(client, "suppressed_next")).flatMap((table) => [
-      `disclosed_next.${table}`,
-      `suppressed_next.${table}`,
-    ]),
-    "disclosed_next.general_stubs",
-  ].join(", ");
+  const tables = await listSourceTables(client, "suppressed_next");
+  const sides = tables.flatMap((table) => [`disclosed_next.${table}`, `suppressed_next.${table}`]);
+  return [...sides, "disclosed_next.general_stubs"].join(", ");
 }
