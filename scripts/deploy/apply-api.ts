@@ -59,15 +59,13 @@ export async function refuseHandMade(client: Client, schemas: string[]): Promise
 }
 
 const handMade = `
-with contents as (
-  select 'pg_class'::regclass as classid, pg_class.oid, relkind from pg_catalog.pg_class
-  where relnamespace in (select oid from publication.served_schemas)
+with relations as (
+  select * from pg_catalog.pg_class where relnamespace in (select oid from publication.served_schemas)
+), contents as (
+  select classid, objid as oid from pg_catalog.pg_depend
+  where refclassid = 'pg_namespace'::regclass and refobjid in (select oid from publication.served_schemas)
   union all
-  select 'pg_proc'::regclass, pg_proc.oid, null from pg_catalog.pg_proc
-  where pronamespace in (select oid from publication.served_schemas)
-  union all
-  select 'pg_type'::regclass, pg_type.oid, null from pg_catalog.pg_type
-  where typnamespace in (select oid from publication.served_schemas)
+  select 'pg_type'::regclass, reltype from relations
 ), dependents as (
   -- A view depends on what it reads through its rule.
   select distinct case when ev_class is null then classid else 'pg_class'::regclass end as classid, coalesce(ev_class, objid) as oid
@@ -78,7 +76,7 @@ with contents as (
 select format('schema %I, which belongs to %I', nspname, pg_get_userbyid(nspowner)) as line from pg_catalog.pg_namespace
 where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner'
 union all
-select pg_describe_object(classid, oid, 0) from contents where relkind in ('r', 'p', 'm', 'f', 'S')
+select pg_describe_object('pg_class'::regclass, oid, 0) from relations where relkind in ('r', 'p', 'm', 'f', 'S')
 union all
 select pg_describe_object(classid, oid, 0) || ', which depends on the API' from dependents
 where (classid, oid) not in (select classid, oid from contents)
@@ -101,26 +99,17 @@ const clearSchemas = `
     end if;
     revoke all on schema request from authenticator, gateway, api_public, api_tribal, api_owner;
     for object in
-      select oid::regprocedure as signature, proname in ('authorize', 'pre_config') and pronargs = 0 as stays
-      from pg_catalog.pg_proc
-      where pronamespace = to_regnamespace('request')
+      select replace(named.type, 'composite ', '') as type, named.identity
+      from pg_catalog.pg_depend cross join lateral pg_identify_object(classid, objid, 0) as named
+      where refclassid = 'pg_namespace'::regclass and refobjid = to_regnamespace('request')
+      order by named.type = 'type'
     loop
-      if object.stays then
-        execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.signature);
-        execute format('comment on function %s is null', object.signature);
+      if object.identity in ('request.authorize()', 'request.pre_config()') then
+        execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.identity);
+        execute format('comment on function %s is null', object.identity);
       else
-        execute format('drop routine %s', object.signature);
+        execute format('drop %s %s', object.type, object.identity);
       end if;
-    end loop;
-    for object in
-      select format('drop view %s', oid::regclass) as statement from pg_catalog.pg_class
-      where relnamespace = to_regnamespace('request') and relkind = 'v'
-      union all
-      select format('drop type %s cascade', oid::regtype) from pg_catalog.pg_type
-      where typnamespace = to_regnamespace('request') and typtype in ('c', 'd', 'e')
-        and not exists (select from pg_catalog.pg_class where pg_class.oid = typrelid and relkind = 'v')
-    loop
-      execute object.statement;
     end loop;
   end
   $$`;

@@ -39,14 +39,11 @@ const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
 
 export async function readFingerprint(client: Client): Promise<Fingerprint> {
   const rows = await readCatalog(client);
-  const hashOf = (scope: string) =>
-    hash(rows.flatMap((row) => (row.scope === scope ? [keyOf(row)] : [])).join("\n"));
-  return { api: hashOf("api"), durable: hashOf("durable"), query: hash(query + tiers) };
+  const hashOf = (scope: string) => hash(rows.filter((row) => row.scope === scope).map(keyOf));
+  return { api: hashOf("api"), durable: hashOf("durable"), query: hash([query, tiers]) };
 }
 
-function hash(text: string): string {
-  return createHash("md5").update(text).digest("hex");
-}
+const hash = (texts: string[]) => createHash("md5").update(texts.join("\n")).digest("hex");
 
 /** What differs between two catalogs in one object. */
 export interface ObjectChange {

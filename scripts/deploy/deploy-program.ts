@@ -2,6 +2,7 @@ import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../../service/describe-error.ts";
+import { findDatabaseUrl, waitForDatabase } from "../../service/find-database.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
@@ -15,7 +16,6 @@ import {
 } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
-import { findDatabaseUrl, waitForDatabase } from "./find-database.ts";
 import { planDeployment } from "./plan-deployment.ts";
 import { type LoginRole, loginRoles } from "./role-passwords.ts";
 

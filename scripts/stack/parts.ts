@@ -1,7 +1,7 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeError } from "../../service/describe-error.ts";
-import { waitForDatabase } from "../deploy/find-database.ts";
+import { waitForDatabase } from "../../service/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
 import { preparePostgres } from "../servers/postgres.ts";
 import { isAnswering } from "../servers/run-program.ts";

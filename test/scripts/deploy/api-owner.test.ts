@@ -2,13 +2,10 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase, rebuildApi, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { type DatabaseFiles, readFiles } from "../../../scripts/deploy/read-files.ts";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../service/connect.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
-import { withLogin } from "./support.ts";
+import { publishSample, withLogin } from "./support.ts";
 
 // A careless or hostile file of an API version can do nothing: files run with the rights of api_owner, whoever deploys.
 
@@ -187,11 +184,7 @@ beforeAll(async () => {
   await superuser.query("create role owner login password 'secret' createrole");
   await superuser.query(`alter database ${database} owner to owner`);
   await deployDatabase(withLogin(url, "owner", "secret"));
-  const sample = await makeSmallSample(200);
-  await superuser.query("set role publisher");
-  await loadDataSet(superuser, { source: "test", files: await findFiles(sample.directory) });
-  await superuser.query("reset role");
-  await sample.remove();
+  await publishSample(superuser);
   files = await readFiles(repositoryDirectory);
 });
 afterAll(async () => {

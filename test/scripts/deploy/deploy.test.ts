@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { connect } from "../../../service/connect.ts";
+import { runScript } from "../../support/run-stack.ts";
 import {
   createDeployedDatabase,
   createScratchDatabase,
@@ -127,6 +128,23 @@ describe("db:deploy", () => {
       "Nothing was deployed: another deployment was still running after 1 s (--wait).",
     );
     await holder.end();
+  });
+
+  it("is let go within seconds by a deployment that is killed in the middle of a long statement", async () => {
+    await migrate("select pg_sleep(600)");
+    const env = { DATABASE_URL: database.url };
+    const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], env);
+    const countWaiting = async (event: string) =>
+      (
+        await query(
+          `select from pg_stat_activity where datname = current_database() and wait_event = '${event}'`,
+        )
+      ).length;
+    await expect.poll(() => countWaiting("PgSleep")).toBe(1);
+    const other = run(runDeploy, ["--wait", "10s"], env);
+    await expect.poll(() => countWaiting("advisory")).toBe(1);
+    child.kill("SIGKILL");
+    expect(await other).toMatchObject({ code: 0, output: expect.stringContaining("Nothing to do.") });
   });
 
   it("deploys the approved plan, and refuses if the plan would be another now", async () => {

@@ -27,74 +27,40 @@ afterAll(async () => {
 const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });
 const nothing = /^Nothing to do: the database is in the state of db\/\.\nPlan \w+\n$/;
 
-/** Each with the line of the plan, and the statement that undoes it, if PostgreSQL can print one. */
-const durable: [change: string, line: string, undo?: string][] = [
-  [
-    "alter role gateway set enable_seqscan = off",
-    "+ alter role gateway set enable_seqscan = 'off'",
-    "alter role gateway reset enable_seqscan",
-  ],
-  [
-    "alter role gateway reset synchronize_seqscans",
-    "- alter role gateway set synchronize_seqscans = 'off'",
-    "alter role gateway set synchronize_seqscans = 'off'",
-  ],
+/** Each with the line of the plan. PostgreSQL can print what undoes all but the last. */
+const durable: [change: string, line: string][] = [
+  ["alter role gateway set enable_seqscan = off", "+ alter role gateway set enable_seqscan = 'off'"],
+  ["alter role gateway reset synchronize_seqscans", "- alter role gateway set synchronize_seqscans = 'off'"],
   [
     "grant select on access.api_keys to report_service",
     "+ grant select on table access.api_keys to report_service",
-    "revoke select on table access.api_keys from report_service",
   ],
   [
     "revoke execute on function access.redeem_access_token(uuid) from report_service",
     "- grant execute on function access.redeem_access_token(pg_catalog.uuid) to report_service",
-    "grant execute on function access.redeem_access_token(pg_catalog.uuid) to report_service",
   ],
   [
     "alter table access.settings alter column token_retention set default '1 day'",
     "token_retention set default '1 day'::interval",
-    "alter table access.settings alter column token_retention set default '90 days'::interval",
   ],
   [
     "alter table access.downloads alter column report_id drop not null",
     "- alter table access.downloads alter column report_id set not null",
-    "alter table access.downloads alter column report_id set not null",
   ],
-  [
-    "drop trigger api_keys_keep on access.api_keys",
-    "- CREATE TRIGGER api_keys_keep",
-    "CREATE TRIGGER api_keys_keep",
-  ],
+  ["drop trigger api_keys_keep on access.api_keys", "- CREATE TRIGGER api_keys_keep"],
   [
     "alter table publication.data_sets drop constraint data_sets_state_is_known",
     "- alter table publication.data_sets add constraint data_sets_state_is_known",
-    "alter table publication.data_sets add constraint data_sets_state_is_known",
   ],
   [
     "create or replace function access.refuse_removal() returns trigger language plpgsql as 'begin return null; end'",
     "~ function access.refuse_removal()",
-    "CREATE OR REPLACE FUNCTION access.refuse_removal()",
   ],
-  [
-    "drop function access.prune_access_tokens()",
-    "- function access.prune_access_tokens()",
-    "CREATE OR REPLACE FUNCTION access.prune_access_tokens()",
-  ],
-  ["create table access.notes (text text)", "+ table access.notes", "drop table access.notes"],
-  [
-    "alter table access.tiers add column motto text",
-    "+ alter table access.tiers add column motto text",
-    "alter table access.tiers drop column motto",
-  ],
-  [
-    "comment on table access.tiers is null",
-    "- comment on table access.tiers is",
-    "comment on table access.tiers is",
-  ],
-  [
-    "create index by_hand on access.downloads (report_id)",
-    "+ CREATE INDEX by_hand",
-    "drop index access.by_hand",
-  ],
+  ["drop function access.prune_access_tokens()", "- function access.prune_access_tokens()"],
+  ["create table access.notes (text text)", "+ table access.notes"],
+  ["alter table access.tiers add column motto text", "+ alter table access.tiers add column motto text"],
+  ["comment on table access.tiers is null", "- comment on table access.tiers is"],
+  ["create index by_hand on access.downloads (report_id)", "+ CREATE INDEX by_hand"],
   ["update access.tiers set requests_at_a_time = 1 where name = 'demo'", "~ row of access.tiers demo"],
 ];
 
@@ -104,10 +70,7 @@ describe("drift in what is durable", () => {
     const damaged = await readAll(url);
     const plan = await deploy("--plan");
     expect(plan.code).toBe(4);
-    for (const [change, line, undo] of durable) {
-      expect(plan.output, change).toContain(line);
-      if (undo !== undefined) expect(plan.output.split("To undo it").at(-1), change).toContain(undo);
-    }
+    for (const [change, line] of durable) expect(plan.output, change).toContain(line);
     const refused = await deploy("--json");
     expect([refused.code, refused.output]).toEqual([4, expect.stringContaining('"kind": "drift"')]);
     const accepted = await deploy("--accept-drift");

@@ -2,13 +2,18 @@ import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { checkLeaks } from "../../../scripts/refresh/check-leaks.ts";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
 import { attacks } from "./leak-attacks.ts";
-import { addedColumn, type Copy, copyRepository, describeView, viewColumns, viewFile } from "./support.ts";
+import {
+  addedColumn,
+  type Copy,
+  copyRepository,
+  describeView,
+  publishSample,
+  viewColumns,
+  viewFile,
+} from "./support.ts";
 
 // On a server of its own: roles belong to a whole server, and other tests use theirs meanwhile.
 let server: ScratchServer;
@@ -20,11 +25,7 @@ beforeAll(async () => {
   url = await server.create();
   await deployDatabase(url);
   client = await connect(url, "test");
-  const sample = await makeSmallSample(200);
-  await client.query("set role publisher");
-  await loadDataSet(client, { source: "test", files: await findFiles(sample.directory) });
-  await client.query("reset role");
-  await sample.remove();
+  await publishSample(client);
 });
 afterAll(async () => {
   await client?.end();

@@ -163,16 +163,13 @@ describe("a key operator", () => {
     await owner.query("create role alice login password 'secret'; grant key_operator to alice");
     await owner.end();
   });
-  const keys = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runAs("alice", runKeys, [...args, "--json"]);
+  const ask = async (program: Parameters<typeof runHere>[0], args: string[]) => {
+    const { code, stdout, stderr } = await runAs("alice", program, [...args, "--json"]);
     expect([code, stderr]).toEqual([0, ""]);
     return JSON.parse(stdout);
   };
-  const agreements = async (...args: string[]) => {
-    const { code, stdout, stderr } = await runAs("alice", runAgreements, [...args, "--json"]);
-    expect([code, stderr]).toEqual([0, ""]);
-    return JSON.parse(stdout);
-  };
+  const keys = (...args: string[]) => ask(runKeys, args);
+  const agreements = (...args: string[]) => ask(runAgreements, args);
 
   it("requests, decides and revokes agreements; issues, rotates, verifies and revokes keys", async () => {
     const official = ["--official", "Ada", "--agency", "Agency", "--email", "ada@example.gov"];
@@ -190,14 +187,9 @@ describe("a key operator", () => {
     });
     expect(stdout).toMatch(/^valid\n/);
     await agreements("revoke", id);
-    expect((await agreements("list")).map(({ status }: { status: string }) => status).sort()).toEqual([
-      "denied",
-      "revoked",
-    ]);
-    expect((await keys("list", "--tier", "tribal")).map(({ status }: { status: string }) => status)).toEqual([
-      "agreement revoked",
-      "revoked",
-    ]);
+    const statusesOf = (rows: { status: string }[]) => rows.map(({ status }) => status).sort();
+    expect(statusesOf(await agreements("list"))).toEqual(["denied", "revoked"]);
+    expect(statusesOf(await keys("list", "--tier", "tribal"))).toEqual(["agreement revoked", "revoked"]);
   });
 
   it("is who the record names", async () => {

@@ -1,14 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { findFiles } from "../../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
-import { makeSmallSample } from "../../support/small-sample.ts";
 import { target } from "../../support/target.ts";
-import { findKeyId, run } from "./support.ts";
+import { findKeyId, publishSample, run } from "./support.ts";
 
 const database = useDeployedDatabase();
 
@@ -55,11 +52,7 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
     // The data set is empty yet.
     const walk = await find("the three steps", "--tribal-key", "any", "--app-url", "http://127.0.0.1:1");
     expect(walk).toMatch(/^-- .* there is no suppressed report$/);
-    const sample = await makeSmallSample(200);
-    await database.client.query("set role publisher");
-    await loadDataSet(database.client, { source: "test", files: await findFiles(sample.directory) });
-    await database.client.query("reset role");
-    await sample.remove();
+    await publishSample(database.client);
     expect(await check()).toMatch(/^ok/);
     const open = createServer((_, response) => response.writeHead(302).end());
     await new Promise<void>((resolve) => open.listen(0, "127.0.0.1", resolve));

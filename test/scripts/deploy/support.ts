@@ -2,11 +2,15 @@ import { readFileSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Client } from "pg";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { connect } from "../../../service/connect.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
+import { makeSmallSample } from "../../support/small-sample.ts";
 
 /** A copy of what `db` deploys, to edit. */
 export interface Copy {
@@ -122,6 +126,15 @@ export function withLogin(databaseUrl: string, name: string, password: string): 
   const url = new URL(databaseUrl);
   [url.username, url.password] = [name, password];
   return url.href;
+}
+
+/** Publishes public and suppressed submissions. */
+export async function publishSample(client: Client): Promise<void> {
+  const sample = await makeSmallSample(200);
+  await client.query("set role publisher");
+  await loadDataSet(client, { source: "test", files: await findFiles(sample.directory) });
+  await client.query("reset role");
+  await sample.remove();
 }
 
 /** What the database says against each statement. */

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "./connect.ts";
+import { describeChoice, requireRunningStack } from "./find-running-stack.ts";
+
+/**
+ * Finds the address of the database to work on: DATABASE_URL, else libpq's variables, else the stack that runs on this machine.
+ *
+ * @param report prints a line if the stack's database is used
+ * @throws Error that says what to set
+ */
+export function findDatabaseUrl(
+  variables: Record<string, string | undefined>,
+  report: (line: string) => void,
+): string {
+  const { DATABASE_URL, PGHOST, PGPORT, PGUSER = "postgres", PGDATABASE, PGPASSWORD } = variables;
+  if (!(DATABASE_URL || PGHOST || PGPORT || variables.PGUSER || PGDATABASE)) {
+    const missing = "No database is configured. Set DATABASE_URL, or PGHOST, PGUSER and PGDATABASE.";
+    const stack = requireRunningStack(variables, missing);
+    report(describeChoice(stack));
+    return stack.databaseUrl;
+  }
+  // The host may also be the directory of a socket.
+  const host = encodeURIComponent(PGHOST || "localhost");
+  const address = DATABASE_URL || `postgres://${host}:${PGPORT || 5432}/${PGDATABASE || PGUSER}`;
+  if (!URL.canParse(address) || !/^postgres(ql)?:/.test(address)) {
+    throw new Error(
+      "DATABASE_URL should be an address such as postgres://user:password@host:5432/database. Set it in the environment or in .env.",
+    );
+  }
+  const url = new URL(address);
+  if (url.username === "") url.username = PGUSER;
+  if (url.password === "" && PGPASSWORD !== undefined) url.password = encodeURIComponent(PGPASSWORD);
+  return url.href;
+}
+
+/** Wrong credentials and missing databases do not mend themselves. */
+const lasting = new Set(["28P01", "28000", "3D000"]);
+
+/** Waits until the database takes connections. */
+export async function waitForDatabase(connectionString: string, milliseconds: number): Promise<void> {
+  for (const giveUpAt = Date.now() + milliseconds; ; await sleep(250)) {
+    try {
+      return await (await connect(connectionString, "db-deploy")).end();
+    } catch (error) {
+      if (lasting.has((error as { code?: string }).code ?? "") || Date.now() >= giveUpAt) throw error;
+    }
+  }
+}
