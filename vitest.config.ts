@@ -8,7 +8,7 @@ if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.
 /** Files that ask the stack of their worker, or the deployment that BASE_URL names. */
 const onStack = [
   "test/bench/torture.test.ts",
-  "test/db/{catalogue,plans}.test.ts",
+  "test/db/{catalog,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
   "test/gateway/upstream-errors.test.ts",
   "test/http/**/*.test.ts",

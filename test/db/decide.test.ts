@@ -57,34 +57,6 @@ describe("the key", () => {
     expect(await authorize(headers())).toEqual({ code: "API_KEY_INVALID", status: 401 });
   });
 
-  it("becomes the role of its tier, and no other", async () => {
-    const { client } = database;
-    // One that an operator has added, beside those of the migrations.
-    await client.query("insert into access.tiers values ('partner', 'api_public', '10 s', 2, 'key')");
-    const { rows: agreements } = await client.query(
-      "insert into access.tribal_access_agreements (organization, contact_email) values ('A Tribe', 'b@example.gov') returning id",
-    );
-    await client.query(
-      `update access.tribal_access_agreements set decision = 'approved', decided_at = now(), decided_by_name = 'C',
-         decided_by_agency = 'An agency', decided_by_email = 'c@example.gov'`,
-    );
-    const { rows: tiers } = await client.query<{ name: string; database_role: string }>(
-      "select name, database_role from access.tiers",
-    );
-    const became: Record<string, unknown> = {};
-    for (const { name } of tiers) {
-      const sha256 = createHash("sha256").update(name).digest("hex");
-      await client.query(
-        `insert into access.api_keys (tier, owner_email, key_sha256, key_prefix, expires_at, agreement_id)
-         values ($1, 'b@example.gov', decode($2, 'hex'), 'abcdefgh', now() + interval '1 day', $3)`,
-        [name, sha256, name === "tribal" ? agreements[0].id : null],
-      );
-      became[name] = (await authorize({ "x-api-key-sha256": sha256 })).role;
-    }
-    expect(became).toEqual(Object.fromEntries(tiers.map((tier) => [tier.name, tier.database_role])));
-    expect(became).toMatchObject({ demo: "api_public", partner: "api_public", tribal: "api_tribal" });
-  });
-
   it("is found by an index, also in a plan that was made for few keys", async () => {
     const { client } = database;
     await client.query(

@@ -47,22 +47,3 @@ describe("a query that runs longer than its tier allows", () => {
     expect([answer.status, answer.text]).toEqual([500, ""]);
   });
 });
-
-it("a service that is switched off says when to come back", async () => {
-  await client.query("update publication.settings set is_open = false");
-  try {
-    const answer = await ask("/general?limit=1");
-    expect([answer.status, answer.json.code, answer.headers["retry-after"]]).toEqual([
-      503,
-      "service_switched_off",
-      "30",
-    ]);
-  } finally {
-    await client.query("update publication.settings set is_open = true");
-  }
-});
-
-it("an error of another kind is passed on as it is", async () => {
-  const answer = await ask("/federal_awards?no_such_column=eq.1");
-  expect([answer.status, answer.json.code, answer.json.hint]).toEqual([400, "42703", null]);
-});

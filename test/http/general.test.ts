@@ -25,14 +25,6 @@ describe.each(keyNames)("general, with the %s key", (key) => {
     },
   );
 
-  it("answers one object to a public report_id", async () => {
-    const answer = await request(`/general?report_id=eq.${published}`, { key });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toHaveLength(1);
-    expect(answer.json[0]).toMatchObject({ report_id: published, is_public: true });
-    expect(answer.json[0].auditee_uei).toBeTruthy();
-  });
-
   it("answers 404 to a report_id that does not exist, wherever the filter is", async () => {
     for (const query of [
       "report_id=eq.2023-06-GSAFAC-9999999999",

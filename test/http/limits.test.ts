@@ -82,18 +82,4 @@ describe("an individual key", () => {
     const before = await remaining();
     expect(await remaining()).toBe(before - 1);
   });
-
-  it("counts reads and calls toward one limit", async () => {
-    await waitForRoomInTheHour();
-    const read = await request("/general?limit=1", { key: "individual" });
-    const call = await request("/rpc/request_file_access", {
-      method: "POST",
-      key: "individual",
-      headers: { "content-type": "application/json", "content-profile": "admin_api_v1_1_0" },
-      body: JSON.stringify({ report_id: "2023-06-GSAFAC-0000000001" }),
-    });
-    expect(Number(call.headers["x-ratelimit-remaining-hour"])).toBe(
-      Number(read.headers["x-ratelimit-remaining-hour"]) - 1,
-    );
-  });
 });

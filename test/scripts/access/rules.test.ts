@@ -416,10 +416,4 @@ describe("a one-time token", () => {
       expect(rows).toEqual([{ kept, downloads: 3 }]);
     },
   );
-
-  it.each(["api_public", "api_tribal", "gateway", "report_service"])("is not pruned by %s", async (role) =>
-    expect(await refusal(`set local role ${role}; select access.prune_access_tokens()`)).toMatch(
-      /permission denied/,
-    ),
-  );
 });

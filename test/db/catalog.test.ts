@@ -3,7 +3,7 @@ import { tables } from "../support/columns.ts";
 import { query } from "../support/target.ts";
 import { rights, roles } from "./rights.ts";
 
-// The rights that the design gives, and no others, read from the catalogue.
+// The rights that the design gives, and no others, read from the catalog.
 
 const namespaces = `
   select oid, nspname as name from pg_namespace
