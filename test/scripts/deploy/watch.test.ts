@@ -53,10 +53,12 @@ it("db:watch serves a saved view within moments, says what changed, and goes on 
   const old = await readFile(file, "utf8");
   await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
   await expect.poll(() => statusOf("other_id")).toBe(200);
-  expect(output()).toContain("+ column other_id: text");
-  expect(output()).toContain(
-    `curl -H "x-api-key: $API_KEY" -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'`,
-  );
+  await expect.poll(output).toContain("+ column other_id: text");
+  await expect
+    .poll(output)
+    .toContain(
+      `curl -H "x-api-key: $API_KEY" -H 'accept-profile: api_v1_1_0' 'http://127.0.0.1:8000/additional_eins?limit=1'`,
+    );
   expect(output()).toContain(`").keys.individual')\n`);
   await copy.write(viewFile, describeView([...viewColumns, "no_such_column"]));
   await expect.poll(output).toContain("not applied");
