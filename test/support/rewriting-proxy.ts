@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { pipeline, Transform } from "node:stream";
 
 /** A proxy before a PostgreSQL server, at an address of its own. */
 export interface RewritingProxy {
@@ -17,29 +18,19 @@ export async function startRewritingProxy(
   rewrite: (bytes: Buffer) => Buffer,
 ): Promise<RewritingProxy> {
   const { hostname, port } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on("error", () => other.destroy());
-      socket.on("close", () => other.destroy());
-    }
-    client.on("data", (bytes) => server.write(bytes));
-    server.on("data", (bytes) => client.write(rewrite(bytes)));
+    clients.add(client);
+    const rewriting = new Transform({ transform: (bytes, _encoding, done) => done(null, rewrite(bytes)) });
+    // If one side ends, so does the other.
+    pipeline(client, connect(Number(port), hostname), rewriting, client, () => client.destroy());
   });
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");
-  const address = proxy.address();
-  const url = new URL(serverUrl);
-  url.port = String(typeof address === "object" && address?.port);
   return {
-    url: url.href,
+    url: Object.assign(new URL(serverUrl), { port: (proxy.address() as AddressInfo).port }).href,
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      for (const client of clients) client.destroy();
       proxy.close();
       await once(proxy, "close");
     },
