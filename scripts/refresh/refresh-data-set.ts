@@ -57,9 +57,13 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
 }
 
 async function findReasonToSkip(client: Client, checksum: string): Promise<string | undefined> {
-  const { rows } = await client.query<{ state: string; published: string; rolled_back: string | null }>(
-    `select state, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as published,
-       to_char(rolled_back_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI') as rolled_back
+  const { rows } = await client.query<{ reason: string }>(
+    `select case state
+         when 'live' then format('These files have been live since %s UTC: nothing to do. To publish them again, add --force.',
+           to_char(published_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'))
+         else format('These files were rolled back at %s UTC, so they are not published again. To do so, add --force.',
+           to_char(rolled_back_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'))
+       end as reason
      from publication.data_sets
      where checksum = $1 and (
        -- A report that was released meanwhile is another data set.
@@ -70,9 +74,5 @@ async function findReasonToSkip(client: Client, checksum: string): Promise<strin
      order by state = 'live' desc, published_at desc limit 1`,
     [checksum],
   );
-  const [same] = rows;
-  if (same === undefined) return undefined;
-  return same.state === "live"
-    ? `These files have been live since ${same.published} UTC: nothing to do. To publish them again, add --force.`
-    : `These files were rolled back at ${same.rolled_back} UTC, so they are not published again. To do so, add --force.`;
+  return rows[0]?.reason;
 }

@@ -102,12 +102,9 @@ describe("faults in source files", () => {
   });
 
   it("are written to a file if they are tolerated, and the other rows of their reports left out", async () => {
-    await general(
-      submission(1),
-      submission(2, { total_amount_expended: "?", auditee_name: '"a\nb"' }),
-      submission(3, { is_public: "f" }),
-      submission(1, { auditee_name: "again" }),
-    );
+    const broken = submission(2, { total_amount_expended: "?", auditee_name: '"a\nb"' });
+    const again = submission(1, { auditee_name: "again" });
+    await general(submission(1), broken, submission(3, { is_public: "f" }), again);
     const awards = [1, 2, 2, 9].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" }));
     await write("federal_awards", awards);
     const rejects = file("rejects.csv");
@@ -117,10 +114,10 @@ describe("faults in source files", () => {
     expect(await list("select report_id from suppressed.general")).toEqual([id(3)]);
     expect(await list("select report_id from disclosed.federal_awards")).toEqual([id(1)]);
     const rows: Record<string, string>[] = parse(await readFile(rejects, "utf8"), { columns: true });
-    expect(rows.map(({ file: name, line, column }) => [name, line, column])).toEqual([
-      [file("general.csv"), "3", "total_amount_expended"],
-      [file("general.csv"), "6", "report_id"],
-      [file("federal_awards.csv"), "5", "report_id"],
+    expect(rows.map(({ file: name, line, column }) => `${name} ${line} ${column}`)).toEqual([
+      `${file("general.csv")} 3 total_amount_expended`,
+      `${file("general.csv")} 6 report_id`,
+      `${file("federal_awards.csv")} 5 report_id`,
     ]);
     expect(rows[0]?.record).toMatch(new RegExp(`^${id(2)},UEI2,2023.*"a\nb"`, "s"));
     const history = "select rejected_rows::integer from publication.data_sets where state = 'live'";
@@ -129,50 +126,27 @@ describe("faults in source files", () => {
 });
 
 describe("a file that cannot be loaded", () => {
-  const name = "additional_ueis.csv";
   const header = "report_id,additional_uei\n";
+  const first = `${header}${id(1)},A\n`;
   const long = range(5000).map((number) => `${id(1)},${Math.sin(number)}\n`);
-  it.each<[string, string, string | Buffer, string]>([
-    ["an empty file", name, "", ":1: the file is empty"],
-    [
-      "an HTML page",
-      name,
-      "<html>\n",
-      ':1: unknown columns "<html>"; missing columns report_id, additional_uei.',
-    ],
-    ["a column twice", name, "report_id,additional_uei,report_id\n", ":1: repeated columns report_id"],
-    ["quotes in a header", name, 'report_id,a"b"\n', ':1: unknown columns "a\\"b\\""; missing'],
-    [
-      "carriage returns alone",
-      name,
-      "report_id,additional_uei\rx,y\r",
-      ':1: unknown columns "additional_uei\\rx"',
-    ],
-    [
-      "two files in one",
-      name,
-      `${header}${id(1)},A\n${header}`,
-      ':3: column report_id, value "report_id" is not a valid report ID',
-    ],
-    [
-      "a row without an end",
-      name,
-      `${header}${id(1)},A\n${id(1)},"${'""'.repeat(4 << 20)}"\n`,
-      ':3: the file cannot be read on from here: column additional_uei, value "',
-    ],
-    [
-      "gzipped data that breaks off",
-      `${name}.gz`,
-      gzipSync(`${header}${long.join("")}`).subarray(0, -4000),
-      ": the file cannot be read on from here: the gzipped data breaks off",
-    ],
-  ])("is named: %s", async (_what, target, content, message) => {
+  const brokenOff = gzipSync(header + long.join("")).subarray(0, -4000);
+  const endless = `${first}${id(1)},"${'""'.repeat(4 << 20)}"\n`;
+  const cannot = "the file cannot be read on from here";
+  it.each<[string, string | Buffer, string]>([
+    ["an empty file", "", ":1: the file is empty"],
+    ["an HTML page", "<html>\n", ':1: unknown columns "<html>"; missing columns report_id, additional_uei.'],
+    ["a column twice", "report_id,additional_uei,report_id\n", ":1: repeated columns report_id"],
+    ["quotes in a header", 'report_id,a"b"\n', ':1: unknown columns "a\\"b\\""; missing'],
+    ["carriage returns alone", header.replace("\n", "\rx,y\r"), ':1: unknown columns "additional_uei\\rx"'],
+    ["two files in one", first + header, ':3: column report_id, value "report_id" is not a valid report ID'],
+    ["a row without an end", endless, `:3: ${cannot}: column additional_uei, value "`],
+    ["gzipped data that breaks off", brokenOff, `: ${cannot}: the gzipped data breaks off`],
+  ])("is named: %s", async (_what, content, message) => {
     await general(submission(1));
-    await writeFile(file(target), content);
-    const said = await expectRefusal();
-    expect(said).toContain(file(target));
+    const target = file(typeof content === "string" ? "additional_ueis.csv" : "additional_ueis.csv.gz");
+    await writeFile(target, content);
     // Where a file breaks off depends on its compression.
-    expect(said.replace(/:\d{4}: the file/, ": the file")).toContain(`${target}${message}`);
+    expect((await expectRefusal()).replace(/:\d{4}: the file/, ": the file")).toContain(target + message);
   });
 
   it("is named: a directory in its place, or in the place of the manifest", async () => {
@@ -252,86 +226,61 @@ describe("a data set that differs too much from the live one", () => {
 });
 
 describe("several files of a table", () => {
-  const writeYear = (year: number, table: string, rows: Row[], columns = columnNames(table)) =>
-    writeCsv(here.directory, table, rows, { name: `${year}-${table}.csv`, columns });
-  const award = (number: number, award_reference: string, amount_expended = ""): Row => {
-    return { report_id: id(number), award_reference, amount_expended };
-  };
+  /** Writes a year's files: submissions, and awards such as `1A`, of report 1, or `1A5` with an amount. */
+  async function writeYear(year: number, submissions: Row[], awards = "", isReversed = false): Promise<void> {
+    const columns = isReversed ? columnNames("general").reverse() : columnNames("general");
+    await writeCsv(here.directory, "general", submissions, { name: `${year}-general.csv`, columns });
+    const rows = [...awards.matchAll(/(\d)([A-Z])(\d?)/g)].map(
+      ([, number, award_reference = "", amount = ""]) => {
+        return { report_id: id(Number(number)), award_reference, amount_expended: amount };
+      },
+    );
+    await writeCsv(here.directory, "federal_awards", rows, { name: `${year}-federal_awards.csv` });
+  }
+  const plain = (...numbers: number[]) => numbers.map((number) => submission(number));
   const publicAwards = () =>
-    list("select right(report_id, 1) || ' ' || award_reference from disclosed.federal_awards");
+    list("select right(report_id, 1) || award_reference from disclosed.federal_awards");
 
   it("are read in the order of their names, and what a later one repeats is left out", async () => {
     const [quoted, lines] = [{ auditee_name: '"Ñ ""x""\n,"' }, [] as string[]];
-    await writeYear(2022, "general", [
-      submission(1),
-      submission(2, quoted),
-      submission(9, { is_public: "f" }),
-    ]);
-    await writeYear(
-      2023,
-      "general",
-      [submission(9, { is_public: "False" }), submission(2, { ...quoted, is_public: "True" }), submission(3)],
-      columnNames("general").reverse(),
-    );
-    await writeYear(2022, "federal_awards", [award(1, "A"), award(2, "B"), award(2, "A"), award(9, "A")]);
-    await writeYear(2023, "federal_awards", [award(9, "A"), award(2, "A"), award(2, "B"), award(3, "A")]);
+    const older = [submission(1), submission(2, quoted), submission(9, { is_public: "f" })];
+    await writeYear(2022, older, "1A 2B 2A 9A");
+    const [hidden, same] = [{ is_public: "False" }, { ...quoted, is_public: "True" }];
+    const newer = [submission(9, hidden), submission(2, same), submission(3)];
+    await writeYear(2023, newer, "9A 2A 2B 3A", true);
     // Equal rows within one file are all kept.
     const note = { report_id: id(2), title: "note" };
-    await writeYear(2022, "notes_to_sefa", [note, note]);
-    await writeYear(2023, "notes_to_sefa", [note, note]);
-    await writeYear(2024, "notes_to_sefa", [note, note, { report_id: id(3), title: "note" }]);
+    const notes = {
+      2022: [note, note],
+      2023: [note, note],
+      2024: [note, note, { ...note, report_id: id(3) }],
+    };
+    for (const [year, rows] of Object.entries(notes))
+      await writeCsv(here.directory, "notes_to_sefa", rows, { name: `${year}-notes_to_sefa.csv` });
     await refresh({ report: (line) => void lines.push(line) });
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        "federal_awards: left out 3 rows that an earlier file has as well",
-        "general: left out 2 rows that an earlier file has as well",
-        "notes_to_sefa: left out 4 rows that an earlier file has as well",
-      ]),
-    );
-    expect(await list("select report_id from disclosed.general")).toEqual([id(1), id(2), id(3)]);
-    expect(await list("select auditee_name from disclosed.general where report_id ~ '2$'")).toEqual([
-      'Ñ "x"\n,',
-    ]);
+    for (const [table, rows] of Object.entries({ federal_awards: 3, general: 2, notes_to_sefa: 4 }))
+      expect(lines).toContain(`${table}: left out ${rows} rows that an earlier file has as well`);
+    const names = await list("select concat(right(report_id, 1), auditee_name) from disclosed.general");
+    expect(names).toEqual(["1", '2Ñ "x"\n,', "3"]);
     expect(await list("select report_id from suppressed.general")).toEqual([id(9)]);
-    expect(await publicAwards()).toEqual(["1 A", "2 B", "2 A", "3 A"]);
+    expect(await publicAwards()).toEqual(["1A", "2B", "2A", "3A"]);
     expect(await list("select award_reference from suppressed.federal_awards")).toEqual(["A"]);
     expect(await list("select report_id from disclosed.notes_to_sefa")).toEqual([id(2), id(2), id(3)]);
   });
 
   it("are refused if they contradict each other, with both places", async () => {
-    await writeYear(2022, "general", [
-      submission(1),
-      submission(2),
-      submission(3),
-      submission(4),
-      submission(4),
-    ]);
-    await writeYear(2023, "general", [
-      submission(1),
-      submission(2, { auditee_city: '""' }),
-      submission(3),
-      submission(4),
-    ]);
-    await writeYear(2022, "federal_awards", [
-      award(1, "A"),
-      award(1, "A"),
-      award(2, "A", "1"),
-      award(3, "A"),
-    ]);
-    await writeYear(2023, "federal_awards", [
-      award(1, "A"),
-      award(2, "A", "2"),
-      award(3, "A"),
-      award(3, "B"),
-    ]);
+    await writeYear(2022, plain(1, 2, 3, 4, 4), "1A 1A 2A1 3A");
+    const other = submission(2, { auditee_city: '""' });
+    await writeYear(2023, [submission(1), other, ...plain(3, 4)], "1A 2A2 3A 3B");
     const differs = (name: string, line: number, number: number, firstLine: number) =>
       `  ${file(`2023-${name}`)}:${line}: column report_id, value "${id(number)}" ` +
       `has other content in another file: first at ${file(`2022-${name}`)}:${firstLine}\n`;
+    const general = file("2022-general.csv");
     const message = await expectRefusal();
     expect(message).toContain(
       [
         "6 rows cannot be published. Nothing has changed.\n",
-        `  ${file("2022-general.csv")}:6: column report_id, value "${id(4)}" is a duplicate: first at ${file("2022-general.csv")}:5\n`,
+        `  ${general}:6: column report_id, value "${id(4)}" is a duplicate: first at ${general}:5\n`,
         differs("general.csv", 3, 2, 3),
         differs("federal_awards.csv", 2, 1, 2),
         differs("federal_awards.csv", 3, 2, 4),
@@ -343,27 +292,22 @@ describe("several files of a table", () => {
   });
 
   it("count as the first one has it if contradictions are tolerated, and as suppressed if any says so", async () => {
-    await writeYear(2022, "general", [submission(1), submission(2)]);
-    await writeYear(2023, "general", [
-      submission(1, { auditee_city: "x" }),
-      submission(2, { is_public: "f" }),
-    ]);
-    await writeYear(2022, "federal_awards", [award(1, "A"), award(2, "A")]);
-    await writeYear(2023, "federal_awards", [award(1, "B"), award(2, "A")]);
+    await writeYear(2022, plain(1, 2), "1A 2A");
+    const newer = [submission(1, { auditee_city: "x" }), submission(2, { is_public: "f" })];
+    await writeYear(2023, newer, "1B 2A");
     await refresh({ tolerate: 3 });
     expect(await list("select auditee_city from disclosed.general")).toEqual([null]);
-    expect(await publicAwards()).toEqual(["1 A"]);
+    expect(await publicAwards()).toEqual(["1A"]);
     expect(await list("select report_id from suppressed.general")).toEqual([id(2)]);
   });
 
   it("lose a report completely if its row in one of them is left out", async () => {
-    await writeYear(2022, "general", [submission(1, { fy_end_date: "soon" }), submission(2)]);
-    await writeYear(2023, "general", [submission(1), submission(3)]);
-    await writeYear(2023, "federal_awards", [award(1, "A"), award(3, "A")]);
+    await writeYear(2022, [submission(1, { fy_end_date: "soon" }), submission(2)]);
+    await writeYear(2023, plain(1, 3), "1A 3A");
     const lines: string[] = [];
     await refresh({ tolerate: 1, report: (line) => void lines.push(line) });
     expect(lines).toContain("Left out 1 row, and 2 more of their reports.");
     expect(await list("select report_id from disclosed.general")).toEqual([id(2), id(3)]);
-    expect(await publicAwards()).toEqual(["3 A"]);
+    expect(await publicAwards()).toEqual(["3A"]);
   });
 });
