@@ -30,7 +30,7 @@ export interface Answer {
   body?: string;
 }
 
-/** Who answered, as in Kong: the upstream, a plugin or the router, or the gateway after an error. */
+/** What answered, as in Kong: the upstream, a plugin or the router, or the gateway after an error. */
 export type Source = "service" | "exit" | "error";
 
 /** A plugin with its configuration, phase by phase. */

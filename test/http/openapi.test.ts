@@ -124,47 +124,29 @@ describe("a client that openapi-typescript generates from it", () => {
       ...[path.join(directory, "openapi.json"), "--output", path.join(directory, "schema.ts")],
     ]);
   };
-  /** What the compiler says of programs with these queries. */
-  const check = async (queries: Record<string, string>) => {
-    for (const [name, query] of Object.entries(queries)) {
-      await write(
-        name,
-        `import type { paths } from "./schema.ts";
+  const program = `import type { paths } from "./schema.ts";
 type General = paths["/general"]["get"];
-export const query: NonNullable<General["parameters"]["query"]> = ${query};
+type Query = NonNullable<General["parameters"]["query"]>;
+export const good: Query = { select: "report_id,total_amount_expended", audit_year: "eq.2023", limit: 5 };
+// @ts-expect-error: There is no such column.
+export const wrongColumn: Query = { audit_yeer: "eq.2023" };
+// @ts-expect-error: The limit is a number.
+export const wrongType: Query = { limit: "five" };
 export function read(row: General["responses"]["200"]["content"]["application/json"][number]) {
   const amount: number | null | undefined = row.total_amount_expended;
   const isPublic: boolean | null | undefined = row.is_public;
   return { amount, isPublic };
 }
-`,
-      );
-    }
-    const compiler = path.join(project, "node_modules/typescript/bin/tsc");
-    const options = ["--noEmit", "--strict", "--allowImportingTsExtensions", "--target", "es2022"];
-    const modules = ["--module", "esnext", "--moduleResolution", "bundler"];
-    // Not the settings of this project.
-    const where = { cwd: directory };
-    return await run(
-      process.execPath,
-      [compiler, ...options, ...modules, ...Object.keys(queries)],
-      where,
-    ).then(
-      () => [],
-      ({ stdout }: { stdout: string }) => stdout.trim().split(/\n(?! )/),
-    );
-  };
+`;
 
   it("checks the types of a query and of its rows", async () => {
     await generate();
-    const found = await check({
-      "good.ts": '{ select: "report_id,total_amount_expended", audit_year: "eq.2023", limit: 5 }',
-      "wrong-column.ts": '{ audit_yeer: "eq.2023" }',
-      "wrong-type.ts": '{ limit: "five" }',
-    });
-    expect(found).toEqual([
-      expect.stringMatching(/^wrong-column\.ts\(.*'audit_yeer'/),
-      expect.stringMatching(/^wrong-type\.ts\(.*not assignable to type 'number'/s),
-    ]);
+    await write("program.ts", program);
+    const compiler = path.join(project, "node_modules/typescript/bin/tsc");
+    const options = ["--noEmit", "--strict", "--allowImportingTsExtensions", "--target", "es2022"];
+    const modules = ["--module", "esnext", "--moduleResolution", "bundler", "program.ts"];
+    // The settings of this project do not apply in another directory.
+    const compile = run(process.execPath, [compiler, ...options, ...modules], { cwd: directory });
+    expect(await compile.catch((error) => error)).toMatchObject({ stdout: "" });
   });
 });

@@ -1,4 +1,4 @@
--- Step 2 of the way to a suppressed report. PostgREST's messages do not tell a client what is missing from the request.
+-- Step 2 of downloading a suppressed report. PostgREST's messages do not tell a client what is missing from the request.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 

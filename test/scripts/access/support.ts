@@ -16,11 +16,8 @@ export async function ask<Value>(sql: string, values: unknown[] = []): Promise<V
   return Object.values(row ?? {})[0] as Value;
 }
 
-export const requestAgreement = () =>
-  ask<string>("select access.request_agreement('Test Nation', 'office@example.gov')");
-
 export async function approveAgreement(): Promise<string> {
-  const id = await requestAgreement();
+  const id = await ask<string>("select access.request_agreement('Test Nation', 'office@example.gov')");
   await query("select access.decide_agreement($1, 'approved', 'Ada', 'Agency', 'ada@example.gov')", [id]);
   return id;
 }
