@@ -65,28 +65,24 @@ function addSite(
       asked: request.query as Record<string, unknown>,
     };
   };
-  const answer = (
-    url: string,
-    handler: (request: FastifyRequest, reply: FastifyReply) => unknown,
-    onRequest: (() => Promise<void>)[] = [],
-  ) => app.route({ method: ["GET", "HEAD"], url, handler, onRequest });
+  const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
+    app.route({ method: ["GET", "HEAD"], url, handler });
 
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": writeExplorer,
-    "/totals": writeTotals,
+    "/totals": (context) => whileOpen().then(() => writeTotals(context)),
     "/reference": writeReference,
     ...(publicFiles && {
       "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),
     }),
   };
   for (const [url, write] of Object.entries(pages)) {
-    const show = async (request: FastifyRequest, reply: FastifyReply) => {
+    answer(url, async (request, reply) => {
       const body = await write(await describeContext(request));
       reply.headers({ ...securityHeaders, "cache-control": "public, no-cache" });
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-    };
-    answer(url, show, url === "/totals" ? [whileOpen] : []);
+    });
   }
   // The search box, and a report's own address. The explorer asks the API with the visitor's key.
   answer("/find", async (request, reply) => {

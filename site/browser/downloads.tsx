@@ -5,10 +5,11 @@ import { chooseTieBreakers } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Answer, ask, countRequestsLeft, formatCount, isGood } from "./ask.ts";
 import { Refusal } from "./refusal.tsx";
+import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
 import type { Shown } from "./use-explorer.ts";
 
-/** Excel reads a CSV file as UTF-8 only if it starts so. */
-const byteOrderMark = "\ufeff";
+const hint =
+  'CSV for spreadsheets: codes are written as ="010" to keep their zeros, and text that looks like a formula starts with an apostrophe.';
 
 /** Buttons that save all rows of a query, not only the ones that are shown, as one CSV file. */
 export function Downloads({ explorer, outcome }: Shown): VNode {
@@ -21,13 +22,13 @@ export function Downloads({ explorer, outcome }: Shown): VNode {
   const requests = Math.ceil(total / largestLimit);
   const isTooMuch = requests > countRequestsLeft(answer);
 
-  const save = async (prefix: string) => {
+  const save = async (isForSpreadsheets: boolean) => {
     running.current = new AbortController();
     const { signal } = running.current;
     setRefused(undefined);
     setText("Downloading …");
     setIsRunning(true);
-    const pages = [prefix];
+    const pages: string[] = [];
     let page: Answer | undefined;
     for (let offset = 0, count = largestLimit; count === largestLimit; offset += largestLimit) {
       const query = { ...asked.query, limit: largestLimit, offset };
@@ -49,15 +50,14 @@ export function Downloads({ explorer, outcome }: Shown): VNode {
     }
     setIsRunning(false);
     if (signal.aborted) return setText("Canceled.");
-    if (page && isGood(page)) return saveFile(`${describeFile(asked.query)}.csv`, pages);
+    if (page && isGood(page)) {
+      const parts = isForSpreadsheets ? [byteOrderMark, ...pages.map(adaptForSpreadsheets)] : pages;
+      return saveFile(`${describeFile(asked.query)}.csv`, parts);
+    }
     setText("");
     setRefused(page);
   };
   const cost = requests > 1 ? ` (about ${formatCount(requests, "request")})` : "";
-  const formats = [
-    ["CSV", ""],
-    ["CSV for spreadsheets", byteOrderMark],
-  ] as const;
   return (
     <>
       {isRunning && (
@@ -67,8 +67,8 @@ export function Downloads({ explorer, outcome }: Shown): VNode {
       )}
       {!isRunning &&
         !isTooMuch &&
-        formats.map(([name, prefix]) => (
-          <button key={name} type="button" class="plain" onClick={() => void save(prefix)}>
+        ["CSV", "CSV for spreadsheets"].map((name, index) => (
+          <button key={name} type="button" class="plain" onClick={() => void save(index === 1)}>
             {name + cost}
           </button>
         ))}
@@ -81,7 +81,7 @@ export function Downloads({ explorer, outcome }: Shown): VNode {
         </span>
       )}
       <span role="status" class="hint">
-        {text}
+        {text || hint}
       </span>
       {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
     </>
