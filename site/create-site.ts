@@ -71,7 +71,11 @@ function addSite(
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": writeExplorer,
-    "/totals": (context) => whileOpen().then(() => writeTotals(context)),
+    "/totals": async (context) => {
+      // Without facts there are no totals to withhold.
+      if (context.facts !== undefined) await whileOpen();
+      return writeTotals(context);
+    },
     "/reference": writeReference,
     ...(publicFiles && {
       "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),

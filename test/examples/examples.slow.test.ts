@@ -11,10 +11,12 @@ import {
   listCommands,
   proxyTo,
   readPublic,
+  refuse,
   run,
   sort,
   stack,
   storageUrl,
+  swapBefore,
   useTwoDataSets,
 } from "./set-up.ts";
 
@@ -44,12 +46,6 @@ describe.each(present)("the $language client", (client) => {
       expect(rows.length).toBeGreaterThan(3);
       expect(rows).toEqual(parseRows(expected, "csv"));
     });
-
-    it("with a wrong key fails with one clear line", async () => {
-      const { code, stdout, stderr } = await run(client, ["query", "2023", "CA"], { API_KEY: "wrong" });
-      expect([code, stdout]).toEqual([1, ""]);
-      expect(stderr).toMatch(/^error: 401: [^\n]+\n$/);
-    });
   });
 
   describe("walk", () => {
@@ -69,14 +65,7 @@ describe.each(present)("the $language client", (client) => {
     });
 
     it("begins again when a data set is published in the middle, and holds that one only", async () => {
-      let hasSwapped = false;
-      const { requests, url } = await proxyTo(stack.facts.base_url, {
-        before: async ({ url: asked }) => {
-          if (asked.searchParams.get("offset") !== "100" || hasSwapped) return;
-          hasSwapped = true;
-          await stack.swap();
-        },
-      });
+      const { requests, url } = await swapBefore("100", 1);
       const file = inDirectory("walk");
       const { code } = await run(client, ["walk", "general", file], { API_URL: url });
       expect(code).toBe(0);
@@ -85,11 +74,7 @@ describe.each(present)("the $language client", (client) => {
     });
 
     it("gives up when that happens again and again, and leaves the file as it was", async () => {
-      const { requests, url } = await proxyTo(stack.facts.base_url, {
-        before: async ({ url: asked }) => {
-          if (asked.searchParams.get("offset") === "50") await stack.swap();
-        },
-      });
+      const { requests, url } = await swapBefore("50");
       const file = inDirectory("walk");
       await writeFile(file, "as it was");
       const { code, stderr } = await run(client, ["walk", "general", file], { API_URL: url });
@@ -101,17 +86,10 @@ describe.each(present)("the $language client", (client) => {
     });
 
     it("does not wait for tomorrow", async () => {
-      const { requests, url } = await proxyTo(stack.facts.base_url, {
-        answer: (_request, response) => {
-          response
-            .writeHead(429, { ...json, "retry-after": "86000" })
-            .end('{"message":"API rate limit exceeded"}');
-          return true;
-        },
-      });
+      const { requests, url } = await refuse(429, { "retry-after": "86000" });
       const { code, stderr } = await run(client, ["walk", "general", inDirectory("walk")], { API_URL: url });
       expect(code).toBe(1);
-      expect(stderr).toContain("error: 429: API rate limit exceeded\n");
+      expect(stderr).toContain("error: 429: not now\n");
       expect(requests).toHaveLength(1);
       expect(await readdir(directory)).toEqual([]);
     });
@@ -170,21 +148,8 @@ describe.each(present)("the $language client", (client) => {
       expect(requests).toHaveLength(1);
     });
 
-    it("leaves nothing behind when the first one fails", async () => {
-      const { code, stderr } = await run(client, ["sync", inDirectory("sync")], { API_KEY: "wrong" });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: 401: [^\n]+\n$/)]);
-      expect(await readdir(directory)).toEqual([]);
-    });
-
     it("begins again when a data set is published in the middle", async () => {
-      let hasSwapped = false;
-      const { requests, url } = await proxyTo(stack.facts.base_url, {
-        before: async ({ url: asked }) => {
-          if (asked.searchParams.get("offset") !== "50" || hasSwapped) return;
-          hasSwapped = true;
-          await stack.swap();
-        },
-      });
+      const { requests, url } = await swapBefore("50", 1);
       const file = inDirectory("sync");
       expect((await run(client, ["sync", file], { API_URL: url })).code).toBe(0);
       expect(sort(await client.readSynced(file))).toEqual(sort(await readPublic()));
@@ -210,15 +175,9 @@ describe.each(present)("the $language client", (client) => {
         });
         const isPublic = which === "public";
         const key = stack.facts.keys[isPublic ? "individual" : "tribal"];
-        const { code, stderr } = await run(
-          client,
-          ["download", getReport(which), inDirectory("report.pdf")],
-          {
-            API_KEY: key,
-            API_URL: api.url,
-            APP_URL: app.url,
-          },
-        );
+        const command = ["download", getReport(which), inDirectory("report.pdf")];
+        const env = { API_KEY: key, API_URL: api.url, APP_URL: app.url };
+        const { code, stderr } = await run(client, command, env);
         expect(code, stderr).toBe(0);
         const pdf = await readFile(inDirectory("report.pdf"), "latin1");
         expect(pdf.startsWith("%PDF-")).toBe(true);
@@ -239,18 +198,8 @@ describe.each(present)("the $language client", (client) => {
     );
 
     it("does not follow a redirect of the API with the key", async () => {
-      const elsewhere = await proxyTo(stack.facts.base_url, {
-        answer: (_request, response) => {
-          response.writeHead(401, json).end('{"message":"Unauthorized"}');
-          return true;
-        },
-      });
-      const api = await proxyTo(stack.facts.base_url, {
-        answer: (_request, response) => {
-          response.writeHead(302, { location: `${elsewhere.url}/general` }).end();
-          return true;
-        },
-      });
+      const elsewhere = await refuse(401);
+      const api = await refuse(302, { location: `${elsewhere.url}/general` });
       const { code } = await run(client, ["query", "2023", "CA"], { API_URL: api.url });
       expect(code).toBe(1);
       expect(api.requests[0]?.headers["x-api-key"]).toBe(stack.facts.keys.individual);
@@ -258,49 +207,34 @@ describe.each(present)("the $language client", (client) => {
     });
 
     it("does not ask for access again after 503", async () => {
-      const { requests, url } = await proxyTo(stack.facts.base_url, {
-        answer: ({ method }, response) => {
-          if (method === "POST")
-            response.writeHead(503, { ...json, "retry-after": "1" }).end('{"message":"away"}');
-          return method === "POST";
-        },
-      });
-      const { code, stderr } = await run(
-        client,
-        ["download", getReport("suppressed"), inDirectory("report.pdf")],
-        {
-          API_KEY: stack.facts.keys.tribal,
-          API_URL: url,
-        },
-      );
-      expect([code, stderr]).toEqual([1, "error: 503: away\n"]);
+      const { requests, url } = await refuse(503, { "retry-after": "1" }, ["POST"]);
+      const command = ["download", getReport("suppressed"), inDirectory("report.pdf")];
+      const env = { API_KEY: stack.facts.keys.tribal, API_URL: url };
+      const { code, stderr } = await run(client, command, env);
+      expect([code, stderr]).toEqual([1, "error: 503: not now\n"]);
       expect(requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
-    });
-
-    it("fails with one clear line without Tribal access, and for a report that does not exist", async () => {
-      const file = inDirectory("report.pdf");
-      const refused = await run(client, ["download", getReport("suppressed"), file]);
-      expect(refused).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: "error: 401: This needs an API key with Tribal access.\n",
-      });
-      const unknown = await run(client, ["download", "2023-06-GSAFAC-9999999999", file]);
-      expect(unknown).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: "error: 404: There is no report with this report_id.\n",
-      });
-      expect(await readdir(directory)).toEqual([]);
     });
   });
 
-  it("fails with one line when the address is none, and when the file cannot be written", async () => {
-    const oneLine = [1, expect.stringMatching(/^error: [^\n]+\n$/)];
-    const wrong = await run(client, ["walk", "general", inDirectory("walk")], { API_URL: "localhost:8000" });
-    expect([wrong.code, wrong.stderr]).toEqual(oneLine);
-    const nowhere = await run(client, ["walk", "resubmission", inDirectory("no/such/place")]);
-    expect([nowhere.code, nowhere.stderr]).toEqual(oneLine);
+  it("fails with one clear line, and leaves nothing behind", async () => {
+    const file = inDirectory("file");
+    const suppressed = stack.facts.sample.suppressed_report_id ?? "";
+    const faults: [RegExp, string[], Record<string, string>?][] = [
+      [/^error: 401: [^\n]+\n$/, ["query", "2023", "CA"], { API_KEY: "wrong" }],
+      [/^error: 401: [^\n]+\n$/, ["sync", file], { API_KEY: "wrong" }],
+      [/^error: 401: This needs an API key with Tribal access\.\n$/, ["download", suppressed, file]],
+      [/^error: 404: [^\n]+ no report [^\n]+\n$/, ["download", "2023-06-GSAFAC-9999999999", file]],
+      [/^error: [^\n]+\n$/, ["walk", "general", file], { API_URL: "localhost:8000" }],
+      [/^error: [^\n]+\n$/, ["walk", "resubmission", inDirectory("no/such/place")]],
+    ];
+    const check = async ([stderr, command, env]: (typeof faults)[number]) =>
+      expect(await run(client, command, env)).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(stderr),
+      });
+    await Promise.all(faults.map(check));
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it("says how it is used", async () => {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { send } from "../support/target.ts";
 import { type Client, parseLines, parseRows, runClient, type TextRow } from "./clients.ts";
 import { startTwoDataSets } from "./data-sets.ts";
-import { type ProxyOptions, type RecordingProxy, startProxy } from "./proxy.ts";
+import { type ProxyOptions, type ProxyRequest, type RecordingProxy, startProxy } from "./proxy.ts";
 
 // Each example as a reader runs it, on a stack of its own with two data sets to publish in turn.
 
@@ -38,6 +38,31 @@ export async function proxyTo(target: string, options: ProxyOptions = {}): Promi
   const proxy = await startProxy(target, options);
   proxies.push(proxy);
   return proxy;
+}
+
+/** A proxy to the API, which publishes the other data set before it asks for the page at this offset. */
+export function swapBefore(offset: string, times = Number.POSITIVE_INFINITY): Promise<RecordingProxy> {
+  let count = 0;
+  const before = async ({ url }: ProxyRequest) => {
+    if (url.searchParams.get("offset") !== offset || count === times) return;
+    count += 1;
+    await stack.swap();
+  };
+  return proxyTo(stack.facts.base_url, { before });
+}
+
+/** A proxy to the API that answers requests with these methods itself. */
+export function refuse(
+  status: number,
+  headers: Record<string, string> = {},
+  methods = ["GET", "POST"],
+): Promise<RecordingProxy> {
+  const answer: ProxyOptions["answer"] = ({ method }, response) => {
+    const isRefused = methods.includes(method);
+    if (isRefused) response.writeHead(status, { ...json, ...headers }).end('{"message":"not now"}');
+    return isRefused;
+  };
+  return proxyTo(stack.facts.base_url, { answer });
 }
 
 /** Runs a client's command with an individual key. */

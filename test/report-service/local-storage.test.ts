@@ -64,12 +64,6 @@ describe("a signed address", () => {
     const statuses = [0, 1, 2, 3].map(async (number) => (await get(sign(name(number)))).status);
     expect(await Promise.all(statuses)).toEqual([200, 404, 500, 404]);
   });
-
-  test("gives a file that is larger than any buffer as a whole", async () => {
-    const large = "0123456789abcdef".repeat(500_000);
-    await writeFile(path.join(directory, "2022-01-GSAFAC-0000000008.pdf"), large);
-    expect((await get(sign("2022-01-GSAFAC-0000000008"))).body === large).toBe(true);
-  });
 });
 
 describe("is refused:", () => {

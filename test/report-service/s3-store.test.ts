@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createS3Store } from "../../report-service/s3-store.ts";
 import { StorageUnavailable } from "../../report-service/storage.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
-import { verifySigV4 } from "../support/verify-sigv4.ts";
 import { send } from "./http.ts";
 import {
   bucket,
@@ -44,25 +43,6 @@ async function sign(changes: Partial<Options> = {}, report = reportId) {
   const store = createS3Store(options(changes));
   return await store.signDownload(report, 50).finally(store.close);
 }
-
-test("the server of these tests verifies AWS's example of a signed query, for its time and no longer", () => {
-  const keys = {
-    accessKeyId: "AKIAIOSFODNN7EXAMPLE",
-    secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-  };
-  const signedAt = Date.UTC(2013, 4, 24);
-  const headers = { host: "examplebucket.s3.amazonaws.com" };
-  const target =
-    "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256" +
-    "&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request" +
-    "&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host" +
-    "&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404";
-  const verify = (changed: string, now: number) =>
-    verifySigV4({ method: "GET", target: changed, headers }, { ...keys, now });
-  expect(verify(target, signedAt)).toBeNull();
-  expect(verify(target, signedAt + 86_400_000)).toBe("AccessDenied");
-  expect(verify(target.replace("86400", "86401"), signedAt)).toBe("SignatureDoesNotMatch");
-});
 
 describe("a signed S3 address", () => {
   test("has the bucket in its host unless told otherwise", async () => {

@@ -52,10 +52,6 @@ describe.each(pages)("the page %s", (page) => {
     expect(head).toMatchObject({ status: 200, body: "" });
     expect(head.headers["content-length"]).toBe(String(body.length));
   });
-
-  it("is not written to", async () => {
-    expect(await get(page, {}, "POST")).toMatchObject({ status: 405, headers: { allow: "GET" } });
-  });
 });
 
 describe("an asset", () => {
