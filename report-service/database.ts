@@ -59,17 +59,15 @@ export async function askWhileOpen(pool: Pool, expressions: string, values: unkn
  * @throws SwitchedOff
  */
 export function requireOpen(pool: Pool): () => Promise<void> {
-  let wasOpen: boolean | undefined;
+  let wasOpen = false;
   return async () => {
-    await askWhileOpen(pool, "true", []).then(
-      () => {
-        wasOpen = true;
-      },
-      (error: unknown) => {
-        if (error instanceof SwitchedOff) wasOpen = false;
-        if (wasOpen !== true) throw error;
-      },
-    );
+    try {
+      await askWhileOpen(pool, "true", []);
+      wasOpen = true;
+    } catch (error) {
+      wasOpen &&= !(error instanceof SwitchedOff);
+      if (!wasOpen) throw error;
+    }
   };
 }
 

@@ -4,21 +4,17 @@ import { groupAddress } from "./group-address.ts";
 
 /** Downloads in progress at a time, in each process. Programs that read a file in parts use up to 8 connections. */
 export const downloadsPerAddress = 16;
-export const downloadsInAll = 256;
+const downloadsInAll = 256;
 
-const hint = "Wait until one has ended, and try again.";
-const retry = { "retry-after": "10" };
-const tooMany = makeAnswer(
+const busy = makeAnswer(
   429,
   "too_many_downloads",
-  { message: `This address has ${downloadsPerAddress} downloads in progress.`, hint },
-  retry,
-);
-const busy = makeAnswer(
-  503,
-  "temporarily_unavailable",
-  { message: "This service has too many downloads in progress.", hint },
-  retry,
+  {
+    message: "Too many downloads are in progress.",
+    details: `An address can have ${downloadsPerAddress} at a time.`,
+    hint: "Wait until one has ended, and try again.",
+  },
+  { "retry-after": "10" },
 );
 
 /** Makes a hook that refuses a download while its address, or all addresses together, have too many in progress. */
@@ -28,8 +24,7 @@ export function limitDownloads(): (request: FastifyRequest, reply: FastifyReply)
   return async (request, reply) => {
     const address = groupAddress(request.ip);
     const count = running.get(address) ?? 0;
-    if (count >= downloadsPerAddress) return sendAnswer(reply, tooMany);
-    if (total >= downloadsInAll) return sendAnswer(reply, busy);
+    if (count >= downloadsPerAddress || total >= downloadsInAll) return sendAnswer(reply, busy);
     running.set(address, count + 1);
     total += 1;
     reply.raw.once("close", () => {

@@ -58,15 +58,6 @@ it("records the use of the keys that are announced, whatever else is announced",
   await expectRecorded(ids[1], false);
 });
 
-it("continues after its connection breaks", async () => {
-  await expectRecorded(await issueKey());
-  const { rowCount } = await database.client.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'report-service (use of keys)'",
-  );
-  expect(rowCount).toBe(1);
-  await expectRecorded(await issueKey());
-});
-
 it("continues after the database was unreachable", async () => {
   await wire.refuse();
   await expect.poll(countListeners).toBe(0);
