@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
-import { measureLookUps } from "./measure-look-ups.ts";
+import { measureLookups } from "./measure-lookups.ts";
 import { measureReads } from "./measure-reads.ts";
 import { measureRefresh } from "./measure-refresh.ts";
 import { writeResults } from "./results.ts";
@@ -49,7 +49,7 @@ try {
   await client.query(await readFile(path.join(import.meta.dirname, "common-design.sql"), "utf8"));
   // PostgREST reads its configuration and schemas again.
   await sleep(3000);
-  const lookUps = await measureLookUps(stack, options.turns);
+  const lookups = await measureLookups(stack, options.turns);
   const reads = await measureReads(stack, options.turns);
   const { rows } = await client.query(
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
@@ -60,7 +60,7 @@ try {
     `Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
     `gateway: ${process.env.GATEWAY || "embedded"}`,
   ].join("; ");
-  const figures = [...lookUps, ...reads, ...refresh];
+  const figures = [...lookups, ...reads, ...refresh];
   await writeResults(options.out, { environment, reports: rows[0].reports, turns: options.turns, figures });
   process.stderr.write(`Wrote RESULTS.md to ${options.out}.\n`);
 } finally {

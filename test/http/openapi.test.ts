@@ -98,10 +98,6 @@ describe("/openapi.json", () => {
         schema: { const: "admin_api_v1_1_0" },
       }),
     );
-    expect(Object.keys(document.paths)).toContain("/dissemination/report/pdf/ota/{access_uuid}");
-    expect(document.paths["/dissemination/report/pdf/{report_id}"].servers[0].url).toBe(
-      new URL(target.appUrl).origin,
-    );
     expect(document.security).toEqual([{ key: [] }]);
     expect(document.components.securitySchemes.key).toMatchObject({ in: "header", name: "x-api-key" });
   });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { columns, tables, totals } from "../support/columns.ts";
+import { expect, it } from "vitest";
+import { tables, totals } from "../support/columns.ts";
 import { type Request, request } from "../support/target.ts";
 
 it.each(tables)("a write to %s is refused with 405", async (table) => {
@@ -42,21 +42,4 @@ it("a version that does not exist lists those that do", async () => {
 it("an aggregate is refused with the names of the tables of totals", async () => {
   const { json } = await request("/federal_awards?select=amount_expended.sum()", { key: "individual" });
   for (const table of totals) expect(json.hint).toContain(table);
-});
-
-describe("/", () => {
-  it("describes every table and column", async () => {
-    const { status, headers, json } = await request("/", { key: "individual" });
-    expect(status).toBe(200);
-    expect(headers["content-type"]).toMatch(/^application\/openapi\+json/);
-    expect(Object.keys(json.definitions).sort()).toEqual(Object.keys(columns).sort());
-    for (const table of Object.keys(columns)) {
-      const { description, properties } = json.definitions[table];
-      const described: { description?: string }[] = [{ description }, ...Object.values<object>(properties)];
-      expect(
-        described.filter((it) => !it.description),
-        table,
-      ).toEqual([]);
-    }
-  });
 });

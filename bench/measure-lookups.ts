@@ -10,7 +10,7 @@ const connections = 8;
 const requests = 3000;
 
 /** Looks up reports by ID: from PostgREST with nothing added to it, from the service's PostgREST, and through the gateway. */
-export async function measureLookUps(stack: BenchStack, turns: number): Promise<Figure[]> {
+export async function measureLookups(stack: BenchStack, turns: number): Promise<Figure[]> {
   const { facts, client, gatewayHeaders } = stack;
   const { rows } = await client.query(
     "select report_id from disclosed.general order by md5(report_id) limit 1000",
@@ -37,7 +37,7 @@ export async function measureLookUps(stack: BenchStack, turns: number): Promise<
     "through the gateway": lookUp(facts.base_url, withKey),
     "through the gateway, 304": lookUp(facts.base_url, { ...withKey, ...again }, 304),
   };
-  const section = `Look-ups of a report by its ID, ${connections} at a time`;
+  const section = `Lookups of a report by its ID, ${connections} at a time`;
   const figures = await measure(section, arms, { turns, requests, connections });
   await bare.stop();
   return figures;
