@@ -243,45 +243,36 @@ describe("a key", () => {
     expect(row.api_keys).not.toContain(key);
   });
 
+  const of = (name: string) => `from access.api_keys where id = :${name}`;
+  const isAsListed = "bool_and((status = 'active') = (active_keys.id is not null)) from access.key_overview";
   it.each([
-    [
-      "a Tribal key lives 6 months",
-      "expires_at = created_at + interval '6 months' from access.api_keys where id = :tribal",
-      true,
-    ],
-    ["others live for ever", "expires_at from access.api_keys where id = :key", null],
-    [
-      "revoking again changes nothing",
-      "access.revoke_key(:revoked_key) = revoked_at from access.api_keys where id = :revoked_key",
-      true,
-    ],
+    ["a Tribal key lives 6 months", `expires_at = created_at + interval '6 months' ${of("tribal")}`, true],
+    ["others live forever", `expires_at ${of("key")}`, null],
+    ["revoking again changes nothing", `access.revoke_key(id) = revoked_at ${of("revoked_key")}`, true],
     [
       "the overview calls those active that work",
-      "bool_and((status = 'active') = (active_keys.id is not null)) from access.key_overview left join access.active_keys using (id)",
+      `${isAsListed} left join access.active_keys using (id)`,
       true,
     ],
   ])("%s", async (_what, sql, expected) => expect(await value(sql)).toBe(expected));
 
   it("that is rotated is replaced by one like it, and works for the overlap or until its own end", async () => {
+    const both =
+      "from access.api_keys as new join access.api_keys as old on old.id = new.replaces_id where old.id =";
     const rotated = `select new.expires_at = now() + interval '6 months' as renewed, old.expires_at = now() + interval '7 days' as overlap,
         (new.tier, new.owner_email, new.label, new.agreement_id) = (old.tier, old.owner_email, old.label, old.agreement_id) as alike
-      from access.api_keys as new join access.api_keys as old on old.id = new.replaces_id where old.id =`;
+      ${both}`;
     expect(await run(`select access.rotate_key(:tribal); ${rotated} :tribal`)).toEqual([
       { renewed: true, overlap: true, alike: true },
     ]);
-    const early = `${ofKey("expires_at = created_at + interval '2 days'")}; select access.rotate_key(:key)`;
-    const ends =
-      "old.expires_at = old.created_at + interval '2 days' as kept, new.expires_at - now() = interval '2 days' as as_long";
-    expect(
-      await run(
-        `${early}; select ${ends} from access.api_keys as new join access.api_keys as old on old.id = new.replaces_id where old.id = :key`,
-      ),
-    ).toEqual([{ kept: true, as_long: true }]);
-    expect(
-      await refusal(
-        "select access.revoke_key(id) from access.api_keys where replaces_id = :key; select access.rotate_key(:key)",
-      ),
-    ).toMatch(/allowed/);
+    const early = ofKey("expires_at = created_at + interval '2 days'");
+    const ends = `select old.expires_at = old.created_at + interval '2 days' as kept,
+        new.expires_at - now() = interval '2 days' as as_long ${both}`;
+    expect(await run(`${early}; select access.rotate_key(:key); ${ends} :key`)).toEqual([
+      { kept: true, as_long: true },
+    ]);
+    const again = "select access.revoke_key(id) from access.api_keys where replaces_id = :key";
+    expect(await refusal(`${again}; select access.rotate_key(:key)`)).toMatch(/allowed/);
   });
 
   it("is found by its ID, the beginning of it, or its prefix, if that names one key", async () => {
@@ -295,38 +286,26 @@ describe("a key", () => {
   });
 });
 
+const tier = (name: string, role: string) => `insert into access.tiers values ('${name}', '${role}', '1 s')`;
+const tribalForAll = "update access.tiers set database_role = 'api_tribal' where name = 'individual'";
 it.each<[string, RegExp]>([
-  ...["", "Gold", "gold_2", "2nd", "größe", "gold\n"].map(
-    (name) =>
-      [`insert into access.tiers values ('${name}', 'api_public', '1 s')`, /name_can_begin_a_key/] as [
-        string,
-        RegExp,
-      ],
-  ),
-  ["insert into access.tiers values ('second', 'api_tribal', '1 s')", /only_tribal_sees_suppressed/],
-  [
-    "update access.tiers set database_role = 'api_tribal' where name = 'individual'",
-    /only_tribal_sees_suppressed/,
-  ],
+  ...["", "Gold", "gold_2", "2nd", "größe", "gold\n"].map((name): [string, RegExp] => [
+    tier(name, "api_public"),
+    /name_can_begin_a_key/,
+  ]),
+  [tier("second", "api_tribal"), /only_tribal_sees_suppressed/],
+  [tribalForAll, /only_tribal_sees_suppressed/],
 ])("a tier is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
 describe("an event", () => {
   const read = (id: string) =>
     `select subject, action, operator, database_role, before, after from access.events where subject_id = ${id} order by id`;
+  const changeTier = "update access.tiers set requests_at_a_time = 2 where name = 'individual'";
+  const revocation = { revoked_at: expect.any(String) };
   it.each([
     ["a key", `${ofKey("label = 'other'")}; ${read(":key")}`, { label: "test" }, { label: "other" }],
-    [
-      "an agreement",
-      `${ofAgreement(revoke, "approved")}; ${read(":approved")}`,
-      { revoked_at: null },
-      { revoked_at: expect.any(String) },
-    ],
-    [
-      "a tier",
-      `update access.tiers set requests_at_a_time = 2 where name = 'individual'; ${read("'individual'")}`,
-      {},
-      { requests_at_a_time: 2 },
-    ],
+    ["an agreement", `${ofAgreement(revoke, "approved")}; ${read(":approved")}`, {}, revocation],
+    ["a tier", `${changeTier}; ${read("'individual'")}`, {}, { requests_at_a_time: 2 }],
   ])("records each change of %s, with the operator", async (_what, sql, before, after) => {
     const rows = await run(`set local access.operator = 'Grace'; ${sql}`);
     expect(rows.at(-1)).toMatchObject({ action: "update", operator: "Grace", before, after });
@@ -357,14 +336,11 @@ describe("a one-time token", () => {
     create temporary table token as select * from access.issue_access_token('a report')`;
   const redeem = "select access.redeem_access_token(access_uuid) from token";
   const downloads = `select api_key_id = :key as mine, redeemed_at is not null as redeemed from access.downloads where report_id = 'a report'`;
+  const rolledBack = `${issue}; savepoint storage; ${redeem}; rollback to storage`;
   it.each([
     ["when it is issued", issue, false],
     ["when it is redeemed", `${issue}; ${redeem}`, true],
-    [
-      "unless the redemption is rolled back",
-      `${issue}; savepoint storage; ${redeem}; rollback to storage`,
-      false,
-    ],
+    ["unless the redemption is rolled back", rolledBack, false],
   ])("is recorded as a download %s", async (_when, sql, redeemed) =>
     expect(await run(`${sql}; ${downloads}`)).toEqual([{ mine: true, redeemed }]),
   );
@@ -375,7 +351,7 @@ describe("a one-time token", () => {
     ...[
       "report_id = 'other'",
       "api_key_id = :tribal",
-      "requested_at = now() - interval '1 day'",
+      "requested_at = now()",
       "redeemed_at = redeemed_at",
     ].map((change) => `${issue}; ${update(change)}`),
     `${issue}; ${update("redeemed_at = now(), report_id = 'other'")}`,
