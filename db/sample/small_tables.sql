@@ -44,12 +44,7 @@ from sample.extras
 cross join lateral generate_series(1, eins) as number;
 
 create view sample.secondary_auditors as
-select
-  id, place as number,
-  ein as auditor_ein,
-  firm as auditor_name,
-  city as address_city,
-  state as address_state,
+select id, place as number, ein as auditor_ein, firm as auditor_name, city as address_city, state as address_state,
   zip as address_zipcode
 from sample.extras
 cross join lateral generate_series(1, auditors) as place

@@ -1,16 +1,12 @@
-/** Adds up how long named steps take. */
-export interface Stopwatch {
-  /** Seconds by step, to the millisecond. */
-  seconds: Record<string, number>;
-  /** Waits for a step that has begun just now. */
-  time: <Result>(step: string, work: Promise<Result>) => Promise<Result>;
-}
+export type Stopwatch = ReturnType<typeof createStopwatch>;
 
-export function createStopwatch(): Stopwatch {
+/** Adds up how long named steps take: seconds by step, to the millisecond. */
+export function createStopwatch() {
   const seconds: Record<string, number> = {};
   return {
     seconds,
-    time: async (step, work) => {
+    /** Waits for a step that has begun just now. */
+    time: async <Result>(step: string, work: Promise<Result>): Promise<Result> => {
       const start = performance.now();
       const result = await work;
       const spent = (seconds[step] ?? 0) + (performance.now() - start) / 1000;

@@ -21,8 +21,6 @@ export interface SampleOptions {
   signal?: AbortSignal | undefined;
 }
 
-const defaultSubmissions = 2000;
-const defaultSeed = 1;
 const sampleDirectory = path.resolve(import.meta.dirname, "../../db/sample");
 /** Each file uses what the files before it made. */
 const files = "functions auditees submissions awards findings texts small_tables general files".split(" ");
@@ -67,7 +65,9 @@ export async function generateSample(
   await client.query("begin");
   try {
     await makeRows(client, options);
-    for (const { name, query } of await listFiles(client)) {
+    const listFiles =
+      "select name, sample.describe_file(name) as query from staging.source_tables order by ctid";
+    for (const { name, query } of (await client.query(listFiles)).rows) {
       report?.(`Writing ${name}.csv ...`);
       rows[name] = 0;
       const copy = client.query(copyTo(`copy (${query}) to stdout (format csv, header)`));
@@ -88,24 +88,17 @@ export async function generateSample(
 
 async function makeRows(
   client: Client,
-  { submissions = defaultSubmissions, seed = defaultSeed, definitions, report }: SampleOptions,
+  { submissions = 2000, seed = 1, definitions, report }: SampleOptions,
 ): Promise<void> {
   const vocabulary = await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8");
   await client.query(
     `select set_config('sample.vocabulary', $1, true), set_config('sample.submissions', $2, true),
        set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
-    [vocabulary, String(submissions), String(seed)],
+    [vocabulary, submissions, seed],
   );
   await runDefinition(client, "staging.sql", definitions);
   for (const name of files) {
     report?.(`Drawing ${name} ...`);
     await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
   }
-}
-
-async function listFiles(client: Client): Promise<{ name: string; query: string }[]> {
-  const { rows } = await client.query(
-    "select name, sample.describe_file(name) as query from staging.source_tables order by ctid",
-  );
-  return rows;
 }

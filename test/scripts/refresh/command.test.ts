@@ -13,11 +13,13 @@ import { submission } from "./support/source-files.ts";
 const here = useRefresh();
 const { list, liveId, select } = here;
 /** Writes public submissions with these numbers; 2 is suppressed. */
-const write = (...numbers: number[]) =>
-  here.write(
+const write = (...numbers: number[]) => {
+  const hidden = { is_public: "f" };
+  return here.write(
     "general",
-    numbers.map((number) => submission(number, number === 2 ? { is_public: "f" } : {})),
+    numbers.map((number) => submission(number, number === 2 ? hidden : {})),
   );
+};
 const publish = (...args: string[]) => here.refresh("--from", here.directory, ...args);
 
 it("publishes, does nothing the second time, and publishes again when forced", async () => {
@@ -42,10 +44,8 @@ it("reads, checks and reports in a dry run, and changes nothing", async () => {
   ];
   const before = await state();
   await write(7, 8, 2);
-  expect(await publish("--dry-run")).toEqual({
-    code: 1,
-    output: expect.stringContaining("This does not look like"),
-  });
+  const refused = await publish("--dry-run");
+  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("This does not look like")]);
   const accepted = await publish("--dry-run", "--accept-shrink");
   expect(accepted.output).toMatch(
     /Nothing has changed: a dry run of [\d.]+ s\. It would publish\n {2}general: 2 public rows, 1 suppressed\n/,
@@ -86,11 +86,10 @@ it("keeps two generations and their bulk files, and no more", async () => {
     await write(1, 2, number);
     await publish();
   }
-  expect(
-    await list(
-      "select nspname from pg_namespace where nspname ~ '^(disclosed|suppressed|staging)' order by 1",
-    ),
-  ).toEqual(["disclosed", "disclosed_previous", "suppressed", "suppressed_previous"]);
+  const schemas =
+    "select nspname from pg_namespace where nspname ~ '^(disclosed|suppressed|staging)' order by 1";
+  const live = ["disclosed", "disclosed_previous", "suppressed", "suppressed_previous"];
+  expect(await list(schemas)).toEqual(live);
   const ids = await list("select id from publication.data_sets where state <> 'dropped' order by id");
   const kept = (await readdir(here.publicData)).filter((name) => !name.startsWith("changes-"));
   expect(kept.sort()).toEqual([...ids, "manifest.json"]);
@@ -138,9 +137,8 @@ it("works as the role publisher itself, with the password in a file", async () =
       PUBLISHER_DATABASE_PASSWORD_FILE: file,
     });
     expect(await exited, output()).toBe(0);
-    expect(await list("select published_by from publication.data_sets where state = 'live'")).toEqual([
-      "publisher",
-    ]);
+    const publishedBy = "select published_by from publication.data_sets where state = 'live'";
+    expect(await list(publishedBy)).toEqual(["publisher"]);
   } finally {
     // The role belongs to the whole server.
     await select(`alter role publisher with password ${before === null ? "null" : `'${before}'`}`);

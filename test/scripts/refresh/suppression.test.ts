@@ -12,16 +12,10 @@ const seePublic = (table: string) =>
 async function write(age: "older" | "newer"): Promise<void> {
   const more = age === "newer" ? { is_public: "f" } : {};
   const superseded = { resubmission_status: "deprecated_via_resubmission" };
-  await here.write("general", [
-    submission(1),
-    submission(2, more),
-    submission(3, superseded),
-    submission(4, more),
-  ]);
-  await here.write(
-    "federal_awards",
-    [1, 2, 4].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" })),
-  );
+  const reports = [submission(1), submission(2, more), submission(3, superseded), submission(4, more)];
+  await here.write("general", reports);
+  const awards = [1, 2, 4].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" }));
+  await here.write("federal_awards", awards);
   await here.write("resubmission", [
     { report_id: id(3), version: "1", status: "deprecated_via_resubmission", next_report_id: id(4) },
     { report_id: id(4), version: "2", status: "most_recent", previous_report_id: id(3) },
@@ -52,9 +46,8 @@ it("a suppressed report stays so by older files, in all tables; the rest is publ
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await seePublic("federal_awards")).toEqual([1]);
   expect(await seePublic("general_stubs")).toEqual([2, 4]);
-  expect(await list("select right(report_id, 1)::int from suppressed.federal_awards order by 1")).toEqual([
-    2, 4,
-  ]);
+  const awards = await list("select right(report_id, 1)::int from suppressed.federal_awards order by 1");
+  expect(awards).toEqual([2, 4]);
   expect(await list("select is_public from suppressed.general")).toEqual([false, false]);
   // The public report of its chain tells nothing of it.
   expect(await seePublic("resubmission")).toEqual([]);
@@ -87,13 +80,8 @@ To let a report be public again, run npm run refresh -- --release REPORT_ID, the
 });
 
 it("it does not come back by a build that forgets to ask, nor by functions of the report service", async () => {
-  const definitions = await editDefinitions({
-    "check.sql": (sql) =>
-      sql.replace(
-        "update staging.reports set is_public = false",
-        "update staging.reports set is_public = true",
-      ),
-  });
+  const change = (sql: string) => sql.replace(/(update staging\.reports set is_public =) false/, "$1 true");
+  const definitions = await editDefinitions({ "check.sql": change });
   await write("older");
   await expect(here.load(definitions.directory).finally(definitions.remove)).rejects.toThrow(
     /Suppressed submissions would be shown:\n {2}disclosed_next\.\w+ has rows of suppressed submissions/,

@@ -62,6 +62,7 @@ it("invents what staging.sql has and the sample does not know: columns by their 
       "  auditee_name text,\n",
       "  a varchar(3), b integer, c numeric(12, 2), d boolean, e date, g jsonb,\n",
     )
+    .replace("  is_major text,", "  is_major boolean,")
     .replace("create unlogged table staging.general", visits);
   await writeFile(file, staging);
   await writeTestSample({ directory: path.join(directory, "changed"), submissions: 30, definitions });
@@ -69,6 +70,8 @@ it("invents what staging.sql has and the sample does not know: columns by their 
     expect([row.a, row.b, row.c, row.d].join("|")).toMatch(/^.{1,3}\|\d+\|\d+\.\d\d\|[tf]$/);
     expect([row.e, row.g, row.auditee_name]).toEqual([row.fac_accepted_date, "", undefined]);
   }
+  const majors = (await read("changed", "federal_awards")).map((row) => row.is_major);
+  expect(new Set(majors)).toEqual(new Set(["t", "f"]));
   expect((await read("changed", "visits")).length).toBeGreaterThan(5);
 });
 
