@@ -11,7 +11,7 @@ import { describeFacts } from "./stack/print-facts.ts";
 const command = new Command("npm start --")
   .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
   .option("--fresh", "start over: remove data, keys and secrets of earlier runs first")
-  .option("--data <directory>", "publish the CSV files of this directory in place of the generated sample")
+  .option("--data <directory>", "publish the CSV files of this directory instead of the generated sample")
   .addOption(
     new Option("--gateway <kind>", "kong runs the Kong 3.9 that is installed on this machine").choices([
       "embedded",

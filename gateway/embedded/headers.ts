@@ -1,4 +1,4 @@
-/** Headers by lower-case name, in the order received. Each character of a value is a byte (latin1), as in node:http. */
+/** Headers by lowercase name, in the order received. Each character of a value is a byte (latin1), as in node:http. */
 export type Headers = Map<string, { name: string; values: string[] }>;
 
 /** Reads `rawHeaders` of node:http. */
@@ -13,7 +13,7 @@ export function readHeaders(raw: readonly string[]): Headers {
   return headers;
 }
 
-/** Returns the value of the first header with this lower-case name. */
+/** Returns the value of the first header with this lowercase name. */
 export function getHeader(headers: Headers, name: string): string | undefined {
   return headers.get(name)?.values[0];
 }

@@ -19,7 +19,7 @@ export interface RecordingProxy {
 export interface ProxyOptions {
   /** Runs before a request is passed on. `count` is the number of those before it. */
   before?: (request: ProxyRequest, count: number) => Promise<void> | void;
-  /** Answers in place of the target; says whether it did. */
+  /** Answers instead of the target; returns whether it did. */
   answer?: (request: ProxyRequest, response: ServerResponse, count: number) => boolean;
   /** Changes where a redirect leads. */
   changeLocation?: (location: string) => string;

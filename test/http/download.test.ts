@@ -107,7 +107,7 @@ describe("request_file_access", () => {
     ["GET and no /rpc/", 404, { method: "GET", body: "" }, "/request_file_access"],
     ["a slash at the end", 405, {}, `${call}/`],
     ["no body", 400, { body: "" }],
-    ["a lower-case report ID", 404, { body: '{"report_id":"2023-06-gsafac-0000000001"}' }],
+    ["a lowercase report ID", 404, { body: '{"report_id":"2023-06-gsafac-0000000001"}' }],
   ])("says what to send after a request with %s", async (_mistake, status, options, path = call) => {
     const complete = {
       method: "POST",

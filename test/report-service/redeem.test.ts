@@ -97,7 +97,7 @@ test("/healthz says that the process runs", async () => {
 });
 
 describe("the log", () => {
-  test("keeps a sane X-Request-Id and makes one in place of another", async () => {
+  test("keeps a sane X-Request-Id and replaces any other", async () => {
     const token = await parts.tokens.issue();
     const sendId = async (id: string) =>
       (await redeem(token, { headers: { "x-request-id": id } })).headers["x-request-id"];

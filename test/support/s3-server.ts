@@ -12,7 +12,7 @@ export interface S3Server {
   requests: string[];
   /** Moves the server's clock. */
   secondsAhead: number;
-  /** Answers every request with this status and error code, in place of what it asks for. */
+  /** Answers every request with this status and error code, whatever it asks for. */
   failure: { status: number; code: string } | null;
   close(): Promise<void>;
 }

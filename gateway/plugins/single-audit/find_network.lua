@@ -1,7 +1,7 @@
 -- Finds the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because an IPv6 client has all
 -- the addresses in its /64.
 
---- @param address  as nginx writes it: lower-case, without leading zeros, an IPv4-mapped address as ::ffff:192.0.2.1
+--- @param address  as nginx writes it: lowercase, without leading zeros, an IPv4-mapped address as ::ffff:192.0.2.1
 return function(address)
   local ipv4 = address:match("^::ffff:(%d+%.[%d.]+)$") or address
   if not ipv4:find(":", 1, true) then

@@ -6,7 +6,7 @@
 
 --- @param key                what the client sent
 --- @param demonstration_key  the public key, of the tier "demo"
---- @param sha256_hex         function from bytes to 64 lower-case hexadecimal digits
+--- @param sha256_hex         function from bytes to 64 lowercase hexadecimal digits
 --- @return the hash, or nil if this cannot be a key; and the tier, if the key names one
 return function(key, demonstration_key, sha256_hex)
   if key == demonstration_key then
