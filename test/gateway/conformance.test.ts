@@ -3,7 +3,6 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  closeAfterAll,
   describeAnswer,
   describeRequest,
   keys,
@@ -13,6 +12,7 @@ import {
   startEmbedded,
   startRealKong,
   startUpstream,
+  useGateways,
 } from "./gateways.ts";
 
 // Requests, sent one after the other from empty counters, and what real Kong answered. They go to the embedded gateway, or
@@ -33,12 +33,12 @@ interface Case {
 const file = new URL("./conformance-cases.json", import.meta.url);
 const cases: Case[] = JSON.parse(await readFile(file, "utf8"));
 const isRecording = Boolean(process.env.RECORD_CONFORMANCE);
-const onEnd = closeAfterAll();
+useGateways();
 let gateway: { url: string };
 const start = (config: string, upstream: string, trustedIps: string[] = []) =>
   kongProgram === undefined
-    ? startEmbedded(config, upstream, { onEnd, trustedIps })
-    : startRealKong(kongProgram, config, upstream, { onEnd, trustedIps });
+    ? startEmbedded(config, upstream, { trustedIps })
+    : startRealKong(kongProgram, config, upstream, { trustedIps });
 
 beforeAll(async () => {
   const config = await readKongYml({
@@ -59,7 +59,7 @@ beforeAll(async () => {
     });
     const error = { code: searchParams.get("code"), details: null, hint: null, message: "Refused." };
     outgoing.end(status === 200 ? await describeRequest(incoming) : JSON.stringify(error));
-  }, onEnd);
+  });
   gateway = await start(config, upstream);
   // The cases count requests within one hour of the clock.
   const left = 3_600_000 - (Date.now() % 3_600_000);

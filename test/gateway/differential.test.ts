@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { apiRequest } from "../../bench/torture/generate-requests.ts";
 import { sendRequest, type WireRequest } from "../../bench/torture/send-request.ts";
 import {
-  closeAfterAll,
   describeAnswer,
   describeRequest,
   keys,
@@ -13,6 +12,7 @@ import {
   startEmbedded,
   startRealKong,
   startUpstream,
+  useGateways,
 } from "./gateways.ts";
 
 // Sends the same requests to the embedded gateway and to real Kong. Both must give clients the same answers and PostgREST the
@@ -61,7 +61,7 @@ const anyRequest: fc.Arbitrary<WireRequest> = fc
   .filter(({ method, path }) => METHODS.includes(method) && !/[\x80-\xff]/.test(path));
 
 describe.skipIf(kongProgram === undefined)(`the embedded gateway beside real Kong (KONG_BIN)`, () => {
-  const onEnd = closeAfterAll();
+  useGateways();
   let embedded: string;
   let kong: string;
 
@@ -83,9 +83,9 @@ describe.skipIf(kongProgram === undefined)(`the embedded gateway beside real Kon
         ...(status === 304 ? { "Content-Length": "5" } : {}),
       });
       outgoing.end(status === 503 ? `{"code":"PGRST001",${body.slice(1)}` : body);
-    }, onEnd);
-    embedded = (await startEmbedded(config, upstream, { onEnd })).url;
-    kong = (await startRealKong(kongProgram ?? "", config, upstream, { onEnd })).url;
+    });
+    embedded = (await startEmbedded(config, upstream)).url;
+    kong = (await startRealKong(kongProgram ?? "", config, upstream)).url;
   });
 
   it(`gives the same answers to ${requestCount} requests`, { timeout: 600_000 }, async () => {

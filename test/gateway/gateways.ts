@@ -14,7 +14,7 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
-import { afterAll, onTestFinished } from "vitest";
+import { afterAll } from "vitest";
 import { unlimitedAddresses } from "../../bench/bench-stack.ts";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
@@ -26,17 +26,13 @@ import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { type ChildProcess, startProgram } from "../../scripts/servers/run-program.ts";
 import { prepareKong } from "../../scripts/stack/kong.ts";
 
-/** Is told how to close what a test has started. */
-type OnEnd = (close: () => Promise<void> | void) => void;
+const closes: (() => Promise<void> | void)[] = [];
 
-/** For what a whole file uses: closes it after the last test. */
-export function closeAfterAll(): OnEnd {
-  const closes: (() => Promise<void> | void)[] = [];
+/** Closes the gateways and upstreams that a file starts, after its last test. */
+export const useGateways = () =>
   afterAll(async () => {
-    for (const close of closes.reverse()) await close();
+    for (const close of closes.splice(0).reverse()) await close();
   });
-  return (close) => void closes.push(close);
-}
 
 export const gatewayToken = "the token of this test";
 /** Real Kong, if there is one. */
@@ -75,13 +71,13 @@ export function configFor(
 export async function startEmbedded(
   config: string,
   upstream: string,
-  { onEnd = onTestFinished, ...options }: Partial<EmbeddedGatewayOptions> & { onEnd?: OnEnd } = {},
+  options: Partial<EmbeddedGatewayOptions> = {},
 ): Promise<EmbeddedGateway> {
   const env = { POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken };
   const logger = pino({ level: "silent" });
   const basic = { host: "127.0.0.1", port: 0, metricsPort: 0, config, env, logger };
   const gateway = await startEmbeddedGateway({ ...basic, ...options });
-  onEnd(() => gateway.close());
+  closes.push(() => gateway.close());
   return gateway;
 }
 
@@ -90,13 +86,13 @@ export async function startRealKong(
   program: string,
   config: string,
   upstream: string,
-  { onEnd = onTestFinished, trustedIps = [] }: { onEnd?: OnEnd; trustedIps?: string[] } = {},
+  { trustedIps = [] }: { trustedIps?: string[] } = {},
 ): Promise<{ url: string }> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-kong-"));
   await chmod(directory, 0o755);
   await writeFile(path.join(directory, "kong.yml"), config);
   let child: ChildProcess | undefined;
-  onEnd(async () => {
+  closes.push(async () => {
     await child?.stop(5000);
     await rm(directory, { recursive: true, force: true });
   });
@@ -119,14 +115,11 @@ export async function startRealKong(
   return { url: `http://127.0.0.1:${options.port}` };
 }
 
-export async function startUpstream(
-  listener: RequestListener,
-  onEnd: OnEnd = onTestFinished,
-): Promise<string> {
+export async function startUpstream(listener: RequestListener): Promise<string> {
   const server = createServer({ maxHeaderSize: 1 << 18 }, listener);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  onEnd(() => {
+  closes.push(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -25,7 +25,7 @@ const ask = (path: string, method = "GET", headers: Record<string, string> = {})
 
 describe("a query that runs longer than its tier allows", () => {
   it.each(["application/json", "text/csv", "application/vnd.pgrst.object+json"])(
-    "is answered with what to do about it, to who asks for %s",
+    "is answered with what to do about it, also as %s",
     async (accept) => {
       const answer = await ask(slow, "GET", { accept, "accept-encoding": "gzip" });
       expect(answer.status).toBe(500);

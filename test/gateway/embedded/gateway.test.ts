@@ -10,18 +10,18 @@ import { handleRequest } from "../../../gateway/embedded/proxy.ts";
 import { readConfig } from "../../../gateway/embedded/read-config.ts";
 import {
   configFor,
-  keys,
   openRequest,
   readKongYml,
   send,
   sendBytes,
-  sha256,
   startEmbedded,
   startUpstream,
+  useGateways,
 } from "../gateways.ts";
 
 // What recorded answers of Kong (conformance.test.ts) cannot show: connections, timing, configuration and faults.
 
+useGateways();
 const upstreamUrl = "http://127.0.0.1:1";
 const env = { POSTGREST_URL: "http://127.0.0.1:3000", GATEWAY_TOKEN: "a token" };
 const limit = (config: object) => ({
@@ -53,10 +53,9 @@ describe("the configuration", () => {
     await expect(readConfig(await readKongYml({ [from]: to }), env)).rejects.toThrow(message);
   });
 
-  test.each(["GATEWAY_TOKEN", "POSTGREST_URL"])("names the missing variable %s", async (name) => {
-    await expect(readConfig(await readKongYml(), { ...env, [name]: "" })).rejects.toThrow(
-      `${name} is not set.`,
-    );
+  test("names a missing variable", async () => {
+    const refused = expect(readConfig(await readKongYml(), { ...env, GATEWAY_TOKEN: "" })).rejects;
+    await refused.toThrow("GATEWAY_TOKEN is not set.");
   });
 });
 
@@ -144,27 +143,21 @@ describe("limits", () => {
   });
 });
 
+// Recorded answers show that other clients' headers are not believed.
 test.each([
-  ["not trusted changes nothing", [], "127.0.0.1", "http", 429],
-  ["trusted names the client", ["127.0.0.0/8"], "10.0.0.7", "https", 200],
-  ["followed by another trusted one leads further", ["127.0.0.1", "10.0.0.0/8"], "9.9.9.9", "https", 200],
-])("a proxy that is %s", async (_, trustedIps, client, proto, second) => {
+  ["names the client", ["127.0.0.0/8"], "10.0.0.7"],
+  ["is followed by another trusted proxy", ["127.0.0.1", "10.0.0.0/8"], "9.9.9.9"],
+])("a trusted proxy %s", async (_, trustedIps, client) => {
   const upstream = await startUpstream((incoming, response) =>
     response.end(JSON.stringify(incoming.headers)),
   );
-  const { url } = await startEmbedded(configFor(upstream, [limit({ day: 1 })]), "", { trustedIps });
-  const forged = {
-    "x-forwarded-for": "9.9.9.9, 10.0.0.7",
-    "x-forwarded-proto": "https",
-    "x-real-ip": "8.8.8.8",
-  };
-  expect(JSON.parse((await send(url, "/", { headers: forged })).body)).toMatchObject({
+  const { url } = await startEmbedded(configFor(upstream), "", { trustedIps });
+  const headers = { "x-forwarded-for": "9.9.9.9, 10.0.0.7", "x-forwarded-proto": "https" };
+  expect(JSON.parse((await send(url, "/", { headers })).body)).toMatchObject({
     "x-forwarded-for": "9.9.9.9, 10.0.0.7, 127.0.0.1",
-    "x-forwarded-proto": proto,
+    "x-forwarded-proto": "https",
     "x-real-ip": client,
   });
-  // Another forged address gets a limit of its own only through a trusted proxy.
-  expect((await send(url, "/", { headers: { "x-forwarded-for": "9.9.9.1" } })).status).toBe(second);
 });
 
 describe("an upstream", () => {
@@ -227,14 +220,6 @@ test("closing lets a request in flight finish and takes no other", async () => {
 });
 
 describe("Lua", () => {
-  test("gets and gives every byte, and hashes keys as PostgreSQL does", async () => {
-    const echo = await runLua("return function(...) return table.concat({ ... }) end");
-    const all = Buffer.from(Array.from({ length: 256 }, (_, code) => code)).toString("latin1");
-    expect(echo(all, all.repeat(2000))).toBe(all.repeat(2001));
-    const hash = await runLua("local sha256 = ... return function(text) return sha256(text) end");
-    expect(hash(keys.other)).toBe(sha256(keys.other));
-  });
-
   test.each(["rewrite", "access", "filterHeaders"] as const)(
     "that fails in %s is answered 500, and lets no request pass",
     async (phase) => {

@@ -211,3 +211,18 @@ describe("an answer", () => {
     }
   });
 });
+
+const hidden = "GET /general?limit=1&select=stranger:audit_year HTTP/1.1\r\nHost: a\r\nX-Api-Key: DEMO_KEY";
+it.each([
+  `Content-Length: ${hidden.length + 4}\r\nConnection: content-length`,
+  `Content-Length: ${hidden.length + 4}\r\nContent-Length: 0`,
+  `Content-Length: ${hidden.length + 4}\r\nTransfer-Encoding: chunked`,
+  "Transfer-Encoding: chunked, identity\r\nConnection: transfer-encoding",
+])("a witness with another key gets its own rows beside a hidden request (%j)", async (head) => {
+  const attack = getRaw("/general?limit=0", `${head}\r\n\r\n${hidden}`);
+  for (const turn of [1, 2, 3, 4]) {
+    const { json } = await request(`/general?limit=1&select=mine${turn}:report_id`, { key: "tribal" });
+    expect(Object.keys(json[0])).toEqual([`mine${turn}`]);
+  }
+  await attack;
+});

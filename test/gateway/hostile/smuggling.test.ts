@@ -1,9 +1,19 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { configFor, keys, readKongYml, send, sendBytes, startEmbedded, startUpstream } from "../gateways.ts";
+import { describe, expect, test, vi } from "vitest";
+import {
+  configFor,
+  keys,
+  readKongYml,
+  send,
+  sendBytes,
+  startEmbedded,
+  startUpstream,
+  useGateways,
+} from "../gateways.ts";
 
 // A client tries to smuggle a request between those of others (RFC 9112, 11.2). All requests share kept connections to one
 // upstream. A witness sends a request right after each attempt, and must get its own answer.
 
+useGateways();
 const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"];
 const smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
@@ -55,16 +65,16 @@ const attempts: Record<string, [head: string, body: string]> = {
 };
 
 /** @param isProject with gateway/kong.yml, or else without plugins */
-async function startWith(isProject: boolean, onEnd = onTestFinished) {
+async function startWith(isProject: boolean) {
   const strangers: string[] = [];
   const upstream = await startUpstream(async (incoming, response) => {
     // The gateway sets this header on every request.
     if (incoming.headers["x-real-ip"] === undefined) strangers.push(`${incoming.method} ${incoming.url}`);
     incoming.resume();
     response.end(incoming.url);
-  }, onEnd);
+  });
   const config = isProject ? await readKongYml({ "hour: 1000": "hour: 1000000" }) : configFor(upstream);
-  return { url: (await startEmbedded(config, upstream, { onEnd })).url, strangers };
+  return { url: (await startEmbedded(config, upstream)).url, strangers };
 }
 
 const keyLine = `X-Api-Key: ${keys.standard}`;
@@ -76,8 +86,8 @@ describe.each([
   // Most of the time is spent waiting.
   test.concurrent.for(methods)(
     "a witness gets its own answers beside %s with any framing",
-    async (method, { expect, onTestFinished }) => {
-      const { url, strangers } = await startWith(isProject, onTestFinished);
+    async (method, { expect }) => {
+      const { url, strangers } = await startWith(isProject);
       const wrong: string[] = [];
       for (const [name, [head, body]] of Object.entries(attempts)) {
         const bytes = `${method} /attack HTTP/1.1\r\nHost: a\r\n${keyLine}\r\n${head}\r\n\r\n${body}`;
