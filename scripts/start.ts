@@ -45,8 +45,8 @@ Environment (or .env):
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
 
-If a part ends, it is restarted.
-Exit status: 0 stopped by Ctrl-C, 1 a part could not be started or restarted.`,
+If a part ends, everything stops. Docker Compose and Kubernetes restart parts.
+Exit status: 0 stopped by Ctrl-C, 1 a part could not be started or has ended.`,
   )
   .parse();
 const options = command.opts<{ fresh?: boolean; data?: string; gateway?: string }>();

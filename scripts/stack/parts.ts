@@ -4,27 +4,34 @@ import { describeError } from "../../service/describe-error.ts";
 import { waitForDatabase } from "../../service/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
 import { preparePostgres } from "../servers/postgres.ts";
-import { isAnswering } from "../servers/run-program.ts";
+import { isAnswering, type Program, startProgram } from "../servers/run-program.ts";
 import type { StackConfig } from "./config.ts";
 import { prepareKong } from "./kong.ts";
 import { preparePostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 import { signGatewayToken } from "./sign-gateway-token.ts";
-import { type Supervision, supervise } from "./supervise.ts";
 
 /** What every part of the stack is started with. */
-export interface PartContext extends Supervision {
+export interface PartContext {
   /** Has no port that is still 0. */
   config: StackConfig;
+  addresses: ReturnType<typeof listAddresses>;
   secrets: Secrets;
   /** The installed Kong; undefined if the embedded gateway runs. */
   kong: string | undefined;
+  report: (line: string) => void;
+  /** Receives each line that a part logs. */
+  log: (part: string, line: string) => void;
+  /** Registers how to stop a part. */
+  onStop: (stop: () => Promise<unknown>) => void;
+  /** Ends the stack. */
+  fail: (description: string) => void;
 }
 
 const scripts = path.resolve(import.meta.dirname, "..");
 
 /** The addresses of the parts. */
-export function listAddresses({ config }: Pick<PartContext, "config">) {
+export function listAddresses(config: StackConfig) {
   const addressOf = (port: number) => `http://127.0.0.1:${port}`;
   return {
     postgrest: addressOf(config.POSTGREST_PORT),
@@ -37,27 +44,27 @@ export function listAddresses({ config }: Pick<PartContext, "config">) {
 
 /** Starts PostgreSQL, or uses the database of DATABASE_URL. Returns its address, as the deploying role. */
 export async function startDatabase(context: PartContext): Promise<string> {
-  const {
-    STACK_DIRECTORY: directory,
-    DATABASE_URL: given,
-    DATABASE_PORT: port,
-    DATABASE_MEMORY: memory,
-  } = context.config;
+  const { config, secrets } = context;
+  const { DATABASE_URL: given } = config;
   if (given !== undefined) {
     await waitForDatabase(given, 0).catch((cause) => {
       throw new Error(`The database of DATABASE_URL cannot be used: ${describeError(cause)}.`, { cause });
     });
     return given;
   }
-  const { superuserPassword } = context.secrets;
-  const { program, url } = await preparePostgres({ directory, port, superuserPassword, memory });
-  await supervise(context, "postgresql", program);
+  const { program, url } = await preparePostgres({
+    directory: config.STACK_DIRECTORY,
+    port: config.DATABASE_PORT,
+    superuserPassword: secrets.superuserPassword,
+    memory: config.DATABASE_MEMORY,
+  });
+  await startPart(context, "postgresql", program);
   return url;
 }
 
 /** Starts PostgREST. */
 export async function startApi(context: PartContext, databaseUrl: string): Promise<void> {
-  const { config, secrets } = context;
+  const { config, secrets, addresses } = context;
   const program = await preparePostgrest({
     binary: config.POSTGREST_BIN,
     databaseUrl: asRole(databaseUrl, "authenticator", secrets),
@@ -65,18 +72,17 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
     port: config.POSTGREST_PORT,
     adminPort: config.POSTGREST_ADMIN_PORT,
     // The host that the description at / names.
-    settings: { PGRST_OPENAPI_SERVER_PROXY_URI: listAddresses(context).gateway },
+    settings: { PGRST_OPENAPI_SERVER_PROXY_URI: addresses.gateway },
   });
-  await supervise(context, "postgrest", program);
+  await startPart(context, "postgrest", program);
 }
 
 /** Starts the embedded gateway, or an installed Kong. */
 export async function startGateway(context: PartContext): Promise<void> {
-  const { config, secrets, kong } = context;
+  const { config, secrets, addresses, kong } = context;
   const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort } = config;
-  const { postgrest, gatewayMetrics } = listAddresses(context);
   const addressAndToken = {
-    POSTGREST_URL: postgrest,
+    POSTGREST_URL: addresses.postgrest,
     GATEWAY_TOKEN: await signGatewayToken(secrets.jwtSecret),
   };
   if (kong !== undefined) {
@@ -88,10 +94,10 @@ export async function startGateway(context: PartContext): Promise<void> {
       config: config.GATEWAY_CONFIG,
       environment: { ...process.env, ...addressAndToken, KONG_TRUSTED_IPS: config.TRUSTED_IPS },
     });
-    return await supervise(context, "kong", program);
+    return await startPart(context, "kong", program);
   }
   const trusted = config.TRUSTED_IPS === "" ? [] : ["--trusted-ips", config.TRUSTED_IPS];
-  await startService(context, "gateway-embedded", `${gatewayMetrics}/status`, {
+  await startService(context, "gateway-embedded", `${addresses.gatewayMetrics}/status`, {
     name: "The gateway",
     args: ["--port", String(port), "--metrics-port", String(metricsPort), ...trusted],
     env: { GATEWAY_CONFIG: config.GATEWAY_CONFIG, ...addressAndToken },
@@ -100,8 +106,8 @@ export async function startGateway(context: PartContext): Promise<void> {
 
 /** Starts the storage of the reports' PDFs. */
 export async function startStorage(context: PartContext, reports: string): Promise<void> {
-  const { config, secrets } = context;
-  await startService(context, "local-storage", listAddresses(context).storage, {
+  const { config, secrets, addresses } = context;
+  await startService(context, "local-storage", addresses.storage, {
     name: "The local storage",
     env: {
       STORAGE_PORT: String(config.STORAGE_PORT),
@@ -113,18 +119,17 @@ export async function startStorage(context: PartContext, reports: string): Promi
 
 /** Starts the report service with its pages and the bulk files. */
 export async function startApp(context: PartContext, databaseUrl: string, publicData: string): Promise<void> {
-  const { config, secrets } = context;
-  const { storage, gateway, app } = listAddresses(context);
-  await startService(context, "report-service", `${app}/healthz`, {
+  const { config, secrets, addresses } = context;
+  await startService(context, "report-service", `${addresses.app}/healthz`, {
     name: "The report service",
     env: {
       APP_PORT: String(config.APP_PORT),
       APP_METRICS_PORT: config.APP_METRICS_PORT?.toString(),
       REPORT_SERVICE_DATABASE_URL: asRole(databaseUrl, "report_service", secrets),
-      STORAGE_URL: storage,
+      STORAGE_URL: addresses.storage,
       STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
       PUBLIC_DATA: publicData,
-      API_URL: gateway,
+      API_URL: addresses.gateway,
       GATEWAY_CONFIG: config.GATEWAY_CONFIG,
       ENVIRONMENT: config.ENVIRONMENT,
       CONTACT: config.CONTACT,
@@ -152,7 +157,7 @@ async function startService(
       ? [path.join(path.dirname(self), `${script}.js`)]
       : ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, `${script}.ts`)];
   const { PATH, HOME, TMPDIR } = process.env;
-  await supervise(context, script.replace("-embedded", ""), {
+  await startPart(context, script.replace("-embedded", ""), {
     name,
     command: process.execPath,
     args: [...program, ...args],
@@ -162,6 +167,21 @@ async function startService(
     keepsPrivileges: true,
     isReady: () => isAnswering(url, "any"),
   });
+}
+
+/**
+ * Starts a part of the stack. If it ends later, so does the stack.
+ *
+ * @param part its name in the log
+ * @throws Error with its last lines if it does not start
+ */
+async function startPart(context: PartContext, part: string, program: Program): Promise<void> {
+  const child = startProgram(program, (line) => context.log(part, line));
+  context.onStop(() => child.stop());
+  await child.ready;
+  const advice = "Everything was stopped, and the data is kept. To start again, run npm start.";
+  void child.ended.then((lastLines) => context.fail(`${lastLines}\n${advice}`));
+  context.report(`${program.name} is ready.`);
 }
 
 function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {

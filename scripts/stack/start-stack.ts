@@ -22,7 +22,6 @@ import {
 import { hasData, makeSample, publishData, writeBulkFiles } from "./publish-data.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
-import type { Supervision } from "./supervise.ts";
 
 /** How to reach a running stack: the content of `stack.json`. */
 export interface StackFacts {
@@ -40,7 +39,7 @@ export interface StackFacts {
 export interface Stack {
   /** Resolves when everything serves; rejects with what a person can do about it. The bulk files are written afterward. */
   ready: Promise<StackFacts>;
-  /** Resolves to a description if a part has ended and cannot be restarted. */
+  /** Resolves to the last lines of a part that has ended. */
   failed: Promise<string>;
   /** Stops every part that was started, the last one first. */
   stop: () => Promise<void>;
@@ -55,7 +54,7 @@ export interface StackOptions {
 
 /**
  * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, the report service and its storage, each in a
- * process of its own. Restarts a process that ends.
+ * process of its own.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
@@ -73,21 +72,22 @@ export function startStack(options: StackOptions): Stack {
     stopping = true;
     for (const stopPart of stops.splice(0).reverse()) await stopPart();
   };
-  const supervision = { report: options.report, onStop, isStopping: () => stopping, fail };
-  const ready = prepare(options, supervision).then((context) => startParts(context, options.dataDirectory));
+  const ready = prepare(options, onStop).then((context) =>
+    startParts({ ...context, onStop, fail }, options.dataDirectory),
+  );
   return { ready, failed, stop };
 }
 
 /** Locks the directory, and reports early what would stop a later part. */
 async function prepare(
-  { config: wanted, dataDirectory }: StackOptions,
-  supervision: Omit<Supervision, "log">,
-): Promise<PartContext> {
+  { config: wanted, dataDirectory, report }: StackOptions,
+  onStop: PartContext["onStop"],
+): Promise<Omit<PartContext, "onStop" | "fail">> {
   const { STACK_DIRECTORY: directory } = wanted;
   await mkdir(directory, { recursive: true });
   // PostgreSQL's unprivileged user must be able to pass; secrets in here have mode 0600.
   await chmod(directory, 0o711);
-  supervision.onStop(await lockDirectory(directory));
+  onStop(await lockDirectory(directory));
   const config = await settlePorts(wanted);
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
   const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
@@ -96,12 +96,13 @@ async function prepare(
       `Kong cannot run in a directory with a space in its path: ${directory}. Set STACK_DIRECTORY to a path without spaces.`,
     );
   const secrets = await readOrCreateSecrets(directory);
-  return { config, secrets, log: await openLog(path.join(directory, "stack.log")), kong, ...supervision };
+  const log = await openLog(path.join(directory, "stack.log"));
+  return { config, addresses: listAddresses(config), secrets, kong, report, log };
 }
 
 /** Starts the parts, at the same time as far as they do not need each other. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
-  const { config, secrets, report, onStop } = context;
+  const { config, addresses, secrets, report, onStop } = context;
   const inDirectory = (name: string) => path.join(config.STACK_DIRECTORY, name);
   const [reports, publicData] = [inDirectory("reports"), inDirectory("public-data")];
   for (const each of [reports, publicData]) await mkdir(each, { recursive: true, mode: 0o700 });
@@ -134,7 +135,6 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   ]);
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(inDirectory("secrets.json"), { ...secrets, sampleKeys });
-  const addresses = listAddresses(context);
   const facts: StackFacts = {
     base_url: addresses.gateway,
     app_url: addresses.app,
@@ -146,12 +146,13 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   };
   await writePrivateJson(inDirectory("stack.json"), facts);
   onStop(() => rm(inDirectory("stack.json"), { force: true }));
+  let isStopping = false;
   const written = writeBulkFiles(client, publicData).then(
     () => report("The bulk files are ready."),
-    (error) =>
-      context.isStopping() || report(`The bulk files could not be written: ${describeError(error)}.`),
+    (error) => isStopping || report(`The bulk files could not be written: ${describeError(error)}.`),
   );
   onStop(async () => {
+    isStopping = true;
     // Breaks off what is being written.
     await client.end();
     await written;

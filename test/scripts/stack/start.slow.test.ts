@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { listChildren, listProcesses } from "../../support/list-processes.ts";
+import { listProcesses } from "../../support/list-processes.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
@@ -65,18 +64,4 @@ it("uses the database of DATABASE_URL if it is set", async () => {
     await other.dispose();
     await drop();
   }
-});
-
-it("ends with the last lines of a part that cannot be restarted, and leaves no process", async () => {
-  let isUp = true;
-  void stack.exited.then(() => {
-    isUp = false;
-  });
-  for (; isUp; await sleep(20)) {
-    const child = listChildren(stack.pid).find(({ command }) => command.endsWith("/postgrest"));
-    if (child !== undefined) process.kill(child.pid, "SIGKILL");
-  }
-  expect(await stack.exited).toBe(1);
-  expect(stack.output()).toContain("PostgREST cannot be restarted. PostgREST ended with SIGKILL.");
-  expect(listParts(stack.directory)).toEqual([]);
 });

@@ -27,7 +27,6 @@ afterAll(async () => {
   await stack.dispose();
 });
 
-const find = (command: RegExp) => listChildren(stack.pid).find((child) => command.test(child.command))?.pid;
 const expectEnded = (children: { pid: number }[], timeout: number) => {
   const left = () => listProcesses().filter(({ pid }) => children.some((child) => child.pid === pid));
   return expect.poll(left, { timeout }).toEqual([]);
@@ -104,16 +103,16 @@ it("refuses a second stack on the same directory, and names the first", async ()
   expect((await read()).status).toBe(200);
 });
 
-it.each([
-  ["PostgREST", /\/postgrest$/],
-  ["The gateway", /gateway-embedded\./],
-  ["PostgreSQL", /\/postgres /],
-])("restarts a part that dies: %s", async (name, command) => {
-  const pid = find(command);
-  if (pid === undefined) throw new Error(`${name} does not run.`);
-  process.kill(pid, "SIGKILL");
-  await expect.poll(stack.output).toContain(`${name} is back.`);
-  await expect.poll(async () => (await read().catch(() => undefined))?.status).toBe(200);
+it("stops everything when a part dies, with that part's last lines, and starts again", async () => {
+  const children = listChildren(stack.pid);
+  const postgres = children.find(({ command }) => command.includes("/postgres "));
+  process.kill(postgres?.pid ?? 0, "SIGKILL");
+  expect(await stack.exited).toBe(1);
+  expect(stack.output()).toContain("\nPostgreSQL ended with SIGKILL.\n  ");
+  expect(stack.output()).toMatch(/\nEverything was stopped.*\n$/);
+  await expectEnded(children, 1000);
+  stack = await runStack({ directory });
+  expect((await read()).status).toBe(200);
 });
 
 it("stops on Ctrl-C with exit code 0, leaves no process, and starts again on its data, with the same keys", async () => {
