@@ -1,5 +1,6 @@
 import type { Client } from "pg";
 import type { RowCounts } from "./count-rows.ts";
+import { readDefinition } from "./read-definition.ts";
 
 /** Differences from the live data set that somebody has accepted. Without a value, they are not looked for. */
 export interface GateOptions {
@@ -18,7 +19,10 @@ export async function checkGates(
   next: RowCounts,
   { acceptShrink = true, acceptGrowth = true }: GateOptions,
 ): Promise<void> {
-  const { rows } = await client.query<{ flag: string; line: string }>(differences, [JSON.stringify(next)]);
+  const { rows } = await client.query<{ flag: string; line: string }>(
+    await readDefinition("check_gates.sql"),
+    [JSON.stringify(next)],
+  );
   const accepted = { "--accept-shrink": acceptShrink, "--accept-growth": acceptGrowth };
   const refusing = Object.entries(accepted).flatMap(([flag, isAccepted]) => (isAccepted ? [] : flag));
   const found = rows.filter(({ flag }) => refusing.includes(flag));
@@ -32,28 +36,3 @@ export async function checkGates(
     ].join("\n"),
   );
 }
-
-const differences = `
-  with counts as (
-    select name, coalesce(old.suppressed, 0) as old_suppressed, coalesce(new.suppressed, 0) as new_suppressed,
-      old.disclosed + old.suppressed as before, coalesce(new.disclosed + new.suppressed, 0) as after
-    from publication.data_sets
-    cross join jsonb_each(row_counts::jsonb) as live (name, counts)
-    cross join jsonb_to_record(live.counts) as old (disclosed numeric, suppressed numeric)
-    left join jsonb_to_record($1::jsonb -> name) as new (disclosed numeric, suppressed numeric) on true
-    where state = 'live' and old.disclosed + old.suppressed > 0
-  )
-  select '--accept-shrink' as flag,
-    format('%s would fall from %s to %s rows (%s %% less; 5 %% at most).', name, before, after,
-      round(100 * (before - after) / before, 1)) as line
-  from counts where after < 0.95 * before
-  union all
-  select '--accept-shrink',
-    format('The share of suppressed submissions would go from %s %% to %s %% (1 point at most).',
-      round(100 * old_suppressed / before, 1), round(100 * new_suppressed / after, 1))
-  from counts where name = 'general' and after > 0 and abs(old_suppressed / before - new_suppressed / after) > 0.01
-  union all
-  select '--accept-growth',
-    format('%s would grow from %s to %s rows (%s times as many; 2 times at most).', name, before, after,
-      round(after / before, 1))
-  from counts where after > 2 * before and after - before > 1000`;

@@ -22,12 +22,11 @@ export async function checkRows(
   client: Client,
   files: SourceFileWithHeader[],
   faults: FaultList,
-  definitions?: string,
 ): Promise<CheckedRows> {
   // If a report's row in general has a fault, its other rows are left out as well.
   const rejected = faults.kept.filter(({ file }) => file.table === "general").map(readReportId);
   await client.query("insert into staging.rejected_reports select unnest($1::text[])", [rejected]);
-  await runDefinition(client, "check.sql", definitions);
+  await runDefinition(client, "check.sql");
 
   const { rows: kinds } = await client.query<{
     table: string;

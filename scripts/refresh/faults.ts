@@ -55,11 +55,9 @@ export class FaultList {
 
   /** Writes the rows that were left out to a CSV file, each with its place and what is wrong with it. */
   async write(target: string): Promise<void> {
-    const header = ["file", "line", "column", "value", "problem", "record"];
-    const rows = this.kept.map(({ file, line, column, value, problem, record }) => {
-      return [file.path, line, column, value, problem, record];
-    });
-    await writeFile(target, stringify([header, ...rows]));
+    const columns = ["file", "line", "column", "value", "problem", "record"];
+    const rows = this.kept.map((fault) => ({ ...fault, file: fault.file.path }));
+    await writeFile(target, stringify(rows, { header: true, columns }));
   }
 }
 

@@ -14,8 +14,6 @@ export interface FillOptions {
   tolerate?: number;
   /** File that takes the rows that are left out. */
   rejects?: string;
-  /** Another directory than `db/data_set`. */
-  definitions?: string;
 }
 
 /**
@@ -27,7 +25,7 @@ export interface FillOptions {
 export async function fillStaging(
   client: Client,
   sourceFiles: SourceFile[],
-  { report = () => {}, tolerate = 0, rejects, definitions }: FillOptions,
+  { report = () => {}, tolerate = 0, rejects }: FillOptions,
   stopwatch: Stopwatch,
 ): Promise<{ rejected: number; suppression: Suppression }> {
   const files = await readHeaders(client, sourceFiles);
@@ -46,7 +44,7 @@ export async function fillStaging(
     if (files.length > 0 && !rowsByTable.has(name)) report(`${name}: no file, so the table is empty`);
   }
   report("Checking ...");
-  const checking = checkRows(client, files, faults, definitions);
+  const checking = checkRows(client, files, faults);
   const { consequences, repetitions } = await stopwatch.time("check", checking);
   for (const { table, rows } of repetitions)
     report(`${table}: left out ${countRows(rows)} that an earlier file has as well`);

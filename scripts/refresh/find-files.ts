@@ -12,12 +12,11 @@ export interface SourceFile extends StoredFile {
  * Finds the CSV files of a directory, or of s3://bucket/prefix: `<table>.csv`, or several `*-<table>.csv`, which are read in
  * name order. Each may be gzipped (`.csv.gz`). The tables are those of `staging.sql`, in its order.
  *
- * @param definitions another directory than `db/data_set`
  * @throws Error if there is no file for `general`, without which nothing can be published
  */
-export async function findFiles(location: string, definitions?: string): Promise<SourceFile[]> {
+export async function findFiles(location: string): Promise<SourceFile[]> {
   const stored = await (await openStorage(location)).listFiles();
-  const files = (await readSourceTables(definitions)).flatMap((table) => {
+  const files = (await readSourceTables()).flatMap((table) => {
     const pattern = new RegExp(`^(.+-)?${table}\\.csv(\\.gz)?$`);
     const own = stored.filter((file) => pattern.test(path.posix.basename(file.path)));
     return own.map((file) => ({ ...file, table }));

@@ -54,10 +54,8 @@ export async function loadDataSet(
   const stopwatch = createStopwatch();
   const checksum =
     options.checksum ??
-    (files.length === 0 || options.dryRun
-      ? null
-      : await stopwatch.time("checksum", computeChecksum(files, options.definitions)));
-  return await asLoader(client, options, async () => {
+    (files.length === 0 || options.dryRun ? null : await stopwatch.time("checksum", computeChecksum(files)));
+  return await asLoader(client, async () => {
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     const durations = stopwatch.seconds;
     if (options.dryRun) return { id: "", counts, rejected, durations };
@@ -78,7 +76,7 @@ export async function loadDataSet(
       await client.query(rememberSuppressed, [suppression.suppressed]);
       await recordChanges(client, changes, id);
     };
-    await publishNextGeneration(client, record, { advice, definitions: options.definitions, report });
+    await publishNextGeneration(client, record, { advice, report });
     return { id, counts, rejected, durations };
   });
 }
@@ -97,21 +95,17 @@ const recordDataSet = `
   returning id`;
 
 /** Runs work with the lock and the settings of a load. Only one load runs at a time. */
-async function asLoader<Result>(
-  client: Client,
-  { definitions }: LoadOptions,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const unlock = await lockPublication(client);
-  try {
-    await inTransaction(client, () => runSession(client, definitions));
-    return await work();
-  } finally {
-    // Keeps the role. A broken connection has no settings to reset.
-    await client.query("reset all").catch(() => {});
-    await unlock();
-    await keepSession(client).catch(() => {});
-  }
+async function asLoader<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
+  return await lockPublication(client, async () => {
+    try {
+      await inTransaction(client, () => runSession(client));
+      return await work();
+    } finally {
+      // Keeps the role. A broken connection has no settings to reset.
+      await client.query("reset all").catch(() => {});
+      await keepSession(client).catch(() => {});
+    }
+  });
 }
 
 /** The files that build the next generation, in order, with the names of their durations in publication.data_sets. */
@@ -128,16 +122,16 @@ async function buildNextGeneration(
   options: LoadOptions,
   stopwatch: Stopwatch,
 ): Promise<{ counts: RowCounts; rejected: number; suppression: Suppression }> {
-  const { report = () => {}, definitions } = options;
+  const { report = () => {} } = options;
   // Left behind by a run that was killed.
   await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
   const build = async () => {
-    await runDefinition(client, "staging.sql", definitions);
+    await runDefinition(client, "staging.sql");
     const filled = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
     for (const [name, step] of Object.entries(builders))
-      await stopwatch.time(step, runDefinition(client, name, definitions));
+      await stopwatch.time(step, runDefinition(client, name));
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next", advice);
     await checkGates(client, counts, options);

@@ -9,16 +9,20 @@ export class RefreshIsRunning extends Error {
 const lock = "publication";
 
 /**
- * Takes the one lock of everything that changes what is published, until the function it returns is called or the
+ * Does work with the one lock of everything that changes what is published. It is released at the end, or when the
  * connection ends.
  *
  * @throws RefreshIsRunning that says who has it, since when, and how to end that
  */
-export async function lockPublication(client: Client): Promise<() => Promise<void>> {
+export async function lockPublication<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   if (!(await tryLock(client, lock))) {
     throw new RefreshIsRunning(
       `Another data set is being loaded now, by ${await describeHolder(client, lock)}. Try again when it is done.`,
     );
   }
-  return () => unlock(client, lock);
+  try {
+    return await work();
+  } finally {
+    await unlock(client, lock);
+  }
 }

@@ -13,8 +13,6 @@ export interface PublishOptions {
   advice: string;
   /** SQL that comes first in the transaction. */
   prepare?: string;
-  /** Another directory than `db/data_set`. */
-  definitions?: string | undefined;
   report?: ((line: string) => void) | undefined;
 }
 
@@ -27,21 +25,21 @@ export interface PublishOptions {
 export async function publishNextGeneration(
   client: Client,
   record: () => Promise<unknown>,
-  { advice, prepare = "", definitions, report }: PublishOptions,
+  { advice, prepare = "", report }: PublishOptions,
 ): Promise<void> {
   await dropSchemas(client, droppedSchemas);
   const publish = async () => {
     // Waits for a deployment, whose version schemas would lack the description of the data set.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
-    await runDefinition(client, "publish.sql", definitions);
+    await runDefinition(client, "publish.sql");
     // Checking rows takes long, so it comes before readers have to wait.
     await checkLeaks(client, "");
     await checkServed(client, "disclosed", advice);
     await record();
     await client.query("select publication.describe_data_set()");
     // Readers wait from here to the end.
-    await runDefinition(client, "views.sql", definitions);
+    await runDefinition(client, "views.sql");
     await checkLeaks(client);
   };
   await runTransaction(client, publish, report, { lock: "publication", attempts }).catch((error: unknown) => {

@@ -6,14 +6,16 @@ import { executeFiles, runSqlFiles } from "../sql/run-sql-file.ts";
 import type { StoredFile } from "./storage.ts";
 
 /** The `db/data_set` of this repository. */
-export const definitionsDirectory = path.resolve(import.meta.dirname, "../../db/data_set");
+export let definitionsDirectory = path.resolve(import.meta.dirname, "../../db/data_set");
 
-/** Reads a file of `db/data_set`, or of another directory like it. */
+/** For tests: what follows uses a changed copy of `db/data_set`. */
+export function useDefinitions(directory: string): void {
+  definitionsDirectory = directory;
+}
+
+/** Reads a file of `db/data_set`. */
 export async function readDefinition(name: string, directory = definitionsDirectory): Promise<string> {
-  const file = path.join(directory, name);
-  return await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read: ${cause.code}.`, { cause });
-  });
+  return await readFile(path.join(directory, name), "utf8");
 }
 
 /**
@@ -21,15 +23,15 @@ export async function readDefinition(name: string, directory = definitionsDirect
  *
  * @throws Error if it creates none
  */
-export async function readSourceTables(directory = definitionsDirectory): Promise<string[]> {
-  const sql = await readDefinition("staging.sql", directory);
+export async function readSourceTables(): Promise<string[]> {
+  const sql = await readDefinition("staging.sql");
   const [tables = ""] = sql.split(/^create unlogged table staging\.source_tables\b/m);
   const names = [...tables.matchAll(/^create unlogged table staging\.(\w+) \(/gm)].map(
     ([, name = ""]) => name,
   );
   if (names.length === 0)
     throw new Error(
-      `${directory}/staging.sql creates no table before staging.source_tables. Write each as: create unlogged table staging.<name> (`,
+      `${definitionsDirectory}/staging.sql creates no table before staging.source_tables. Write each as: create unlogged table staging.<name> (`,
     );
   return names;
 }
@@ -45,22 +47,19 @@ export async function runDefinition(client: Client, name: string, directory?: st
 }
 
 /** Runs `session.sql`, whose settings stay when the caller's transaction is committed. */
-export async function runSession(client: Client, directory?: string): Promise<void> {
-  const file = { name: "db/data_set/session.sql", sql: await readDefinition("session.sql", directory) };
-  await executeFiles(client, [file]);
+export async function runSession(client: Client): Promise<void> {
+  const sql = await readDefinition("session.sql");
+  await executeFiles(client, [{ name: "db/data_set/session.sql", sql }]);
 }
 
 /**
  * The checksum of what a data set would be made of: the names and contents of the files, and the definitions by which
  * they become tables. The same checksum gives the same data set.
  */
-export async function computeChecksum(
-  files: (StoredFile & { table: string })[],
-  definitions?: string,
-): Promise<string> {
+export async function computeChecksum(files: (StoredFile & { table: string })[]): Promise<string> {
   const hash = createHash("sha256");
   for (const name of ["staging", "check", "build", "indexes", "fingerprints", "totals"]) {
-    hash.update(await readDefinition(`${name}.sql`, definitions));
+    hash.update(await readDefinition(`${name}.sql`));
   }
   for (const file of files) {
     hash.update(`\0${file.table}\0${path.posix.basename(file.path)}\0${await file.identify()}`);

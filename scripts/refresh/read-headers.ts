@@ -1,6 +1,7 @@
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
+import { readDefinition } from "./read-definition.ts";
 import { readRows } from "./read-rows.ts";
 import { type Column, splitRow, unquote } from "./row-format.ts";
 import { openContent } from "./storage.ts";
@@ -23,10 +24,11 @@ export interface SourceFileWithHeader extends SourceFile {
 export async function readHeaders(client: Client, files: SourceFile[]): Promise<SourceFileWithHeader[]> {
   const read: SourceFileWithHeader[] = [];
   const faults: string[] = [];
+  const compare = await readDefinition("compare_headers.sql");
   for (const [number, file] of files.entries()) {
     try {
       const names = await readHeader(file);
-      const { rows } = await client.query<{ faults: string; columns: Column[] }>(compareColumns, [
+      const { rows } = await client.query<{ faults: string; columns: Column[] }>(compare, [
         `staging.${file.table}`,
         names,
       ]);
@@ -55,23 +57,3 @@ async function readHeader(file: SourceFile): Promise<string[]> {
   }
   throw new Error(`${file.path}:1: the file is empty. It needs at least a header line.`);
 }
-
-/** Parameters: the staging table, and the names in the header. */
-const compareColumns = `
-  with expected as (
-    select attname::text as name, format_type(atttypid, atttypmod) as type,
-      attname in (select name from staging.derived_columns) as is_derived
-    from pg_catalog.pg_attribute
-    where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_row')
-  ),
-  given as (select name, place from unnest($2::text[]) with ordinality as header (name, place))
-  select
-    concat_ws('; ',
-      (select 'unknown columns ' || string_agg(to_json(left(name, 60))::text, ', ' order by place)
-       from given where name not in (select name from expected)),
-      (select 'missing columns ' || string_agg(name, ', ')
-       from expected where not is_derived and name not in (select name from given)),
-      (select 'repeated columns ' || string_agg(name, ', ')
-       from (select name from given group by name having count(*) > 1) as repeated)) as faults,
-    (select json_agg(json_build_object('name', name, 'type', type) order by place)
-     from given join expected using (name)) as columns`;

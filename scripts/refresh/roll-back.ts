@@ -10,9 +10,8 @@ import { listReports } from "./suppression.ts";
  * @returns the ID of the data set that is live now
  * @throws Error if there is none, if it lacks what the API serves, or if it shows a report that was suppressed since
  */
-export async function rollBack(client: Client, definitions?: string): Promise<string> {
-  const unlock = await lockPublication(client);
-  try {
+export async function rollBack(client: Client): Promise<string> {
+  return await lockPublication(client, async () => {
     const { rows } = await client.query<{ id: string; source: string; is_there: boolean }>(
       `select id, source, to_regnamespace('disclosed_previous') is not null as is_there
        from publication.data_sets where state = 'previous'`,
@@ -27,15 +26,9 @@ export async function rollBack(client: Client, definitions?: string): Promise<st
       await recordRollback(client, previous.id);
       await recordChanges(client, changes, previous.id);
     };
-    await publishNextGeneration(client, record, {
-      prepare: beforeRollback,
-      advice,
-      definitions,
-    });
+    await publishNextGeneration(client, record, { prepare: beforeRollback, advice });
     return previous.id;
-  } finally {
-    await unlock();
-  }
+  });
 }
 
 // The rollback would make them public again.

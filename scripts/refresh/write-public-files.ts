@@ -88,7 +88,10 @@ export async function settlePublicFiles(client: Client, store: Storage): Promise
     const name = `${live.id}/manifest.json`;
     const text = await store.readText(name);
     const manifest: Manifest =
-      text === undefined ? await writeLiveFiles(client, store) : parseJson(`${name} of the bulk files`, text);
+      text === undefined
+        ? // The data set was published without bulk files.
+          await lockPublication(client, () => writePublicFiles(client, store, "disclosed"))
+        : parseJson(`${name} of the bulk files`, text);
     const published_at = live.published_at.toISOString();
     const current = await store.readText("manifest.json");
     const written = current === undefined ? [] : (JSON.parse(current).changes ?? []);
@@ -100,16 +103,6 @@ export async function settlePublicFiles(client: Client, store: Storage): Promise
   for (const id of await store.listFolders()) {
     // IDs sort by time. A newer one is being written now.
     if (/^[0-9a-f-]{36}$/.test(id) && !kept.includes(id) && id < newest) await store.removeFolder(id);
-  }
-}
-
-/** For a data set that was published without bulk files. Nothing may be published meanwhile. */
-async function writeLiveFiles(client: Client, store: Storage): Promise<Manifest> {
-  const unlock = await lockPublication(client);
-  try {
-    return await writePublicFiles(client, store, "disclosed");
-  } finally {
-    await unlock();
   }
 }
 

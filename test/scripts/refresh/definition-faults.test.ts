@@ -1,6 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { rollBack } from "../../../scripts/refresh/roll-back.ts";
-import { type Edits, editDefinitions, useRefresh } from "./support/refresh.ts";
+import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
 // Faults in the SQL of db/data_set are reported as exactly as faults in the files, and suppressed rows stay suppressed.
@@ -16,13 +15,11 @@ beforeAll(async () => {
 
 /** Loads by a changed file of db/data_set, which must fail and leave the live data set. */
 async function failWith(edits: Edits): Promise<string> {
-  const definitions = await editDefinitions(edits);
   const live = await readLive();
-  const message = await here.load(definitions.directory).then(
+  const message = await withDefinitions(edits, here.load).then(
     () => "It was published.",
     (error: Error) => error.message,
   );
-  await definitions.remove();
   expect(await readLive()).toEqual(live);
   return message;
 }
@@ -76,9 +73,7 @@ it("nor are tables that would show them rolled back to; a refresh repairs the li
   await here.load();
   const live = await readLive();
   await here.select("alter table suppressed_previous.findings disable row level security");
-  await expect(here.asPublisher(() => rollBack(here.database.client))).rejects.toThrow(
-    "suppressed.findings has no row-level security",
-  );
+  await expect(here.rollBack()).rejects.toThrow("suppressed.findings has no row-level security");
   expect(await readLive()).toEqual(live);
   await here.select("alter table suppressed.findings disable row level security");
   expect(await seeFindings()).toEqual([id(2)]);

@@ -1,11 +1,9 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readSourceTables } from "../../../scripts/refresh/read-definition.ts";
-import { rollBack } from "../../../scripts/refresh/roll-back.ts";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { readDefinition, readSourceTables } from "../../../scripts/refresh/read-definition.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { findKeyId, readApiCatalog } from "../deploy/support.ts";
-import { editDefinitions, useRefresh } from "./support/refresh.ts";
+import { useRefresh, withDefinitions } from "./support/refresh.ts";
 import { type Row, submission, writeCsv } from "./support/source-files.ts";
 
 const here = useRefresh();
@@ -19,22 +17,74 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+describe("a publication", () => {
+  async function publishReports(...numbers: number[]): Promise<void> {
+    await here.write(
+      "general",
+      numbers.map((number) => submission(number)),
+    );
+    await here.load();
+  }
+
+  it("changes the ETag, so that a walk with If-Match stops and a cache asks again", async () => {
+    const page = "/general?select=report_id&limit=1";
+    await publishReports(1, 2);
+    const before = await service.request(page, key);
+    expect(before.status).toBe(200);
+    const etag = String(before.headers.etag);
+    await publishReports(2, 1);
+    const walk = await service.request(`${page}&offset=1`, key, { headers: { "if-match": etag } });
+    expect([walk.status, walk.json.code]).toEqual([412, "data_set_changed"]);
+    const cached = await service.request(page, key, { headers: { "if-none-match": etag } });
+    expect(cached.status).toBe(200);
+    expect(cached.json).not.toEqual(before.json);
+    expect(cached.headers.etag).toBe(walk.headers.etag);
+  });
+
+  it("is told by the description at / of each version, as is a rollback, also after a deployment", async () => {
+    const describe = async () => {
+      const [{ id, published }] = await select(
+        `select id, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published
+         from dissemination.data_set`,
+      );
+      const { json } = await service.request("/", key);
+      expect(json.info.title).toBe("Single Audit data, version 1.1.0");
+      expect(json.info.description).toMatch(/^\s*Audits of federal awards under 2 CFR part 200/);
+      expect(json.info.description.match(/Data set/g)).toHaveLength(1);
+      expect(json.info.description.endsWith(`\n\nData set ${id}, published ${published}.`)).toBe(true);
+      expect(await list("select obj_description('admin_api_v1_1_0'::regnamespace)")).toEqual([
+        expect.stringContaining(`Data set ${id}, published ${published}.`),
+      ]);
+      return id;
+    };
+    await publishReports(1);
+    const first = await describe();
+    await publishReports(2);
+    expect(await describe()).not.toBe(first);
+    await here.rollBack();
+    expect(await describe()).toBe(first);
+    await select("delete from deployment.api_schemas");
+    expect(await deployDatabase(database.url)).toMatchObject({ apiSchemasChanged: true });
+    expect(await describe()).toBe(first);
+  });
+});
+
 type Edit = (sql: string) => string;
 
 /** Publishes two submissions, of which one is suppressed, by definitions that differ from the project's own. */
 async function publish(edit?: Edit, more: Row = {}, names = ["staging.sql", "build.sql"]): Promise<void> {
   const edits = Object.fromEntries(names.flatMap((name) => (edit ? [[name, edit]] : [])));
-  const definitions = await editDefinitions(edits);
-  const staging = await readFile(path.join(definitions.directory, "staging.sql"), "utf8");
   const rows = [submission(1, more), submission(2, { ...more, is_public: "f" })];
-  for (const table of await readSourceTables(definitions.directory)) {
-    const [, body = ""] = staging.split(`create unlogged table staging.${table} (`);
-    const columns = [...(body.split(");")[0] ?? "").matchAll(/(\w+) \w+/g)].map(([, name = ""]) => name);
-    await writeCsv(here.directory, table, rows, { columns });
-  }
-  await here.load(definitions.directory).finally(definitions.remove);
+  await withDefinitions(edits, async () => {
+    const staging = await readDefinition("staging.sql");
+    for (const table of await readSourceTables()) {
+      const [, body = ""] = staging.split(`create unlogged table staging.${table} (`);
+      const columns = [...(body.split(");")[0] ?? "").matchAll(/(\w+) \w+/g)].map(([, name = ""]) => name);
+      await writeCsv(here.directory, table, rows, { columns });
+    }
+    await here.load();
+  });
 }
-const goBack = () => here.asPublisher(() => rollBack(database.client));
 
 // Each changes what it finds in staging.sql and in build.sql.
 const addCounty =
@@ -96,9 +146,9 @@ describe("a data set by other definitions than the live one", () => {
     ] as const) {
       await publish(edit, values);
       await check([...columns]);
-      await goBack();
+      await here.rollBack();
       await check(before);
-      await goBack();
+      await here.rollBack();
       before = [...columns];
     }
     expect(await list("select nspname from pg_namespace where nspname = 'dissemination_replaced'")).toEqual(
@@ -115,9 +165,9 @@ describe("a data set by other definitions than the live one", () => {
         .finally(() => select("reset role"));
     expect(await read("api_public")).toEqual(["1 2024-02-29"]);
     expect(await read("api_tribal")).toEqual(["1 2024-02-29", "2 2024-02-29"]);
-    await goBack();
+    await here.rollBack();
     expect(await findColumns("visits", ["visited"])).toEqual([]);
-    await goBack();
+    await here.rollBack();
     expect(await findColumns("visits", ["visited"])).toEqual(["visited date"]);
   });
 
@@ -174,11 +224,11 @@ describe("a data set by other definitions than the live one", () => {
     await select(
       `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
     );
-    await expect(goBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
+    await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
       `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nDeploy an API without it first`,
     );
     expect(await here.liveId()).toBe(live);
-    await goBack();
+    await here.rollBack();
     expect(await here.liveId()).not.toBe(live);
   });
 

@@ -6,7 +6,7 @@ import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
-import { editDefinitions } from "./support/refresh.ts";
+import { withDefinitions } from "./support/refresh.ts";
 import { makeDirectory, submission, writeCsv } from "./support/source-files.ts";
 
 // On a server of its own, since one of these stops the server.
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 /** Loads the files, and says as a refresh does why that failed. */
-async function fail(interfere: (client: Client, line: string) => void, more = {}): Promise<string> {
+async function fail(interfere: (client: Client, line: string) => void): Promise<string> {
   const client = await connect(url, "test");
   client.on("error", () => {});
   // A server that is killed within moments of the rollback of an unlogged table starts at the second attempt only.
@@ -34,7 +34,7 @@ async function fail(interfere: (client: Client, line: string) => void, more = {}
   await client.query("set role publisher");
   const files = await findFiles(source.directory);
   const report = (line: string) => interfere(client, line);
-  return await loadDataSet(client, { source: "test", files }, { report, ...more })
+  return await loadDataSet(client, { source: "test", files }, { report })
     .then(() => "no error", explainFailure)
     .finally(() => client.end().catch(() => {}));
 }
@@ -42,8 +42,8 @@ async function fail(interfere: (client: Client, line: string) => void, more = {}
 it("a refresh says that PostgreSQL's disk is full, and how much room it needs", async () => {
   const text = 'could not extend file "base/1": No space left on device';
   const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
-  const definitions = await editDefinitions({ "build.sql": (sql) => `${sql}\n${raise}\n` });
-  const message = await fail(() => {}, { definitions: definitions.directory }).finally(definitions.remove);
+  const edits = { "build.sql": (sql: string) => `${sql}\n${raise}\n` };
+  const message = await withDefinitions(edits, () => fail(() => {}));
   expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
   expect(message).toContain("room for two data sets");
 });

@@ -4,12 +4,11 @@ import { gunzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
-import { asyncBufferFromUrl, parquetMetadataAsync } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
 import { columnNames, tables } from "../../support/columns.ts";
-import { query, target } from "../../support/target.ts";
+import { target } from "../../support/target.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -229,27 +228,5 @@ describe.skipIf(!target.appUrl.includes("127.0.0.1"))("the report service", () =
       expect(row, name).toContain(sha256);
     }
     expect(page).toContain(`${target.appUrl}/public-data/general.parquet`);
-  });
-
-  it("lets a column be found without the rest of the file", async () => {
-    const url = `${target.appUrl}/public-data/federal_awards.parquet`;
-    const requests: string[] = [];
-    const fetchPart = async (...[address, init]: Parameters<typeof fetch>) => {
-      requests.push(new Headers(init?.headers).get("range") ?? init?.method ?? "GET");
-      return await fetch(address, init);
-    };
-    const file = await asyncBufferFromUrl({ url, fetch: fetchPart });
-    const metadata = await parquetMetadataAsync(file, { initialFetchSize: 1 << 16 });
-    expect(requests).toEqual(["HEAD", `bytes=${file.byteLength - (1 << 16)}-${file.byteLength - 1}`]);
-    const [held] = await query<{ rows: number }>(
-      "select count(*)::integer as rows from disclosed.federal_awards",
-    );
-    expect(Number(metadata.num_rows)).toBe(held?.rows);
-    const prefixes = metadata.row_groups.flatMap(({ columns }) =>
-      columns.filter(({ meta_data }) => meta_data?.path_in_schema[0] === "federal_agency_prefix"),
-    );
-    const bytes = prefixes.reduce((sum, { meta_data }) => sum + Number(meta_data?.total_compressed_size), 0);
-    expect(bytes).toBeGreaterThan(0);
-    expect(bytes).toBeLessThan(file.byteLength / 4);
   });
 });

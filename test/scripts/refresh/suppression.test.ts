@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { editDefinitions, useRefresh } from "./support/refresh.ts";
+import { useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
 const here = useRefresh();
@@ -81,9 +81,8 @@ To let a report be public again, run npm run refresh -- --release REPORT_ID, the
 
 it("it does not come back by a build that forgets to ask, nor by functions of the report service", async () => {
   const change = (sql: string) => sql.replace(/(update staging\.reports set is_public =) false/, "$1 true");
-  const definitions = await editDefinitions({ "check.sql": change });
   await write("older");
-  await expect(here.load(definitions.directory).finally(definitions.remove)).rejects.toThrow(
+  await expect(withDefinitions({ "check.sql": change }, here.load)).rejects.toThrow(
     /Suppressed submissions would be shown:\n {2}disclosed_next\.\w+ has rows of suppressed submissions/,
   );
   const [sql] = await list("select pg_get_functiondef('publication.is_public_report(text)'::regprocedure)");

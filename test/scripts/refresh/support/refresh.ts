@@ -3,8 +3,9 @@ import path from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { findFiles } from "../../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../../scripts/refresh/load-data-set.ts";
-import { definitionsDirectory } from "../../../../scripts/refresh/read-definition.ts";
+import { definitionsDirectory, useDefinitions } from "../../../../scripts/refresh/read-definition.ts";
 import { runRefreshProgram } from "../../../../scripts/refresh/refresh-program.ts";
+import { rollBack } from "../../../../scripts/refresh/roll-back.ts";
 import { runHere } from "../../../support/run-here.ts";
 import { useDeployedDatabase } from "../../../support/scratch-database.ts";
 import { makeDirectory, type Row, writeCsv } from "./source-files.ts";
@@ -20,19 +21,24 @@ export async function refreshHere(
 
 export type Edits = Record<string, (sql: string) => string>;
 
-/** Copies `db/data_set` and changes files of it, by name. */
-export async function editDefinitions(
-  edits: Edits,
-): Promise<{ directory: string; remove: () => Promise<void> }> {
+/** Does work with a copy of `db/data_set` of which files are changed, by name. */
+export async function withDefinitions<Result>(edits: Edits, work: () => Promise<Result>): Promise<Result> {
+  const own = definitionsDirectory;
   const copy = await makeDirectory();
-  await cp(definitionsDirectory, copy.directory, { recursive: true });
-  for (const [name, edit] of Object.entries(edits)) {
-    const file = path.join(copy.directory, name);
-    const sql = await readFile(file, "utf8");
-    expect(edit(sql), name).not.toBe(sql);
-    await writeFile(file, edit(sql));
+  try {
+    await cp(own, copy.directory, { recursive: true });
+    for (const [name, edit] of Object.entries(edits)) {
+      const file = path.join(copy.directory, name);
+      const sql = await readFile(file, "utf8");
+      expect(edit(sql), name).not.toBe(sql);
+      await writeFile(file, edit(sql));
+    }
+    useDefinitions(copy.directory);
+    return await work();
+  } finally {
+    useDefinitions(own);
+    await copy.remove();
   }
-  return copy;
 }
 
 /** A deployed database and a directory of source files for a file's tests. */
@@ -56,15 +62,11 @@ export function useRefresh() {
     list: async (sql: string) => (await select(sql)).flatMap((row) => Object.values<unknown>(row)),
     liveId: async (): Promise<string> => (await select("select id from dissemination.data_set"))[0].id,
     asPublisher,
-    /** Loads the directory by the SQL of `db/data_set`, or of a copy. */
-    load: async (definitions?: string) =>
+    load: () =>
       asPublisher(async () =>
-        loadDataSet(
-          database.client,
-          { source: "test", files: await findFiles(here.directory, definitions) },
-          definitions === undefined ? {} : { definitions },
-        ),
+        loadDataSet(database.client, { source: "test", files: await findFiles(here.directory) }),
       ),
+    rollBack: () => asPublisher(() => rollBack(database.client)),
     /** Runs `npm run refresh` with these arguments. */
     refresh: (...args: string[]) =>
       refreshHere(args, { DATABASE_URL: database.url, PUBLIC_DATA: here.publicData }),
