@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { createServer } from "node:net";
 
 /** Below the ports that systems give to outgoing connections, which could take a port before it is used. */
@@ -13,10 +14,8 @@ let next = randomInt(usual[1]);
  * @throws the system's error, such as EADDRINUSE
  */
 export async function holdPort(port: number): Promise<() => void> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(port, "127.0.0.1", resolve);
-  });
+  const server = createServer().listen(port, "127.0.0.1");
+  await once(server, "listening");
   return () => void server.close();
 }
 

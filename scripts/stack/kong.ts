@@ -4,8 +4,8 @@ import { dotenv, which } from "zx";
 import { isAnswering, type Program, unprivilegedId } from "../servers/run-program.ts";
 
 export interface KongOptions {
-  /** Path of the program: see locateKong. */
-  program: string;
+  /** Path of the program; looked for on the PATH if absent. */
+  binary: string | undefined;
   /** Kong's own directory; emptied first. */
   prefix: string;
   port: number;
@@ -28,7 +28,12 @@ const inherited =
 
 /** A natively installed Kong on the loopback interface, with gateway/kong.env and gateway/plugins. */
 export async function prepareKong(options: KongOptions): Promise<Program> {
-  const { program, prefix, port, metricsPort, config, environment } = options;
+  const { prefix, port, metricsPort, config, environment } = options;
+  if (/\s/.test(prefix))
+    throw new Error(
+      `Kong cannot run in a directory with a space in its path: ${prefix}. Set STACK_DIRECTORY to a path without spaces.`,
+    );
+  const program = await locateKong(options.binary);
   await makePrefix(prefix);
   return {
     name: "Kong",
@@ -57,12 +62,7 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
   };
 }
 
-/**
- * Finds the program: the one given, or else kong on the PATH.
- *
- * @throws Error that says what to install or set
- */
-export async function locateKong(binary: string | undefined): Promise<string> {
+async function locateKong(binary: string | undefined): Promise<string> {
   const found = await which(binary ?? "kong", { nothrow: true });
   if (found !== null) return path.resolve(found);
   throw new Error(

@@ -17,8 +17,6 @@ export interface PartContext {
   config: StackConfig;
   addresses: ReturnType<typeof listAddresses>;
   secrets: Secrets;
-  /** The installed Kong; undefined if the embedded gateway runs. */
-  kong: string | undefined;
   report: (line: string) => void;
   /** Receives each line that a part logs. */
   log: (part: string, line: string) => void;
@@ -79,15 +77,15 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
 
 /** Starts the embedded gateway, or an installed Kong. */
 export async function startGateway(context: PartContext): Promise<void> {
-  const { config, secrets, addresses, kong } = context;
+  const { config, secrets, addresses } = context;
   const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort } = config;
   const addressAndToken = {
     POSTGREST_URL: addresses.postgrest,
     GATEWAY_TOKEN: await signGatewayToken(secrets.jwtSecret),
   };
-  if (kong !== undefined) {
+  if (config.GATEWAY === "kong") {
     const program = await prepareKong({
-      program: kong,
+      binary: config.KONG_BIN,
       prefix: path.join(config.STACK_DIRECTORY, "kong"),
       port,
       metricsPort,

@@ -3,36 +3,29 @@ import type { StackFacts } from "./start-stack.ts";
 
 /** What a person needs to try the service out: addresses, keys and commands that work as printed. */
 export function describeFacts({ base_url, app_url, keys, sample }: StackFacts, limits: RateLimits): string {
-  const lines = [
-    "The service is ready.",
-    "",
-    `  API             ${base_url}`,
-    `  app             ${app_url}   (open it in a browser: overview, reference, explorer, files)`,
-    `  demonstration   ${keys.demo}   (${describeRateLimit(limits, "demo")})`,
-    `  individual key  ${keys.individual}`,
-    `  Tribal key      ${keys.tribal}`,
-  ];
-  if (sample.public_report_id !== null) {
-    lines.push(
-      "",
-      "A public submission:",
-      "",
-      `  curl -sS '${base_url}/general?report_id=eq.${sample.public_report_id}' -H 'x-api-key: ${keys.demo}'`,
-    );
-  }
-  if (sample.suppressed_report_id !== null) {
-    lines.push(
-      "",
-      "The PDF of a suppressed report, in three steps:",
-      "",
-      `  curl -sS '${base_url}/general?report_id=eq.${sample.suppressed_report_id}' -H 'x-api-key: ${keys.tribal}'`,
-      "",
-      `  ACCESS_UUID=$(curl -sS '${base_url}/rpc/request_file_access' -H 'x-api-key: ${keys.tribal}' \\`,
-      `    -H 'content-profile: admin_api_v1_1_0' -H 'content-type: application/json' \\`,
-      `    -d '{"report_id": "${sample.suppressed_report_id}"}' | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')`,
-      "",
-      `  curl -sS -L -o report.pdf "${app_url}/dissemination/report/pdf/ota/$ACCESS_UUID"`,
-    );
-  }
-  return lines.join("\n");
+  const { public_report_id, suppressed_report_id } = sample;
+  const addresses = `The service is ready.
+
+  API             ${base_url}
+  app             ${app_url}   (open it in a browser: overview, reference, explorer, files)
+  demonstration   ${keys.demo}   (${describeRateLimit(limits, "demo")})
+  individual key  ${keys.individual}
+  Tribal key      ${keys.tribal}`;
+  const read = `
+
+A public submission:
+
+  curl -sS '${base_url}/general?report_id=eq.${public_report_id}' -H 'x-api-key: ${keys.demo}'`;
+  const download = `
+
+The PDF of a suppressed report, in three steps:
+
+  curl -sS '${base_url}/general?report_id=eq.${suppressed_report_id}' -H 'x-api-key: ${keys.tribal}'
+
+  ACCESS_UUID=$(curl -sS '${base_url}/rpc/request_file_access' -H 'x-api-key: ${keys.tribal}' \\
+    -H 'content-profile: admin_api_v1_1_0' -H 'content-type: application/json' \\
+    -d '{"report_id": "${suppressed_report_id}"}' | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')
+
+  curl -sS -L -o report.pdf "${app_url}/dissemination/report/pdf/ota/$ACCESS_UUID"`;
+  return addresses + (public_report_id ? read : "") + (suppressed_report_id ? download : "");
 }

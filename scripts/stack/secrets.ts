@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseJson } from "../../service/parse-json.ts";
-import type { LoginRole } from "../deploy/role-passwords.ts";
-import { loginRoles } from "../deploy/role-passwords.ts";
+import { type LoginRole, loginRoles } from "../deploy/role-passwords.ts";
 
 /** What the stack's parts share and nobody else may know. */
 export interface Secrets {
@@ -35,9 +34,7 @@ export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
   return secrets;
 }
 
-function makeSecret(): string {
-  return randomBytes(32).toString("hex");
-}
+const makeSecret = () => randomBytes(32).toString("hex");
 
 /** Writes a file that only its owner may read; never half of it. */
 export async function writePrivateJson(file: string, value: unknown): Promise<void> {

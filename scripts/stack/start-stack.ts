@@ -8,7 +8,6 @@ import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
-import { locateKong } from "./kong.ts";
 import { lockDirectory } from "./lock-directory.ts";
 import {
   listAddresses,
@@ -90,14 +89,9 @@ async function prepare(
   onStop(await lockDirectory(directory));
   const config = await settlePorts(wanted);
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
-  const kong = config.GATEWAY === "kong" ? await locateKong(config.KONG_BIN) : undefined;
-  if (kong !== undefined && /\s/.test(directory))
-    throw new Error(
-      `Kong cannot run in a directory with a space in its path: ${directory}. Set STACK_DIRECTORY to a path without spaces.`,
-    );
   const secrets = await readOrCreateSecrets(directory);
   const log = await openLog(path.join(directory, "stack.log"));
-  return { config, addresses: listAddresses(config), secrets, kong, report, log };
+  return { config, addresses: listAddresses(config), secrets, report, log };
 }
 
 /** Starts the parts, at the same time as far as they do not need each other. */

@@ -97,7 +97,7 @@ export async function startRealKong(
     await rm(directory, { recursive: true, force: true });
   });
   const options = {
-    program,
+    binary: program,
     prefix: path.join(directory, "kong"),
     port: await findFreePort(),
     metricsPort: await findFreePort(),

@@ -1,9 +1,8 @@
+import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { startProgram } from "../../scripts/servers/run-program.ts";
-import { readStackConfig, settlePorts } from "../../scripts/stack/config.ts";
 import { preparePostgrest } from "../../scripts/stack/postgrest.ts";
 import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import { connect } from "../../service/connect.ts";
-import { freePorts } from "./run-stack.ts";
 import { type Answer, type Request, send } from "./target.ts";
 
 /** PostgREST on a database of a test's own, asked as the gateway asks it. */
@@ -15,18 +14,18 @@ export interface ScratchService {
 }
 
 export async function startScratchService(databaseUrl: string): Promise<ScratchService> {
-  const ports = await settlePorts(readStackConfig(freePorts));
+  const port = await findFreePort();
   const jwtSecret = "the secret of a service that lives for one test only";
   const program = await preparePostgrest({
     binary: process.env.POSTGREST_BIN,
     databaseUrl,
     jwtSecret,
-    port: ports.POSTGREST_PORT,
-    adminPort: ports.POSTGREST_ADMIN_PORT,
+    port,
+    adminPort: await findFreePort(),
   });
   const postgrest = startProgram(program);
   await postgrest.ready;
-  const url = `http://127.0.0.1:${ports.POSTGREST_PORT}`;
+  const url = `http://127.0.0.1:${port}`;
   const client = await connect(databaseUrl, "test");
   const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
   return {
