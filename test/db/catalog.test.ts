@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { tables } from "../support/columns.ts";
 import { query } from "../support/target.ts";
 import { rights, roles } from "./rights.ts";
@@ -32,15 +32,13 @@ const writableBy = (role: string) =>
 // An extension's functions belong to a superuser, whoever made it, and its schema is the publisher's to use.
 const isOurs = "not exists (select from pg_depend as d where d.objid = p.oid and d.deptype = 'e')";
 
-const runnableBy = async (role: string) => {
-  const names = await list(
+const runnableBy = (role: string) =>
+  list(
     `select distinct case when n.name = 'api_v1_1_0' then 'api_v1_1_0.*' else n.name || '.' || p.proname end as name
      from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace
      where has_function_privilege($1, p.oid, 'execute') and ${isOurs}`,
     [role],
   );
-  return names;
-};
 
 const usableBy = (role: string, privilege: string) =>
   list(`select n.name from (${namespaces}) n where has_schema_privilege($1, n.oid, $2)`, [role, privilege]);
@@ -72,103 +70,79 @@ it.each(guests)(
   },
 );
 
-describe("publisher", () => {
-  it("reads, writes and runs nothing but what publishing takes", async () => {
-    const inDataSet = /^(disclosed|suppressed|dissemination)\./;
-    const beside = (await readableBy("publisher")).filter((name) => !inDataSet.test(name));
-    expect(beside).toEqual([
-      "publication.changes",
-      "publication.data_sets",
-      "publication.served_schemas",
-      "publication.settings",
-      "publication.suppressed_reports",
-    ]);
-    const written = (await writableBy("publisher")).filter((name) => !inDataSet.test(name));
-    expect(written).toEqual([
-      "publication.changes delete",
-      "publication.changes insert",
-      "publication.data_sets insert",
-      "publication.data_sets update",
-      "publication.settings update",
-    ]);
-    const run = (await runnableBy("publisher")).filter((name) => !name.startsWith("extensions."));
-    expect(run).toEqual([
-      "access.prune_access_tokens",
-      "publication.describe_data_set",
-      "publication.find_leaks",
-      "publication.rebind_api_views",
-      "publication.release_report",
-    ]);
-  });
+it("publisher reads, writes and runs nothing but what publishing takes", async () => {
+  const inDataSet = /^(disclosed|suppressed|dissemination)\./;
+  const beside = (await readableBy("publisher")).filter((name) => !inDataSet.test(name));
+  expect(beside).toEqual([
+    "publication.changes",
+    "publication.data_sets",
+    "publication.served_schemas",
+    "publication.settings",
+    "publication.suppressed_reports",
+  ]);
+  const written = (await writableBy("publisher")).filter((name) => !inDataSet.test(name));
+  expect(written).toEqual([
+    "publication.changes delete",
+    "publication.changes insert",
+    "publication.data_sets insert",
+    "publication.data_sets update",
+    "publication.settings update",
+  ]);
+  const run = (await runnableBy("publisher")).filter((name) => !name.startsWith("extensions."));
+  expect(run).toEqual([
+    "access.prune_access_tokens",
+    "publication.describe_data_set",
+    "publication.find_leaks",
+    "publication.rebind_api_views",
+    "publication.release_report",
+  ]);
 });
 
-describe("roles", () => {
-  it("have no attribute that goes past privileges", async () => {
-    expect(
-      await list(
-        `select rolname as name from pg_roles where rolname = any ($1)
-         and (rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication)`,
-        [roles],
-      ),
-    ).toEqual([]);
-  });
-
-  it("may become only what the design says", async () => {
-    const memberships = await list(
-      `select member.rolname || ' → ' || granted.rolname || case when m.inherit_option then ' inherits' else '' end as name
-       from pg_auth_members m
-       join pg_roles member on member.oid = m.member join pg_roles granted on granted.oid = m.roleid
-       where member.rolname = any ($1)`,
-      [roles],
-    );
-    expect(memberships).toEqual([
-      "authenticator → api_public",
-      "authenticator → api_tribal",
-      "authenticator → gateway",
-    ]);
-  });
-
-  it("that log in are those that a service connects as", async () => {
-    expect(
-      await list("select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin", [roles]),
-    ).toEqual(["authenticator", "publisher", "report_service"]);
-  });
+it("roles may become only what the design says", async () => {
+  const memberships = await list(
+    `select member.rolname || ' → ' || granted.rolname || case when m.inherit_option then ' inherits' else '' end as name
+     from pg_auth_members m
+     join pg_roles member on member.oid = m.member join pg_roles granted on granted.oid = m.roleid
+     where member.rolname = any ($1)`,
+    [roles],
+  );
+  const become = ["authenticator → api_public", "authenticator → api_tribal", "authenticator → gateway"];
+  expect(memberships).toEqual(become);
 });
 
-describe("everyone", () => {
-  it("may run no function, read no relation and use no schema of this database", async () => {
-    const granted = await list(
-      `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace,
-         aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee = 0 and ${isOurs}
-       union all
-       select n.name || '.' || c.relname from pg_class c join (${namespaces}) n on n.oid = c.relnamespace,
-         aclexplode(c.relacl) as a where a.grantee = 0
-       union all
-       select s.nspname from pg_namespace s join (${namespaces}) n on n.oid = s.oid,
-         aclexplode(s.nspacl) as a where a.grantee = 0`,
-    );
-    expect(granted).toEqual([]);
-  });
-
-  it("may neither connect nor make temporary tables", async () => {
-    expect(
-      await list(
-        `select a.privilege_type as name from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
-         where d.datname = current_database() and a.grantee = 0`,
-      ),
-    ).toEqual([]);
-  });
+it("only roles that a service connects as log in", async () => {
+  const canLogIn = "select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin";
+  expect(await list(canLogIn, [roles])).toEqual(["authenticator", "publisher", "report_service"]);
 });
 
-describe("functions that run as their owner", () => {
-  it("pin search_path", async () => {
-    const unpinned = await list(
-      `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace
-       where p.prosecdef and not coalesce(p.proconfig @> array['search_path=""'], false)`,
-    );
-    expect(unpinned).toEqual([]);
-  });
-});
+it.each([
+  [
+    "role has an attribute that goes past privileges",
+    `select rolname as name from pg_roles where rolname in ('${roles.join("', '")}')
+     and (rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication)`,
+  ],
+  [
+    "function, relation or schema of this database is everyone's to use",
+    `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace,
+       aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee = 0 and ${isOurs}
+     union all
+     select n.name || '.' || c.relname from pg_class c join (${namespaces}) n on n.oid = c.relnamespace,
+       aclexplode(c.relacl) as a where a.grantee = 0
+     union all
+     select s.nspname from pg_namespace s join (${namespaces}) n on n.oid = s.oid,
+       aclexplode(s.nspacl) as a where a.grantee = 0`,
+  ],
+  [
+    "right to connect or to make temporary tables is everyone's",
+    `select a.privilege_type as name from pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+     where d.datname = current_database() and a.grantee = 0`,
+  ],
+  [
+    "function that runs as its owner leaves search_path open",
+    `select n.name || '.' || p.proname as name from pg_proc p join (${namespaces}) n on n.oid = p.pronamespace
+     where p.prosecdef and not coalesce(p.proconfig @> array['search_path=""'], false)`,
+  ],
+])("no %s", async (_, sql) => expect(await list(sql)).toEqual([]));
 
 // Row-level security, policies and options of views: publication.find_leaks(), in test/scripts/deploy/leaks.test.ts.
 

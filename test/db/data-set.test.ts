@@ -1,9 +1,38 @@
-import { describe, expect, it } from "vitest";
-import { id, type Row, submission } from "../scripts/refresh/support/source-files.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findFiles } from "../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
+import * as sourceFiles from "../scripts/refresh/support/source-files.ts";
 import { columnNames } from "../support/columns.ts";
-import { database, load, select, useDataSets, writeCsv } from "./data-sets.ts";
+import { useDeployedDatabase } from "../support/scratch-database.ts";
 
-useDataSets();
+const { id, submission } = sourceFiles;
+type Row = sourceFiles.Row;
+
+const database = useDeployedDatabase();
+let files: Awaited<ReturnType<typeof sourceFiles.makeDirectory>>;
+beforeEach(async () => {
+  files = await sourceFiles.makeDirectory();
+});
+afterEach(async () => {
+  await files.remove();
+  await database.client.query("truncate publication.suppressed_reports");
+});
+
+const writeCsv = (table: string, rows: Row[], columns = columnNames(table)) =>
+  sourceFiles.writeCsv(files.directory, table, rows, { columns });
+
+/** Publishes what is in the directory. */
+async function load() {
+  const { client } = database;
+  await client.query("set role publisher");
+  try {
+    return await loadDataSet(client, { source: files.directory, files: await findFiles(files.directory) });
+  } finally {
+    await client.query("reset role");
+  }
+}
+
+const select = async (sql: string) => (await database.client.query(sql)).rows;
 
 describe("a data set", () => {
   it("has totals of its public rows, by state and by agency", async () => {

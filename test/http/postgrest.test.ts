@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { columnNames } from "../support/columns.ts";
-import { findReport, query, request } from "../support/target.ts";
+import { findReport, query, queryValue, request } from "../support/target.ts";
 
 // Clients of PostgREST work unchanged.
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   request(path, { key: "individual", headers });
-type Row = Record<string, string>;
 let published: string;
 beforeAll(async () => {
   published = await findReport(true);
@@ -46,8 +45,8 @@ describe("representations", () => {
 
 describe("pages", () => {
   it.each(["", "&limit=40000"])("are cut at exactly 20,000 rows (%s)", async (limit) => {
-    const [{ rows } = { rows: 0 }] = await query<{ rows: number }>(
-      "select least(count(*), 20000)::integer as rows from disclosed.federal_awards",
+    const rows = await queryValue<number>(
+      "select least(count(*), 20000)::integer from disclosed.federal_awards",
     );
     const answer = await get(`/federal_awards?select=report_id${limit}`);
     expect([answer.status, answer.json.length]).toEqual([200, rows]);
@@ -100,11 +99,9 @@ it("rows are ordered as asked, nulls included", async () => {
   expect(amounts).toEqual([...amounts].sort((a, b) => b - a));
 });
 
-describe("embedding", () => {
-  it("brings the submission of a row as an object, and filters by it with !inner", async () => {
-    const path = "/federal_awards?select=general!inner(auditee_state)&general.auditee_state=eq.CA&limit=20";
-    const { json } = await get(path);
-    expect(json.length).toBeGreaterThan(0);
-    for (const row of json as { general: Row }[]) expect(row.general.auditee_state).toBe("CA");
-  });
+it("embedding brings the submission of a row as an object, and filters by it with !inner", async () => {
+  const path = "/federal_awards?select=general!inner(auditee_state)&general.auditee_state=eq.CA&limit=20";
+  const { json } = await get(path);
+  expect(json.length).toBeGreaterThan(0);
+  for (const row of json) expect(row).toEqual({ general: { auditee_state: "CA" } });
 });

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, type KeyName, makeAddress, query, request, target } from "../support/target.ts";
+import { type Answer, type KeyName, makeAddress, queryValue, request, target } from "../support/target.ts";
 
 // A lock on the table that these requests read keeps them under way for as long as the test wants.
 let client: Client;
@@ -12,26 +12,18 @@ beforeEach(async () => {
 });
 afterEach(async () => await client.end());
 
-async function countWaiting(): Promise<number> {
-  const [row] = await query<{ count: number }>(
-    "select count(*)::integer as count from pg_locks where relation = 'disclosed.notes_to_sefa'::regclass and not granted",
+const countWaiting = () =>
+  queryValue<number>(
+    "select count(*)::integer from pg_locks where relation = 'disclosed.notes_to_sefa'::regclass and not granted",
   );
-  return row?.count ?? 0;
-}
-
-async function findPlaces(tier: KeyName): Promise<number> {
-  const [row] = await query<{ requests_at_a_time: number }>(
-    "select requests_at_a_time from access.tiers where name = $1",
-    [tier],
-  );
-  return row?.requests_at_a_time ?? 0;
-}
+const findPlaces = (tier: KeyName) =>
+  queryValue<number>("select requests_at_a_time from access.tiers where name = $1", [tier]);
 
 /** Sends so many requests that wait for the lock, and comes back when they do. */
 async function occupy(places: number, key: KeyName, from?: string): Promise<Promise<Answer>[]> {
   const waiting = await countWaiting();
   const answers = Array.from({ length: places }, () =>
-    request("/notes_to_sefa?limit=1", { key, ...(from === undefined ? {} : { from }) }),
+    request("/notes_to_sefa?limit=1", { key, ...(from && { from }) }),
   );
   await expect.poll(countWaiting).toBe(waiting + places);
   return answers;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { childTables, tables } from "../support/columns.ts";
-import { type KeyName, keyNames, query, request } from "../support/target.ts";
+import { type KeyName, keyNames, query, queryValue, request } from "../support/target.ts";
 
 // What each key sees of public and suppressed reports in every table, compared with the database.
 
@@ -11,12 +11,10 @@ interface Held {
 const held: Record<string, Held> = {};
 beforeAll(async () => {
   for (const table of tables) {
-    const list = async (schema: string) =>
-      (
-        await query<{ report_id: string }>(
-          `select distinct report_id from ${schema}.${table} order by report_id limit 20`,
-        )
-      ).map(({ report_id }) => report_id);
+    const list = (schema: string) =>
+      queryValue<string[]>(
+        `select array(select distinct report_id from ${schema}.${table} order by report_id limit 20)`,
+      );
     held[table] = { disclosed: await list("disclosed"), suppressed: await list("suppressed") };
   }
 });
@@ -62,9 +60,7 @@ describe("general", () => {
   );
 
   it("counts suppressed rows for nobody who may not see them", async () => {
-    const [{ rows } = { rows: -1 }] = await query<{ rows: number }>(
-      "select count(*)::integer as rows from disclosed.federal_awards",
-    );
+    const rows = await queryValue("select count(*) from disclosed.federal_awards");
     const answer = await request("/federal_awards?limit=1", {
       key: "individual",
       headers: { prefer: "count=exact" },

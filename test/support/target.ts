@@ -150,3 +150,9 @@ export async function query<Row extends Record<string, unknown>>(
     await client.end();
   }
 }
+
+/** The one value of a query. */
+export async function queryValue<Value>(sql: string, values: unknown[] = []): Promise<Value> {
+  const [row] = await query<Record<string, Value>>(sql, values);
+  return Object.values(row ?? {})[0] as Value;
+}

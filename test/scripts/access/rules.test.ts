@@ -62,35 +62,30 @@ const ofAgreement = (change: string, name: string) =>
 const ofKey = (change: string, name = "key") => `update access.api_keys set ${change} where id = :${name}`;
 
 describe("an agreement", () => {
-  const changes = [
-    ...[approve, decide("denied"), revoke, `${approve}, ${revoke}`, `${approve}, organization = 'Other'`],
-    `decision = null, decided_at = null, decided_by_name = null, decided_by_agency = null, decided_by_email = null,
-     reason = null`,
-    ...[
-      "revoked_at = null",
-      "revoked_at = now() + interval '1 day'",
-      `${revoke}, contact_email = 'b@example.gov'`,
-    ],
-    ...[
-      "organization = 'Other'",
-      "contact_email = 'b@example.gov'",
-      "requested_at = requested_at - interval '1 day'",
-    ],
-    ...["decided_by_name = 'Other'", "reason = 'other'"],
-  ];
-  const [, , , , , takeBack = "", notRevoked = "", revokedLater = ""] = changes;
+  const takeBack = `decision = null, decided_at = null, decided_by_name = null, decided_by_agency = null,
+    decided_by_email = null, reason = null`;
   // What sets null to null changes nothing.
   it.each([
-    ["requested", [approve, decide("denied"), takeBack, notRevoked]],
-    ["approved", [revoke, revokedLater, notRevoked]],
-    ["denied", [notRevoked]],
-    ["revoked", [] as string[]],
-  ])("that is %s changes only as it should", async (state, allowed) => {
-    for (const change of changes) {
+    [approve, "requested"],
+    [decide("denied"), "requested"],
+    [takeBack, "requested"],
+    [revoke, "approved"],
+    ["revoked_at = now() + interval '1 day'", "approved"],
+    ["revoked_at = null", "requested approved denied"],
+    [`${approve}, ${revoke}`, ""],
+    [`${approve}, organization = 'Other'`, ""],
+    [`${revoke}, contact_email = 'b@example.gov'`, ""],
+    ["organization = 'Other'", ""],
+    ["contact_email = 'b@example.gov'", ""],
+    ["requested_at = requested_at - interval '1 day'", ""],
+    ["decided_by_name = 'Other'", ""],
+    ["reason = 'other'", ""],
+  ])("changes by %s if it is one of these: %s", async (change, allowed) => {
+    for (const state of ["requested", "approved", "denied", "revoked"]) {
       await client.query("rollback to test");
       const message = await refusal(ofAgreement(change, state));
       const refused = `The agreement ${made.get(state)?.id} is ${state}, so this change is not allowed.`;
-      expect(message, change).toBe(allowed.includes(change) ? "nothing: it was allowed" : refused);
+      expect(message, state).toBe(allowed.includes(state) ? "nothing: it was allowed" : refused);
     }
   });
   const insert = "insert into access.tribal_access_agreements (organization, contact_email";
@@ -103,13 +98,11 @@ describe("an agreement", () => {
       /requested before it is decided/,
     ],
     [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /approved or denied/],
-    [decision("'approved', ' ', 'Agency', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an email address/],
     [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /needs a reason/],
     ["select access.request_agreement(' ', 'a@example.gov')", /blank/],
     ["select access.request_agreement('a', 'a@example')", /not an email/],
-    ["select access.revoke_agreement(:key)", /^There is no agreement /],
     [
       "select access.decide_agreement(:key, 'approved', 'a', 'b', 'a@example.gov')",
       /^There is no agreement /,
@@ -164,7 +157,6 @@ describe("a key", () => {
     [ofKey("revoked_at = now() + interval '1 day'", "revoked_key"), /cannot be undone/],
     [ofKey("label = 'other'", "revoked_key"), /cannot be undone/],
     [ofKey("expires_at = now()", "revoked_key"), /cannot be undone/],
-    ["select access.issue_key('gold', 'a@example.gov')", /^There is no tier "gold"\.$/],
     ["select access.issue_key('individual', 'a@example.gov', '', now())", /in the past/],
     ["select access.issue_key('individual', 'a@example.gov', '', null, :approved)", /Only Tribal keys/],
     ...unfit.map((id): [string, RegExp] => [
@@ -207,18 +199,10 @@ describe("a key", () => {
     ["what it should", insert(tribal), /it was allowed/],
   ])("inserted as a row with %s", async (_what, sql, message) => expect(await refusal(sql)).toMatch(message));
 
+  const malformed = ["", "ada", "@example.gov", "ada@example", "a b@example.gov", "a@b@c.gov"];
   it.each([
-    ...[
-      "",
-      "ada",
-      "ada@",
-      "@example.gov",
-      "ada@example",
-      "a b@example.gov",
-      "a@b@c.gov",
-      "ada@example.gov\n",
-    ],
-    ...["ada@example..gov", "<ada@example.gov>", `${"a".repeat(250)}@example.gov`],
+    ...[...malformed, "ada@example.gov\n", "ada@example..gov", "<ada@example.gov>"],
+    `${"a".repeat(250)}@example.gov`,
   ])("is not issued to the address %j, by function or by row", async (address) => {
     const message = await refusal(`select access.issue_key('individual', '${address}')`);
     expect(message).toBe(`"${address}" is not an email address (example: name@example.gov).`);

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { query, request, target } from "../../support/target.ts";
-import { agreements, approveAgreement, ask, issueKey, keys } from "./support.ts";
+import { query, queryValue, request, target } from "../../support/target.ts";
+import { agreements, approveAgreement, issueKey, keys } from "./support.ts";
 
 // What clients of the API see of keys, and what is recorded of their requests.
 
@@ -37,9 +37,9 @@ describe("a key", () => {
 });
 
 describe("the last use of a key", () => {
-  const record = (...ids: string[]) => ask<number>("select access.record_key_use($1)", [ids]);
+  const record = (...ids: string[]) => queryValue<number>("select access.record_key_use($1)", [ids]);
   const lastUse = (id: string) =>
-    ask<string | null>("select last_used_on::text from access.api_keys where id = $1", [id]);
+    queryValue<string | null>("select last_used_on::text from access.api_keys where id = $1", [id]);
   const today = () => new Date().toISOString().slice(0, 10);
 
   const client = new Client({ connectionString: target.databaseUrl });
@@ -71,7 +71,7 @@ describe("the last use of a key", () => {
     const [first, second] = [await issueKey(), await issueKey()];
     await query("select access.revoke_key($1)", [second.id]);
     const countEvents = () =>
-      ask("select count(*) from access.events where subject_id in ($1, $2)", [first.id, second.id]);
+      queryValue("select count(*) from access.events where subject_id in ($1, $2)", [first.id, second.id]);
     const before = await countEvents();
     expect(await record(first.id, second.id, "00000000-0000-4000-8000-000000000000")).toBe(2);
     expect([await lastUse(first.id), await lastUse(second.id)]).toEqual([today(), today()]);

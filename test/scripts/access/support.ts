@@ -5,19 +5,13 @@ import { expect } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { collect, type Run, type RunOptions, runHere } from "../../support/run-here.ts";
-import { query, target } from "../../support/target.ts";
+import { query, queryValue, target } from "../../support/target.ts";
 
 /** An address that no other test uses, because nothing that is made here can be removed. */
 export const makeOwner = () => `${randomUUID()}@example.gov`;
 
-/** The one value of a query, as superuser. */
-export async function ask<Value>(sql: string, values: unknown[] = []): Promise<Value> {
-  const [row] = await query<Record<string, Value>>(sql, values);
-  return Object.values(row ?? {})[0] as Value;
-}
-
 export async function approveAgreement(): Promise<string> {
-  const id = await ask<string>("select access.request_agreement('Test Nation', 'office@example.gov')");
+  const id = await queryValue<string>("select access.request_agreement('Test Nation', 'office@example.gov')");
   await query("select access.decide_agreement($1, 'approved', 'Ada', 'Agency', 'ada@example.gov')", [id]);
   return id;
 }
