@@ -2,11 +2,14 @@ import { Client, type ClientConfig } from "pg";
 import { keepSession, PoolerRefused } from "../sql/session.ts";
 
 /**
- * Connects as the role publisher, or as one that may become it.
+ * Runs work on a connection of its own, as the role publisher.
  *
  * @throws Error that says which server did not take the connection; PoolerRefused
  */
-export async function connectPublisher(config: ClientConfig): Promise<Client> {
+export async function withPublisher<Result>(
+  config: ClientConfig,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
   const client = new Client({
     ...config,
     application_name: "refresh",
@@ -28,15 +31,6 @@ export async function connectPublisher(config: ClientConfig): Promise<Client> {
       { cause },
     );
   }
-  return client;
-}
-
-/** Runs work on a connection of its own. */
-export async function withPublisher<Result>(
-  config: ClientConfig,
-  work: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const client = await connectPublisher(config);
   try {
     return await work(client);
   } finally {

@@ -5,7 +5,6 @@ export interface ScheduleState {
   publishedAt?: Date | undefined;
   isDatabaseConnected: boolean;
   isRunning: boolean;
-  nextRun: () => Date | undefined;
   longestAgeSeconds?: number | undefined;
   lastSuccess?: Date;
   lastDurationSeconds: number;
@@ -30,10 +29,6 @@ const gauges: Record<string, [string, (state: ScheduleState) => number | undefin
     ({ isDatabaseConnected }) => Number(isDatabaseConnected),
   ],
   refresh_running: ["1 while this service refreshes.", ({ isRunning }) => Number(isRunning)],
-  refresh_next_run_timestamp_seconds: [
-    "When the next refresh begins. Absent without a timer.",
-    ({ nextRun }) => toSeconds(nextRun()),
-  ],
   refresh_last_success_timestamp_seconds: [
     "When a refresh of this service last published, or found that the source has not changed. Absent until then.",
     ({ lastSuccess }) => toSeconds(lastSuccess),

@@ -1,7 +1,9 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "pg";
+import { pino } from "pino";
 import { dotenv } from "zx";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
+import { closeOnSignal } from "../../service/run-until-signal.ts";
 import type { Surroundings } from "../../service/surroundings.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
@@ -109,8 +111,9 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
     print(requests === "on" ? "Requests are answered now." : "Requests are refused now, with 503.");
   } else if (options.schedule) {
-    const { runSchedule } = await import("./run-schedule.ts");
-    await runSchedule({ ...config, source: from });
+    const { startSchedule } = await import("./start-schedule.ts");
+    // On a signal, a refresh under way is given up: its transaction is rolled back, and the live data set stays.
+    closeOnSignal(await startSchedule({ ...config, source: from }, pino({ name: "refresh" })));
   } else if (from === undefined) {
     command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");
   } else {

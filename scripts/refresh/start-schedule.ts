@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import type { Logger } from "pino";
 import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
-import { findLastRun, findLongestAge, startTimer } from "../../service/timetable.ts";
+import { findLastRun, findLongestAge, startTimer, timetable, timeZone } from "../../service/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
@@ -46,7 +46,6 @@ export async function startSchedule(
     longestAgeSeconds: findLongestAge(environment),
     lastDurationSeconds: 0,
     leaks: 0,
-    nextRun: () => timer?.nextRun() ?? undefined,
   };
   const metrics = createRefreshMetrics(state);
 
@@ -117,7 +116,7 @@ export async function startSchedule(
     database: state.isDatabaseConnected ? "ok" : "unavailable",
     environment,
     refreshing: state.isRunning,
-    next_run: state.nextRun()?.toISOString() ?? null,
+    next_run: timer?.nextRun()?.toISOString() ?? null,
     published_at: state.publishedAt?.toISOString() ?? null,
   });
   // The first refresh makes the directory of the bulk files.
@@ -163,6 +162,12 @@ export async function startSchedule(
     setInterval(() => void poll(), pollMilliseconds),
     setInterval(() => void everyHour(), hourMilliseconds),
   ];
+  logger.info(
+    { url: server.url, environment, timer: timetable[environment], timeZone },
+    timer === undefined
+      ? `${environment} has no timer: npm run refresh -- --from <place> refreshes it`
+      : "waiting for the next refresh",
+  );
   return {
     url: server.url,
     refreshNow,

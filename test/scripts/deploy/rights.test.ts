@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";
-import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { rollBack } from "../../../scripts/refresh/roll-back.ts";
+import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
 import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { runHere } from "../../support/run-here.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
+import { makeDirectory, submission, writeCsv } from "../refresh/support/source-files.ts";
 import { askEach, findKeyId, readAll, withLogin } from "./support.ts";
 
 // Who is no superuser: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
@@ -89,11 +90,21 @@ describe("who deploys", () => {
     expect(parts).toEqual(await readAll(other.url));
   });
 
-  it("leaves publication and rollback to the role publisher", async () => {
-    const client = await connectPublisher({ connectionString: urlOf("publisher") });
-    const { id } = await loadDataSet(client, { source: "again", files: [] });
-    expect(await rollBack(client)).not.toBe(id);
-    await client.end();
+  it("leaves publication and rollback to the role publisher, whose password may stand in a file", async () => {
+    const { directory, remove } = await makeDirectory();
+    await writeCsv(directory, "general", [submission(1)]);
+    await writeFile(path.join(directory, "password"), "secret\n");
+    const env = {
+      PUBLISHER_DATABASE_URL: urlOf("publisher").replace(":secret@", "@"),
+      PUBLISHER_DATABASE_PASSWORD_FILE: path.join(directory, "password"),
+    };
+    for (const args of [["--from", directory], ["--rollback"]])
+      expect(await runHere(runRefreshProgram, args, { env })).toMatchObject({ code: 0 });
+    await remove();
+    const { rows } = await superuser.query(
+      "select distinct published_by from publication.data_sets where source <> 'empty'",
+    );
+    expect(rows).toEqual([{ published_by: "publisher" }]);
   });
 });
 

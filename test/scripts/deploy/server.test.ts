@@ -3,7 +3,7 @@ import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { connectPublisher } from "../../../scripts/refresh/connect-publisher.ts";
+import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
 import { hideProcess, type RewritingProxy, startRewritingProxy } from "../../support/rewriting-proxy.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import {
@@ -80,7 +80,10 @@ it("a connection pooler is refused by deployments and refreshes, and taken by pl
   closes.unshift(address.close);
   const env = { DATABASE_URL: address.url, SCRATCH_URL: other.url };
   const codeOf = async (program: Program, ...args: string[]) => (await run(program, args, env)).code;
-  await expect(connectPublisher({ connectionString: address.url })).rejects.toThrow("is a connection pooler");
+  expect(await run(runRefreshProgram, ["--status"], env)).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("is a connection pooler"),
+  });
   const refused = await runHere(runDeploy, ["--json"], { env });
   expect(JSON.parse(refused.stdout).error).toEqual({
     kind: "refused",

@@ -1,9 +1,6 @@
-import { readdir, writeFile } from "node:fs/promises";
-import path from "node:path";
+import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
-import { runScript } from "../../support/run-stack.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submission } from "./support/source-files.ts";
@@ -119,28 +116,5 @@ it("refuses each request while requests are switched off, and answers them again
     ]);
   } finally {
     await service.stop();
-  }
-});
-
-it("works as the role publisher itself, with the password in a file", async () => {
-  const password = "the password of a role that lives for one test only";
-  const [before] = await list("select rolpassword from pg_authid where rolname = 'publisher'");
-  const file = path.join(here.directory, "password");
-  await writeFile(file, `${password}\n`);
-  const url = new URL(here.database.url);
-  url.username = "publisher";
-  url.password = "";
-  try {
-    await deployDatabase(here.database.url, { publisher: password });
-    const { exited, output } = runScript("refresh.ts", ["--from", here.directory, "--force"], {
-      PUBLISHER_DATABASE_URL: url.href,
-      PUBLISHER_DATABASE_PASSWORD_FILE: file,
-    });
-    expect(await exited, output()).toBe(0);
-    const publishedBy = "select published_by from publication.data_sets where state = 'live'";
-    expect(await list(publishedBy)).toEqual(["publisher"]);
-  } finally {
-    // The role belongs to the whole server.
-    await select(`alter role publisher with password ${before === null ? "null" : `'${before}'`}`);
   }
 });

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
+import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
 import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -16,10 +17,7 @@ beforeAll(async () => {
 /** Loads by a changed file of db/data_set, which must fail and leave the live data set. */
 async function failWith(edits: Edits): Promise<string> {
   const live = await readLive();
-  const message = await withDefinitions(edits, here.load).then(
-    () => "It was published.",
-    (error: Error) => error.message,
-  );
+  const message = await withDefinitions(edits, here.load).then(() => "It was published.", explainFailure);
   expect(await readLive()).toEqual(live);
   return message;
 }
@@ -45,6 +43,14 @@ it.each([
 ])("an error at run time names its file: %s", async (added, expected) => {
   const message = await failWith({ "build.sql": (sql) => `${sql}${added}\n` });
   expect(message).toContain(`db/data_set/build.sql: ${expected}`);
+});
+
+it("a full disk of PostgreSQL is named, and how much room a refresh needs", async () => {
+  const text = 'could not extend file "base/1": No space left on device';
+  const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
+  const message = await failWith({ "build.sql": (sql) => `${sql}\n${raise}\n` });
+  expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
+  expect(message).toContain("room for two data sets");
 });
 
 it("rows that PostgreSQL does not load are missed, as after a line of \\. before version 18", async () => {

@@ -6,18 +6,12 @@ import { loadDataSet } from "../../../../scripts/refresh/load-data-set.ts";
 import { definitionsDirectory, useDefinitions } from "../../../../scripts/refresh/read-definition.ts";
 import { runRefreshProgram } from "../../../../scripts/refresh/refresh-program.ts";
 import { rollBack } from "../../../../scripts/refresh/roll-back.ts";
-import { runHere } from "../../../support/run-here.ts";
 import { useDeployedDatabase } from "../../../support/scratch-database.ts";
+import { run } from "../../deploy/support.ts";
 import { makeDirectory, type Row, writeCsv } from "./source-files.ts";
 
 /** Runs `npm run refresh` in this process. */
-export async function refreshHere(
-  args: string[],
-  env: Record<string, string>,
-): Promise<{ code: number | null; output: string }> {
-  const { code, stdout, stderr } = await runHere(runRefreshProgram, args, { env });
-  return { code, output: stderr + stdout };
-}
+export const refreshHere = (args: string[], env: Record<string, string>) => run(runRefreshProgram, args, env);
 
 export type Edits = Record<string, (sql: string) => string>;
 
