@@ -16,14 +16,6 @@ beforeAll(async () => {
   return () => rm(folder, { recursive: true });
 });
 
-test("--help names every option", async () => {
-  const { exited, output } = run(["--help"]);
-  expect(await exited).toBe(0);
-  for (const option of ["--config", "--port", "--host", "--metrics-port", "--trusted-ips"]) {
-    expect(output()).toContain(option);
-  }
-});
-
 test("an error says what is wrong", async () => {
   const good = path.join(folder, "good.yml");
   await writeFile(good, configFor("http://127.0.0.1:1"));

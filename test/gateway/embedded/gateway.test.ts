@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
@@ -28,6 +28,11 @@ const limit = (config: object) => ({
   name: "rate-limiting",
   config: { policy: "local", limit_by: "header", header_name: "X-Client", ...config },
 });
+
+/** The address of a gateway before an upstream that answers so. */
+const start = async (listener: RequestListener, plugins: Plugins = [], service: object = {}) =>
+  (await startEmbedded(configFor(await startUpstream(listener), plugins, service), "")).url;
+type Plugins = Parameters<typeof configFor>[1];
 
 describe("the configuration", () => {
   test.each([
@@ -62,11 +67,11 @@ describe("the configuration", () => {
 describe("bodies", () => {
   test("of responses arrive as they are sent", async () => {
     let finish = () => {};
-    const upstream = await startUpstream((_, response) => {
+    const url = await start((_, response) => {
       response.writeHead(200, { "content-type": "text/plain" }).write("first");
       finish = () => response.end("last");
     });
-    const client = openRequest((await startEmbedded(configFor(upstream), "")).url, "/");
+    const client = openRequest(url, "/");
     client.end();
     const [response] = (await once(client, "response")) as [IncomingMessage];
     expect(String((await once(response, "data"))[0])).toBe("first");
@@ -76,11 +81,10 @@ describe("bodies", () => {
 
   test("of requests are whole before the upstream is asked, so that no client can hold it up", async () => {
     let asked = 0;
-    const upstream = await startUpstream(async (incoming, response) => {
+    const url = await start(async (incoming, response) => {
       asked += 1;
       response.end(String((await text(incoming)).length));
     });
-    const { url } = await startEmbedded(configFor(upstream), "");
     const client = openRequest(url, "/", { method: "POST", headers: { "content-length": 3 } });
     client.write("12");
     await sleep(100);
@@ -94,11 +98,11 @@ describe("bodies", () => {
     "are canceled upstream when the client goes away (answering: %s)",
     async (answers) => {
       const sockets: IncomingMessage["socket"][] = [];
-      const upstream = await startUpstream((incoming, response) => {
+      const url = await start((incoming, response) => {
         if (answers) response.write("first");
         sockets.push(incoming.socket);
       });
-      const client = openRequest((await startEmbedded(configFor(upstream), "")).url, "/");
+      const client = openRequest(url, "/");
       client.on("error", () => {});
       client.end();
       if (answers) await once((await once(client, "response"))[0], "data");
@@ -109,26 +113,22 @@ describe("bodies", () => {
   );
 
   test("that the upstream breaks off are broken off for the client too", async () => {
-    const upstream = await startUpstream((incoming, response) => {
+    const url = await start((incoming, response) => {
       response.writeHead(200, { "content-type": "application/json" }).write("[1,");
       void sleep(20).then(() => incoming.socket.destroy());
     });
-    const { url } = await startEmbedded(configFor(upstream), "");
     await expect(send(url, "/")).rejects.toThrow("aborted");
   });
 });
 
 describe("limits", () => {
-  const start = async (plugins: Parameters<typeof configFor>[1], service = {}) =>
-    (await startEmbedded(configFor(await startUpstream((_, answer) => answer.end()), plugins, service), ""))
-      .url;
-  const ask = async (url: string, headers = {}) => {
-    const answer = await send(url, "/", { headers });
+  const ask = async (url: string) => {
+    const answer = await send(url, "/");
     return `${answer.status} ${answer.headers["x-ratelimit-remaining-day"]}`;
   };
 
   test("of a day hold if the hour's is not reached, and refused requests do not count", async () => {
-    const url = await start([limit({ hour: 7, day: 2 })]);
+    const url = await start((_, answer) => answer.end(), [limit({ hour: 7, day: 2 })]);
     expect([await ask(url), await ask(url), await ask(url)]).toEqual(["200 1", "200 0", "429 0"]);
     const { headers } = await send(url, "/");
     expect(headers["x-ratelimit-remaining-hour"]).toBe("5");
@@ -137,7 +137,7 @@ describe("limits", () => {
   });
 
   test("let no more through when requests come at once", async () => {
-    const url = await start([limit({ day: 5 })]);
+    const url = await start((_, answer) => answer.end(), [limit({ day: 5 })]);
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)));
     expect(answers.filter((answer) => answer.startsWith("200"))).toHaveLength(5);
   });
@@ -170,12 +170,11 @@ describe("an upstream", () => {
 
   test("that closes a kept connection is asked again", async () => {
     let requests = 0;
-    const upstream = await startUpstream((incoming, response) => {
+    const url = await start((incoming, response) => {
       requests += 1;
       if (requests === 2) incoming.socket.destroy();
       else response.end("ok");
     });
-    const { url } = await startEmbedded(configFor(upstream), "");
     expect([(await send(url, "/")).status, (await send(url, "/")).status, requests]).toEqual([200, 200, 3]);
   });
 
@@ -185,11 +184,11 @@ describe("an upstream", () => {
     ["POST", 0, 1],
   ])("that breaks a %s off after %i ms is asked %i time(s)", async (method, after, asked) => {
     let count = 0;
-    const upstream = await startUpstream((incoming) => {
+    const listener: RequestListener = (incoming) => {
       count += 1;
       setTimeout(() => incoming.destroy(), after);
-    });
-    const { url } = await startEmbedded(configFor(upstream, [], { retries: 2 }), "");
+    };
+    const url = await start(listener, [], { retries: 2 });
     expect([(await send(url, "/", { method })).status, count]).toEqual([502, asked]);
   });
 });
