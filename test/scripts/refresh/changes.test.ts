@@ -87,9 +87,3 @@ it("each step from one data set to the next, as long as it is recorded", async (
   expect((await readManifest()).changes).toEqual(changes.slice(2));
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
 });
-
-it("nobody the fingerprints by which they were found", async () => {
-  await here.select("set role api_tribal");
-  const read = here.select("select from disclosed.fingerprints").finally(() => here.select("reset role"));
-  await expect(read).rejects.toThrow("permission denied");
-});

@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { connect } from "../../../service/connect.ts";
-import { startScratchService } from "../../support/scratch-service.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submission } from "./support/source-files.ts";
 
@@ -99,22 +98,4 @@ it("says that another refresh is running, and exits 3", async () => {
     code: 3,
     output: expect.stringMatching(/Another data set is being loaded now.*\. Try again when it is done/),
   });
-});
-
-it("refuses each request while requests are switched off, and answers them again", async () => {
-  const service = await startScratchService(here.database.url);
-  try {
-    const [key] = await list("select id from access.api_keys where tier = 'demo'");
-    const ask = () => service.request("/general?select=report_id&limit=1", String(key));
-    expect(await here.refresh("--requests", "off")).toMatchObject({ code: 0 });
-    expect(await ask()).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
-    expect(await here.refresh("--requests", "on")).toMatchObject({ code: 0 });
-    const { status, headers } = await ask();
-    expect([status, headers["data-set"]]).toEqual([
-      200,
-      expect.stringMatching(new RegExp(`^"${await liveId()}"; published="\\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z"$`)),
-    ]);
-  } finally {
-    await service.stop();
-  }
 });

@@ -67,6 +67,22 @@ describe("a publication", () => {
     expect(await deployDatabase(database.url)).toMatchObject({ apiSchemasChanged: true });
     expect(await describe()).toBe(first);
   });
+
+  it("leaves requests refused while they are switched off, and answers them again", async () => {
+    const page = () => service.request("/general?select=report_id&limit=1", key);
+    expect(await here.refresh("--requests", "off")).toMatchObject({ code: 0 });
+    expect(await page()).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
+    await publishReports(1);
+    expect((await page()).status).toBe(503);
+    expect(await here.refresh("--requests", "on")).toMatchObject({ code: 0 });
+    const { status, headers } = await page();
+    expect([status, headers["data-set"]]).toEqual([
+      200,
+      expect.stringMatching(
+        new RegExp(`^"${await here.liveId()}"; published="\\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z"$`),
+      ),
+    ]);
+  });
 });
 
 type Edit = (sql: string) => string;

@@ -124,19 +124,13 @@ it("a release does not last against files that suppress the report, and is refus
   });
 });
 
-it("the publisher adds to what is remembered, and can neither change nor remove it, nor write events", async () => {
-  await select("begin; set local role publisher");
-  for (const statement of [
-    "delete from publication.suppressed_reports",
-    "truncate publication.suppressed_reports",
-    "update publication.suppressed_reports set suppressed_since = now()",
-    "insert into publication.suppressed_reports values ('x', now())",
-    "insert into access.events (database_role, subject, subject_id, action) values ('x', 'x', 'x', 'delete')",
-  ]) {
-    await select("savepoint before");
-    await expect(select(statement)).rejects.toThrow(/permission denied/);
-    await select("rollback to before");
-  }
-  await select("insert into publication.suppressed_reports (report_id) values ('x')");
-  await select("rollback");
+// test/db/catalog.test.ts holds what the publisher may do with whole tables.
+it("the publisher adds to what is remembered, and says nothing of since when", async () => {
+  const privileges = await list(
+    `select has_any_column_privilege('publisher', oid, 'insert') as adds,
+       has_any_column_privilege('publisher', oid, 'update') as changes,
+       has_column_privilege('publisher', oid, 'suppressed_since', 'insert') as dates
+     from to_regclass('publication.suppressed_reports') as oid`,
+  );
+  expect(privileges).toEqual([true, false, false]);
 });
