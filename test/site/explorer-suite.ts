@@ -23,7 +23,7 @@ export function testExplorer(getSite: () => Site): void {
     await page.getByLabel("Value 1").fill(` ${state?.name.toLowerCase()}`);
     await page.keyboard.press("Enter");
     await page
-      .getByText(new RegExp(`^Rows 1–\\d+ of ${state?.reports} · [\\d,]+ requests of 100,000 left until `))
+      .getByText(new RegExp(`^Rows 1–\\d+ of ${state?.reports} · [\\d,]+ requests of 1,000 left until `))
       .waitFor();
     expect(await page.evaluate("document.activeElement.id")).toBe("result");
     await page.getByRole("columnheader", { name: "total_amount_expended" }).getByRole("button").click();
