@@ -36,13 +36,12 @@ describe("a client's request", () => {
       const headers = Object.fromEntries(
         Object.entries(item.headers).map(([name, value]) => [name, withKey(value)]),
       );
+      const isDemo = Object.values(headers).includes("DEMO_KEY") && target.baseUrl.includes("//127.");
       const answer = await request(`${item.path}?${withKey(item.query)}`, {
         method: item.method,
         headers,
-        // Some use the demonstration key, which is limited by address.
-        ...(Object.values(headers).includes("DEMO_KEY") && target.baseUrl.includes("//127.")
-          ? { from: makeAddress() }
-          : {}),
+        // The demonstration key is limited by address.
+        ...(isDemo && { from: makeAddress() }),
       });
 
       if (expected.error_code === "API_KEY_MISSING") {

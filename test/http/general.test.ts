@@ -26,10 +26,7 @@ describe.each(keyNames)("general, with the %s key", (key) => {
   );
 
   it("answers 404 to a report_id that does not exist, wherever the filter is", async () => {
-    for (const query of [
-      "report_id=eq.2023-06-GSAFAC-9999999999",
-      "select=report_id&report_id=eq.x&limit=1",
-    ]) {
+    for (const query of ["report_id=eq.2023-06-GSAFAC-9999999999", "select=report_id&report_id=eq.x"]) {
       const { status, headers, json } = await request(`/general?${query}`, { key });
       expect([status, json.code], query).toEqual([404, "report_not_found"]);
       expect(headers["content-type"]).toMatch(/^application\/json/);
@@ -39,14 +36,10 @@ describe.each(keyNames)("general, with the %s key", (key) => {
   });
 
   it("leaves other operators, and existing reports that another filter excludes, to PostgREST", async () => {
-    for (const query of [
-      "report_id=in.(no-such-report)",
-      "report_id=like.no-such*",
-      "report_id=gt.zzz",
-      `report_id=eq.${published}&audit_year=eq.1900`,
-    ]) {
-      const answer = await request(`/general?${query}`, { key });
-      expect([answer.status, answer.json], query).toEqual([200, []]);
+    const excluded = `eq.${published}&audit_year=eq.1900`;
+    for (const filter of ["in.(no-such-report)", "like.no-such*", "gt.zzz", excluded]) {
+      const answer = await request(`/general?report_id=${filter}`, { key });
+      expect([answer.status, answer.json], filter).toEqual([200, []]);
     }
   });
 });
@@ -58,13 +51,8 @@ it.each(keyNames)(
     expect([status, json.length]).toEqual([200, 1]);
     const identity = { report_id: suppressed, is_public: false };
     const stub = Object.fromEntries(columnNames("general").map((name) => [name, null]));
-    if (key !== "tribal") expect(json).toEqual([{ ...stub, ...identity }]);
-    else
-      expect(json[0]).toMatchObject({
-        ...identity,
-        auditee_uei: expect.any(String),
-        audit_year: expect.any(String),
-      });
+    const whole = expect.objectContaining({ auditee_uei: expect.any(String), ...identity });
+    expect(json).toEqual([key === "tribal" ? whole : { ...stub, ...identity }]);
   },
 );
 
