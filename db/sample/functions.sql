@@ -6,9 +6,26 @@
 
 create schema sample;
 
+create function sample.setting(name text) returns bigint stable
+return current_setting('sample.' || name)::bigint;
+
 -- vocabulary.json: words, places, programs, and what is fixed about some submissions so that examples can name them.
 create function sample.read(name text) returns jsonb stable
 return current_setting('sample.vocabulary')::jsonb -> name;
+
+create table sample.places as
+select *
+from jsonb_to_recordset(sample.read('places')) as place
+  (state text, state_name text, zip text, cities text[], counties text[], slots int);
+
+create table sample.programs as
+select *, split_part(program, '.', 1) as agency, split_part(program, '.', 2) as extension
+from jsonb_to_recordset(sample.read('programs')) as program (program text, name text, cluster text, slots int);
+
+create table sample.entity_types as
+select *
+from jsonb_to_recordset(sample.read('entity_types')) as entity_type
+  (entity_type text, slots int, size double precision, with_findings double precision, programs text[]);
 
 create table sample.lists as
 select list.key as name, array(select jsonb_array_elements_text(list.value)) as items
@@ -17,10 +34,16 @@ union all
 -- Columns that nothing else depends on have any of these values.
 select 'column ' || name, items
 from jsonb_to_recordset(sample.read('columns')) as drawn (names text[], items text[])
-cross join lateral unnest(names) as name;
+cross join lateral unnest(names) as name
+union all
+-- Each item is in its list as often as it has slots.
+select 'places', array(select state from sample.places cross join lateral generate_series(1, slots))
+union all
+select 'programs', array(select program from sample.programs cross join lateral generate_series(1, slots))
+union all
+select 'entity types', array(select entity_type from sample.entity_types cross join lateral generate_series(1, slots));
 
-create function sample.setting(name text) returns bigint stable
-return current_setting('sample.' || name)::bigint;
+analyze;
 
 -- A key of something that belongs to something else, such as award 3 of a submission.
 create function sample.child(key bigint, number bigint) returns bigint immutable
@@ -60,32 +83,3 @@ return case when value then 'Yes' else 'No' end;
 create function sample.uei(key bigint) returns text immutable
 return translate(upper(lpad(to_hex(sample.whole(key, 'uei', 0, 281474976710655)), 12, '0')), '0123456789ABCDEF',
   'ACEGJLNQSUWY3579');
-
--- Every list of sentences, from any one of them on.
-create table sample.sentences as
-select name as list, first, items[first:] || items[:first - 1] as items, length(array_to_string(items, ' ')) as length
-from sample.lists
-cross join lateral generate_subscripts(items, 1) as first
-where name ~ '^(finding|note) \d|^plan$|^policies$';
-
-analyze sample.sentences;
-
--- Sentences, over and over again, until they have about the wanted length.
-create function sample.compose(sentences text[], every int, length double precision) returns text immutable
-return repeat(array_to_string(sentences, ' ') || ' ', floor(length / every)::int)
-  || array_to_string(sentences[1:1 + floor((length / every - floor(length / every)) * cardinality(sentences))::int], ' ');
-
--- Fills the slots of a text about an award.
-create function sample.fill(text text, key bigint, short_name text, year int, program text, number text, requirement text)
-returns text immutable
-return replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(text,
-  '{auditee}', short_name),
-  '{program}', program),
-  '{number}', 'Assistance Listing No. ' || number),
-  '{year}', year::text),
-  '{prior}', (year - sample.whole(key, 'prior', 2, 9))::text),
-  '{n}', sample.whole(key, 'n', 1, 9)::text),
-  '{m}', sample.whole(key, 'm', 15, 90)::text),
-  '{dollars}', to_char(sample.whole(key, 'dollars', 1100, 2400000), 'FM$9,999,999')),
-  '{title}', sample.pick('auditee titles', key)),
-  '{area}', (sample.list('requirements'))[strpos('ABCEFGHIJLMNP', left(requirement, 1))]);

@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
 import { findFiles } from "../refresh/find-files.ts";
 import { openContent } from "../refresh/storage.ts";
@@ -9,18 +10,8 @@ type Row = { report_id: string } & Readonly<Record<string, string | undefined>>;
 
 /** A file name that cannot lead to another directory. */
 const reportId = /^\d{4}-\d{2}-[A-Z]{2,20}-\d{1,20}$/;
-/** Files written at a time. */
-const batchSize = 32;
-const facts = {
-  "Report ID": "report_id",
-  Auditee: "auditee_name",
-  "Audit year": "audit_year",
-  "Fiscal year end": "fy_end_date",
-  Accepted: "fac_accepted_date",
-  Auditor: "auditor_firm_name",
-  "Dollars expended": "total_amount_expended",
-};
-const footer = "Sample document, made from the published columns. This is not the report that was filed.";
+/** One page with slots, such as `<{audit_year   }>`. Their width stays, so that the offsets of the PDF's index hold. */
+const templateFile = path.join(import.meta.dirname, "report.pdf");
 
 /**
  * Writes `<report_id>.pdf` for each row of general in a directory of CSV files: public, suppressed and superseded reports.
@@ -30,56 +21,38 @@ const footer = "Sample document, made from the published columns. This is not th
  * @throws Error that names a malformed report ID or an unreadable file
  */
 export async function writeReportPdfs(source: string, output: string): Promise<number> {
-  await mkdir(output, { recursive: true });
+  const template = await readFile(templateFile, "latin1");
   const written = new Set<string>();
-  let batch: Promise<void>[] = [];
+  await mkdir(output, { recursive: true });
   for (const file of (await findFiles(source)).filter(({ table }) => table === "general")) {
-    const stream = await openContent(file);
     const parser = parse({ bom: true, columns: true });
-    stream.on("error", (error) => parser.destroy(error));
-    for await (const row of stream.pipe(parser) as AsyncIterable<Row>) {
-      if (!reportId.test(row.report_id))
-        throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
-      written.add(row.report_id);
-      batch.push(writeFile(path.join(output, `${row.report_id}.pdf`), describeReport(row)));
-      if (batch.length < batchSize) continue;
-      await Promise.all(batch);
-      batch = [];
-    }
+    await pipeline(await openContent(file), parser, async (rows: AsyncIterable<Row>) => {
+      for await (const row of rows) {
+        if (!reportId.test(row.report_id))
+          throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
+        await writeFile(path.join(output, `${row.report_id}.pdf`), fillSlots(template, row), "latin1");
+        written.add(row.report_id);
+      }
+    });
   }
-  await Promise.all(batch);
   return written.size;
 }
 
-/** A one-page PDF about a report. */
-function describeReport(row: Row): Buffer {
-  const lines = Object.entries(facts).map(([label, column]) => `${label}: ${row[column] ?? ""}`);
-  const shown = ["", ...lines, "", footer].map((line) => `0 -18 Td (${encode(line)}) Tj`);
-  const content = `BT /F1 18 Tf 54 720 Td (Single Audit report) Tj /F1 11 Tf\n${shown.join("\n")}\nET`;
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >>",
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-  ];
-  let text = "%PDF-1.4\n";
-  let index = "0000000000 65535 f \n";
-  for (const [number, object] of objects.entries()) {
-    index += `${String(text.length).padStart(10, "0")} 00000 n \n`;
-    text += `${number + 1} 0 obj\n${object}\nendobj\n`;
-  }
-  const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
-  return Buffer.from(`${text}xref\n0 ${objects.length + 1}\n${index}${trailer}`, "latin1");
+function fillSlots(template: string, row: Row): string {
+  return template.replace(/\{(\w+) *\}/g, (slot, column) =>
+    encode(row[column] ?? "")
+      .slice(0, slot.length)
+      .padEnd(slot.length),
+  );
 }
 
-/** The standard fonts have Latin-1: other letters lose their accents, and what is left becomes a question mark. */
+/**
+ * A hexadecimal string of a PDF. The standard fonts have Latin-1: other letters lose their accents, and what is left becomes
+ * a question mark.
+ */
 function encode(text: string): string {
   const latin = Array.from(text, (character) =>
     character <= "ÿ" ? character : character.normalize("NFKD").replace(/[^ -~]/gu, "") || "?",
   );
-  return latin
-    .join("")
-    .replace(/[\\()]/g, "\\$&")
-    .replace(/\s+/g, " ");
+  return Buffer.from(latin.join(""), "latin1").toString("hex");
 }

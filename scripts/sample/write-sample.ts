@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Client } from "pg";
@@ -56,12 +56,12 @@ export async function generateSample(
 ): Promise<Record<string, number>> {
   const { directory, report, signal } = options;
   const rows: Record<string, number> = {};
-  const part = (table: string) => path.join(directory, `${table}.csv.part`);
   // Breaks the connection, and with it the statement that is running.
   const interrupt = () => void client.end();
   signal?.throwIfAborted();
   signal?.addEventListener("abort", interrupt, { once: true });
   await mkdir(directory, { recursive: true });
+  const parts = await mkdtemp(path.join(directory, ".parts-"));
   await client.query("begin");
   try {
     await makeRows(client, options);
@@ -69,19 +69,16 @@ export async function generateSample(
       "select name, sample.describe_file(name) as query from staging.source_tables order by ctid";
     for (const { name, query } of (await client.query(listFiles)).rows) {
       report?.(`Writing ${name}.csv ...`);
-      rows[name] = 0;
       const copy = client.query(copyTo(`copy (${query}) to stdout (format csv, header)`));
-      await pipeline(copy, createWriteStream(part(name)));
+      await pipeline(copy, createWriteStream(path.join(parts, `${name}.csv`)));
       rows[name] = copy.rowCount;
     }
     signal?.throwIfAborted();
-    for (const table of Object.keys(rows)) await rename(part(table), path.join(directory, `${table}.csv`));
+    for (const file of await readdir(parts)) await rename(path.join(parts, file), path.join(directory, file));
     return rows;
-  } catch (error) {
-    for (const table of Object.keys(rows)) await rm(part(table), { force: true });
-    throw signal?.aborted ? signal.reason : error;
   } finally {
     signal?.removeEventListener("abort", interrupt);
+    await rm(parts, { recursive: true });
     await client.query("rollback").catch(() => {});
   }
 }
@@ -90,11 +87,10 @@ async function makeRows(
   client: Client,
   { submissions = 2000, seed = 1, definitions, report }: SampleOptions,
 ): Promise<void> {
-  const vocabulary = await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8");
   await client.query(
     `select set_config('sample.vocabulary', $1, true), set_config('sample.submissions', $2, true),
        set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
-    [vocabulary, submissions, seed],
+    [await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8"), submissions, seed],
   );
   await runDefinition(client, "staging.sql", definitions);
   for (const name of files) {
