@@ -5,7 +5,8 @@ with priced as (
   select
     id, key, fac_accepted_date, number, award_key, agency, extension, name, cluster,
     case cluster when 'N/A' then program else cluster end as audited_unit,
-    coalesce(split_part(fixed, ' ', 2), case when sample.draw(award_key, 'direct') < 0.45 then 'Y' else 'N' end) as is_direct,
+    coalesce(split_part(fixed, ' ', 2), case when sample.draw(award_key, 'direct') < 0.45 then 'Y' else 'N' end)
+      as is_direct,
     case
       when fixed is null and sample.draw(award_key, 'negative') < 0.035 then -sample.whole(award_key, 'refund', 100, 250000)
       -- A report with few awards has few large ones.

@@ -1,14 +1,6 @@
 -- The rows as the source files have them: the columns of staging.sql, in its order. A column or table that the sample does
 -- not know is invented by its type, so that a new one needs no change here.
 
-create function sample.invent(category "char", key bigint, name text, accepted date, list text) returns text stable
-return case category
-  when 'N' then sample.whole(key, name, 0, 1000)::text
-  when 'B' then (sample.draw(key, name) < 0.5)::text
-  when 'D' then accepted::text
-  when 'S' then sample.pick(list, key)
-end;
-
 -- The query for one file. Each row has the key of its submission.
 create function sample.describe_file(file text) returns text stable
 return (
@@ -23,14 +15,21 @@ return (
     string_agg(coalesce(
       'rows.' || quote_ident(own.name),
       'submissions.' || quote_ident(shared.name),
-      format('sample.invent(%L, sample.child(id, rows.number), %L, fac_accepted_date, %L)::%s as %2$I',
-        staging.category, staging.name, coalesce(lists.name, 'words'), staging.type)), ', ' order by staging.place),
+      format(case staging.category
+        when 'N' then 'sample.whole(%1$s, %2$L, 0, 1000)'
+        when 'B' then '(sample.draw(%1$s, %2$L) < 0.5)'
+        when 'D' then 'fac_accepted_date'
+        when 'S' then 'sample.pick(%3$L, %1$s)'
+        else 'null'
+      end || '::%4$s as %2$I', 'sample.child(id, rows.number)', staging.name, coalesce(lists.name, 'words'), staging.type)),
+      ', ' order by staging.place),
     -- Every other submission has a row in a table that the sample does not know.
     coalesce(to_regclass('sample.' || quote_ident(file))::text,
       '(select id, 1 as number from sample.submissions where sample.draw(id, ''has rows'') < 0.5)'))
   from columns as staging
   left join columns as own
-    on own.relation = to_regclass('sample.' || quote_ident(file)) and (own.name, own.category) = (staging.name, staging.category)
+    on own.relation = to_regclass('sample.' || quote_ident(file))
+    and (own.name, own.category) = (staging.name, staging.category)
   left join columns as shared on shared.relation = 'sample.submissions'::regclass and shared.name = staging.name
   left join sample.lists on lists.name = 'column ' || staging.name
   where staging.relation = to_regclass('staging.' || quote_ident(file))

@@ -3,22 +3,13 @@
 
 create table sample.drawn_findings as
 select
-  submissions.id,
-  finding,
-  finding_key as key,
-  year,
-  is_migrated,
-  submissions.awards,
+  submissions.id, finding, finding_key as key, year, is_migrated, awards, first_award, entity_type, short_name, program,
   year || '-' || lpad(finding::text, 3, '0') as reference,
-  first_award,
-  least(submissions.awards, case when has_pinned_findings then 2 else
+  least(awards, case when has_pinned_findings then 2 else
     greatest(1, floor(sample.skewed(sample.draw(finding_key, 'awards'), 2, 0.75))) end)::int as affected_awards,
   has_material_weakness and finding = 1 or sample.draw(finding_key, 'weakness') < 0.35 as is_weakness,
   sample.pick('requirement types', finding_key) as type_requirement,
-  entity_type,
-  short_name,
-  award.program,
-  award.federal_agency_prefix || '.' || award.federal_award_extension as listing
+  federal_agency_prefix || '.' || federal_award_extension as listing
 from sample.submissions
 join sample.auditees using (auditee)
 cross join lateral generate_series(1, findings) as finding
@@ -48,8 +39,7 @@ select
     as prior_finding_ref_numbers,
   case when sample.draw(key, 'questioned costs') < 0.15 then 'Y' else no end as is_questioned_costs,
   case when is_repeated then 'Y' else no end as is_repeat_finding,
-  case when not is_weakness and sample.draw(key, 'deficiency') < 0.75 then 'Y' else no end
-    as is_significant_deficiency,
+  case when not is_weakness and sample.draw(key, 'deficiency') < 0.75 then 'Y' else no end as is_significant_deficiency,
   type_requirement
 from sample.drawn_findings as drawn
 cross join lateral generate_series(0, affected_awards - 1) as place

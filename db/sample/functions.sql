@@ -43,8 +43,6 @@ select 'programs', array(select program from sample.programs cross join lateral 
 union all
 select 'entity types', array(select entity_type from sample.entity_types cross join lateral generate_series(1, slots));
 
-analyze;
-
 -- A key of something that belongs to something else, such as award 3 of a submission.
 create function sample.child(key bigint, number bigint) returns bigint immutable
 return hashint8extended(number, key);

@@ -4,18 +4,11 @@
 create table sample.submissions as
 select
   4 * index + 3 - superseded as id,
-  key,
-  index,
-  superseded,
-  auditee,
-  report_id,
+  key, superseded, auditee, year, is_migrated, version, prior_agencies, report_id, fac_accepted_date, fy_end_date,
   case when is_migrated and year < 2022 and sample.draw(key, 'uei') < 0.5 then 'GSA_MIGRATION' else auditee_uei end
     as auditee_uei,
   year::text as audit_year,
-  fac_accepted_date,
   fac_accepted_date - case when is_migrated then sample.whole(key, 'submitted', 0, 4)::int else 0 end as submitted_date,
-  year,
-  is_migrated,
   -- A Tribe decides anew with each submission. Some leave it open, which counts as suppressed.
   case
     when is_public is not null then is_public[chain - superseded + 1]
@@ -23,8 +16,6 @@ select
     when is_tribal and year_number = 0 and sample.draw(key, 'undecided') < 0.2 then null
     else not (is_tribal and (year_number = 0 or sample.draw(key, 'suppressed') < 0.55))
   end as is_public,
-  fy_end_date,
-  version,
   case when version = 0 then 'unknown_resubmission_status' when superseded > 0 then 'deprecated_via_resubmission'
     when version > 0 then 'most_recent' end as status,
   lag(report_id) over chain as previous_report_id,
@@ -39,7 +30,6 @@ select
   coalesce(has_material_weakness, false) as has_material_weakness,
   sample.pick('opinions', key) as gaap_results,
   case when has_first_firm then 0 else sample.whole(key, 'firm', 0, 159) end as firm,
-  prior_agencies,
   case when has_extras then 3 when sample.draw(key, 'ueis') < 0.06 then extras else 0 end as ueis,
   case when has_extras then 3 when sample.draw(key, 'eins') < 0.07 then extras else 0 end as eins,
   case when has_extras then 2 when sample.draw(key, 'auditors') < 0.04 then sample.whole(key, 'auditors', 1, 2) else 0 end
@@ -65,9 +55,7 @@ cross join lateral (
     sample.draw(key, 'days') as days,
     least(120, 1 + floor(sample.skewed(sample.draw(key, 'extras'), 1, 0.9)))::int as extras
 ) as audit
-cross join lateral (
-  select (make_date(year, month, 1) + interval '1 month - 1 day')::date as fy_end_date
-) as fiscal_year
+cross join lateral date(make_date(year, month, 1) + interval '1 month - 1 day') as fy_end_date
 -- Most reports come shortly before nine months have passed, and few much later. GSA took submissions from 2023-10-01 on;
 -- the Census Bureau's older ones were migrated.
 cross join lateral (

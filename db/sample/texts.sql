@@ -1,12 +1,18 @@
 -- One text and one plan a finding, and notes to the schedule of awards. The texts are composed when the files are written:
 -- composed before a join, gigabytes of text would go through its hash table.
 
--- Sentences of about the wanted length together, from any of them on, over and over again.
-create function sample.compose(sentences text[], key bigint, length double precision) returns text immutable
-return (
-  select string_agg(sentences[1 + ((key & 7) + place) % cardinality(sentences)], ' ' order by place)
-  from generate_series(0, (length / 120)::int) as place
-);
+-- Sentences of about the wanted length together: some, from any of them on, and then all of them over and over again. In
+-- PL/pgSQL, since an SQL function that is not inlined takes twice as long.
+create function sample.compose(sentences text[], key bigint, length double precision) returns text
+immutable language plpgsql as $$
+declare
+  first constant int := 1 + abs(key % cardinality(sentences));
+  more constant int := length / 120;
+begin
+  return array_to_string((sentences || sentences)[first:first + more % cardinality(sentences)], ' ')
+    || repeat(' ' || array_to_string(sentences, ' '), more / cardinality(sentences));
+end
+$$;
 
 -- Fills the slots of a text about an award.
 create function sample.fill(text text, key bigint, short_name text, year int, program text, listing text, requirement text)
