@@ -4,18 +4,15 @@ import { groupAddress } from "./group-address.ts";
 
 /** Downloads in progress at a time, in each process. Programs that read a file in parts use up to 8 connections. */
 export const downloadsPerAddress = 16;
-const downloadsInAll = 256;
+export const downloadsInAll = 256;
 
-const busy = makeAnswer(
-  429,
-  "too_many_downloads",
-  {
-    message: "Too many downloads are in progress.",
-    details: `An address can have ${downloadsPerAddress} at a time.`,
-    hint: "Wait until one has ended, and try again.",
-  },
-  { "retry-after": "10" },
-);
+const refuse = (status: number, details: string) => {
+  const message = "Too many downloads are in progress.";
+  const hint = "Wait until one has ended, and try again.";
+  return makeAnswer(status, "too_many_downloads", { message, details, hint }, { "retry-after": "10" });
+};
+const busyAddress = refuse(429, `An address can have ${downloadsPerAddress} at a time.`);
+const busy = refuse(503, "They are those of all clients together.");
 
 /** Makes a hook that refuses a download while its address, or all addresses together, have too many in progress. */
 export function limitDownloads(): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
@@ -24,7 +21,8 @@ export function limitDownloads(): (request: FastifyRequest, reply: FastifyReply)
   return async (request, reply) => {
     const address = groupAddress(request.ip);
     const count = running.get(address) ?? 0;
-    if (count >= downloadsPerAddress || total >= downloadsInAll) return sendAnswer(reply, busy);
+    if (count >= downloadsPerAddress) return sendAnswer(reply, busyAddress);
+    if (total >= downloadsInAll) return sendAnswer(reply, busy);
     running.set(address, count + 1);
     total += 1;
     reply.raw.once("close", () => {

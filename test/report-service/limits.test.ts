@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createReportService } from "../../report-service/create-report-service.ts";
-import { downloadsPerAddress } from "../../report-service/limit-downloads.ts";
+import { downloadsInAll, downloadsPerAddress } from "../../report-service/limit-downloads.ts";
 import { createLocalStore } from "../../report-service/local-store.ts";
 import { openPublicFiles } from "../../report-service/public-files.ts";
 import { createLogger } from "../../report-service/quiet-logging.ts";
@@ -111,6 +111,12 @@ describe("downloads of bulk files", () => {
     expect((await ask("2001:db8:0:1::1")).status).toBe(200);
     sockets[0]?.destroy();
     await expect.poll(readStatus).toBe(200);
+  });
+
+  it("are limited in number for all addresses together", async () => {
+    const { stall, ask } = await start();
+    for (let count = 0; count < downloadsInAll; count += 1) stall(`192.0.2.${count % 32}`);
+    await expect.poll(async () => (await ask("198.51.100.1")).status).toBe(503);
   });
 
   it("are cut off if the client does not read, and are not if it reads slowly", async () => {
