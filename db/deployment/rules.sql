@@ -43,16 +43,16 @@ from relations where relkind not in ('v', 'c')
 union all
 select object, case grantee
     when 0 then format('%s is granted to PUBLIC. Add: revoke all on … from public, and grant it to api_public or api_tribal.', privilege_type)
-    else format('%s is granted to %s. Grant %s, to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
+    else format('%s is granted to %s. Grant only %s, and only to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
   end
 from grants
 where grantee <> owner
   and (grantee = 0 or privilege_type <> allowed or is_grantable or grantee::regrole::text not in ('api_public', 'api_tribal'))
 union all
-select 'default privileges of api_owner', 'Later objects must not be granted automatically. Remove alter default privileges.'
+select 'default privileges of api_owner', 'Rights on future objects must not be granted automatically. Remove the statement "alter default privileges".'
 from pg_catalog.pg_default_acl cross join lateral aclexplode(defaclacl) where defaclrole = 'api_owner'::regrole and grantee <> defaclrole
 union all
-select pg_describe_object(classid, objid, 0), 'API schemas hold views, functions and types, and api_owner owns nothing else. Create it in a migration.'
+select pg_describe_object(classid, objid, 0), 'API schemas hold views, functions and types, and api_owner owns nothing else. Create this object in a migration.'
 from pg_catalog.pg_shdepend cross join lateral pg_identify_object(classid, objid, 0) as identified
 where refobjid = 'api_owner'::regrole and deptype = 'o' and classid <> 'pg_default_acl'::regclass
   and dbid = (select oid from pg_catalog.pg_database where datname = current_database())
@@ -72,7 +72,7 @@ from (
 ) as described (object, description)
 where coalesce(description, '') = ''
 union all
-select signature, 'A relationship that returns a list needs a weight; otherwise one row could carry any number of others. Add: and request.take_weight(<bytes of a row>).'
+select signature, 'A relationship that returns a list must count its rows; otherwise one row could carry any number of others. Add to the where clause: and request.take_weight(<bytes of a row>).'
 from functions
 where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
   and signature not in (select signature from calls where called = 'request.take_weight(integer)')
@@ -80,7 +80,7 @@ union all
 select signature, 'PostgreSQL must parse its body when it creates it. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null
 union all
-select distinct signature, format('It calls %s, which could do what its caller may not. API functions may call functions of request and of API schemas, and those of pg_catalog that are not volatile.', called)
+select distinct signature, format('It calls %s, which could do things that its caller is not allowed to do. API functions may call functions of request and of API schemas, and functions of pg_catalog that are not volatile.', called)
 from calls
 where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
 union all
@@ -94,7 +94,7 @@ union all
 select signature, format('It sets %s. API functions may only set search_path.', setting)
 from functions cross join lateral unnest(proconfig) as setting where setting !~ '^search_path='
 union all
-select pg_describe_object(classid, objid, objsubid), 'API schemas have no casts, domains, ranges, rules, triggers or defaults, whose expressions would run with the rights of whoever uses them. Remove it.'
+select pg_describe_object(classid, objid, objsubid), 'API schemas have no casts, domains, ranges, rules, triggers or defaults, because their expressions would run with the rights of whoever uses them. Remove this one.'
 from (
   select 'pg_type'::regclass as classid, oid as objid, 0 as objsubid from pg_catalog.pg_type
   where typnamespace in (select oid from publication.served_schemas) and typtype not in ('c', 'e') and typelem = 0

@@ -95,14 +95,14 @@ export function compareContracts(contracts: Contract[], served: Contract[]): Con
 const consequences = {
   schema: "requests that name it get 406",
   view: "requests for it get 404",
-  column: "requests that select, filter or order by it get 400, and clients parse it as the published type",
-  function: "calls of it, and requests that embed by it, fail or get another answer",
-  overload: "calls that fit both get 300; choose another name",
-  type: "answers of a function lose fields",
-  grant: "keys see more or less than this version promised them",
+  column: "requests that select, filter or order by it would get 400",
+  function: "calls to it, and requests that embed with it, would fail or get a different response",
+  overload: "calls that match both would get 300; choose another name",
+  type: "a function's responses would lose fields",
+  grant: "keys would see more or less than this version promised",
 };
 
-const reordered = "CSV has the columns in this order; add columns at the end";
+const reordered = "CSV has its columns in this order; add new columns at the end";
 
 /** One thing that a client can rely on. */
 interface Fact {
@@ -148,7 +148,11 @@ function compareSchema(contract: Contract, served: Contract): ContractChange[] {
     if (now === undefined) {
       if (of === undefined || after.has(of)) changes.push({ schema, what: `${what} was removed`, breaks });
     } else if (now.value !== value)
-      changes.push({ schema, what: `${what} is “${now.value}” instead of “${value}”`, breaks });
+      changes.push({
+        schema,
+        what: `${what} is “${now.value}” instead of “${value}”`,
+        breaks: kind === "column" ? "clients parse its values as the promised type" : breaks,
+      });
   }
   for (const [what, { kind, of }] of after) {
     if (before.has(what) || (of !== undefined && !before.has(of))) continue;
@@ -195,15 +199,15 @@ export async function refuseBrokenPromises(
   const changes = compareContracts(promised, served);
   const [oldest = "", first = ""] = [contracts[0]?.schema, served[0]?.schema];
   if (oldest !== first && served.some(({ schema }) => schema === oldest)) {
-    const breaks = `clients that name no version would get it instead of ${oldest}`;
-    changes.push({ schema: first, what: "it is now the oldest version", breaks });
+    const breaks = `clients that send no accept-profile would get it instead of ${oldest}`;
+    changes.push({ schema: first, what: "it is now the version with the lowest number", breaks });
   }
   const broken = changes.filter(({ breaks }) => breaks !== undefined);
   if (broken.length === 0 || rollsBack) return changes;
   throw new DeploymentRefused(
     [
       `This checkout would take away or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
-      "If this checkout is older than the database, deploy the newer one. To change the API, restore the published version and",
+      "If this checkout is older than the database, deploy the newer one. To change the API, restore the promised version and",
       "make a new one beside it; to remove a version, announce its end first (docs/recipes.md). To break the promise anyway, as a",
       "rollback: npm run db:deploy -- --roll-back",
     ].join("\n"),

@@ -125,7 +125,7 @@ export async function runMigration(
         [
           describeError(cause),
           `${migration.name} ran without a transaction, so it stays, and the service was switched off.`,
-          "Undo what leaks, check with npm run db:deploy, and switch the service on: npm run refresh -- --requests on.",
+          "Fix the leak, run npm run db:deploy to confirm, and switch the service on: npm run refresh -- --requests on.",
         ].join("\n"),
         { cause },
       );

@@ -42,7 +42,7 @@ describe("requests at a time", () => {
       expect(json).toMatchObject({
         code: "too_many_requests_at_a_time",
         message: `More than ${places} requests are running at the same time.`,
-        details: "They are counted by key.",
+        details: "The limit applies to each key.",
         hint: "Wait for a response before you send the next request.",
       });
     }
@@ -61,7 +61,7 @@ describe("requests at a time", () => {
       const headers = { [name]: "203.0.113.7" };
       const { status, json } = await request("/general?limit=1", { key: "demo", from, headers });
       expect(status).toBe(429);
-      expect(json.details).toBe("They are counted by address.");
+      expect(json.details).toBe("The limit applies to each address.");
     }
     expect((await request("/general?limit=1", { key: "demo" })).status).toBe(200);
     await client.query("rollback");

@@ -49,7 +49,7 @@ begin
 
   if not key.is_open then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'Previews answer only while someone uses them.',
+      503, 'service_switched_off', 'This service is switched off.', 'A preview is switched on only while someone needs it.',
       'Ask its operator to switch it on: npm run refresh -- --requests on.'
     );
   end if;
@@ -142,7 +142,7 @@ begin
     if place > key.requests_at_a_time then
       perform request.refuse(
         429, 'too_many_requests_at_a_time', format('More than %s requests are running at the same time.', key.requests_at_a_time),
-        format('They are counted by %s.', key.limited_by), 'Wait for a response before you send the next request.',
+        format('The limit applies to each %s.', key.limited_by), 'Wait for a response before you send the next request.',
         '{"Retry-After": "1"}'
       );
     end if;

@@ -85,7 +85,7 @@ const refused: [answer: RegExp, ...files: string[]][] = [
   [/search_path is left changed for what comes after/, "set search_path = public"],
   [/more: It needs a comment/, view("general.report_id")],
   [
-    /again\(.*needs a weight/,
+    /again\(.*must count its rows/,
     `create function ${api}.again(${api}.general) returns setof ${api}.general language sql stable begin atomic select general.* from ${api}.general; end; comment on function ${api}.again is 'Again.'`,
   ],
   [

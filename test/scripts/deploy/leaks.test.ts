@@ -113,7 +113,7 @@ describe("a migration", () => {
     [
       "changes what the report service asks",
       "create or replace function publication.is_public_report(asked_report_id text) returns boolean language plpgsql stable security definer set search_path = '' as $$ begin return exists (select from dissemination.general where general.report_id = asked_report_id and (is_public or not is_public)); end $$",
-      "their PDFs would go to anyone",
+      "anyone could download their PDFs",
     ],
     [
       "disables row-level security and renames a function that a data set needs",
@@ -172,13 +172,15 @@ describe("a migration", () => {
       "create or replace function publication.is_public_report(asked_report_id text) returns boolean language sql stable security definer set search_path = '' as 'select exists (select from dissemination.general where general.report_id = asked_report_id)'",
       "-- No transaction: test\n-- Lock level: none.",
     );
-    await expect(deploy()).rejects.toThrow(/PDFs would go to anyone[\s\S]*the service was switched off/);
+    await expect(deploy()).rejects.toThrow(
+      /anyone could download their PDFs[\s\S]*the service was switched off/,
+    );
     const settings = await client.query("select is_open from publication.settings");
     expect([settings.rows, await migrations()]).toEqual([[{ is_open: false }], ["20991231000000001_step"]]);
     // A deployment of nothing new asks as well.
     await expect(
       deployDatabase(url, {}, { directory: copy.directory, acceptsDrift: () => true }),
-    ).rejects.toThrow(/PDFs would go to anyone/);
+    ).rejects.toThrow(/anyone could download their PDFs/);
     await client.query(
       `${rows[0]?.sql}; update publication.settings set is_open = true; delete from deployment.migrations where name like '2099%'`,
     );

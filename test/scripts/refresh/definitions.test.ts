@@ -198,13 +198,13 @@ describe("a data set by other definitions than the live one", () => {
       "build.sql lacks a column of staging.sql",
       addCounty("text"),
       ["staging.sql"],
-      "general lacks the column auditee_county",
+      "general is missing the column auditee_county",
     ],
     [
       "build.sql lacks a table of staging.sql",
       addTable,
       ["staging.sql"],
-      "visits lacks the column report_id",
+      "visits is missing the column report_id",
     ],
     [
       "it lacks a column that is served",
@@ -216,7 +216,7 @@ describe("a data set by other definitions than the live one", () => {
       "a served column has another type",
       threshold,
       ["staging.sql"],
-      `${fit}dollar_threshold as bigint, and in this data set it is text.\nPut it back in db/data_set`,
+      `${fit}dollar_threshold as bigint, but in this data set it is text.\nPut it back in db/data_set`,
     ],
   ])("is refused where %s, and the live one goes on", async (_what, edit, names, fault) => {
     await publish();
