@@ -33,8 +33,8 @@ export function relayStorage(
         path,
         headers: { ...pick(request.headers, ofRequests), host },
       });
-      // Storages answer a wrong or malformed signature with different statuses.
-      if ([400, 401, 403].includes(statusCode)) {
+      // Storages answer altered addresses with different statuses; versitygw answers 404 to an unknown access key.
+      if ([400, 401, 403, 404].includes(statusCode)) {
         await body.dump();
         return sendAnswer(reply, addressRefused);
       }
