@@ -107,19 +107,14 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
   ]);
   const databaseUrl = findDatabaseUrl(variables, report);
   await waitForDatabase(databaseUrl, wait ?? 0);
-  const passwords = Object.fromEntries(
-    loginRoles.flatMap((role) => {
-      const password = variables[passwordVariable(role)];
-      return password === undefined ? [] : [[role, password]];
-    }),
-  );
-  const roles = Object.keys(passwords);
+  const passwords = Object.fromEntries(loginRoles.map((role) => [role, variables[passwordVariable(role)]]));
+  const roles = loginRoles.filter((role) => passwords[role] !== undefined);
   const common: DeploymentOptions = {
     directory: path.resolve(options.directory),
     report,
-    promises: options.promise === true,
-    rollsBack: options.rollBack === true,
-    ...(wait !== undefined && { waitMilliseconds: wait }),
+    promises: options.promise,
+    rollsBack: options.rollBack,
+    waitMilliseconds: wait,
   };
   const findPlan = async () => {
     const scratch = await startScratchServer(variables.SCRATCH_URL || undefined);
@@ -143,8 +138,7 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
     },
     confirm: async () => {
       const { planHash } = options;
-      if (planHash === undefined) return;
-      const { hash } = await findPlan();
+      const hash = planHash && (await findPlan()).hash;
       if (hash === planHash) return;
       throw new DeploymentRefused(
         `Nothing was deployed: plan ${planHash} was approved, and now the plan would be ${hash}. The database or the files have changed. Make a new plan, and have it approved.`,

@@ -19,7 +19,7 @@ export function describeDeployment(done: Deployment, passwords: string[]): strin
 
 /** Whether a deployment would do anything. */
 export function hasWork(plan: Plan, passwords: string[]): boolean {
-  return plan.apiSchemasChanged || plan.migrations.length + passwords.length + plan.definitions.length > 0;
+  return plan.apiSchemasChanged || passwords.length > 0;
 }
 
 /** What a deployment would do, for people. */
@@ -36,11 +36,9 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     ...describeDefinitions(definitions),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
-  if (apiSchemasChanged || migrations.length > 0) {
-    const heading = apiSchemasChanged ? "The API schemas would be rebuilt. What changes:" : "What changes:";
-    lines.push(
-      ...listUnder(heading, changes.length === 0 ? ["(no object differs)"] : describeChanges(changes)),
-    );
+  if (apiSchemasChanged) {
+    const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
+    lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
     lines.push(...describePromises(promises));
   }
   if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database is in the state of db/.");
@@ -66,7 +64,10 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
 }
 
 function describeDefinitions(definitions: string[]): string[] {
-  return definitions.map((name) => `db/data_set/${name} has changed: it is in effect with the next refresh.`);
+  return definitions.map(
+    (name) =>
+      `db/data_set/${name} has changed since the last deployment. If no refresh has used it yet, run one: npm run refresh`,
+  );
 }
 
 function describePromises(changes: ContractChange[]): string[] {

@@ -22,7 +22,10 @@ const touchesRows = `
 export async function keepNewestLeakCheck(
   client: Client,
   files: DatabaseFiles,
-  { rollsBack = false, report = () => {} }: { rollsBack?: boolean; report?: (line: string) => void },
+  {
+    rollsBack = false,
+    report = () => {},
+  }: { rollsBack?: boolean | undefined; report?: (line: string) => void },
 ): Promise<void> {
   const { rows } = await client.query<{ installed: string | null; is_newer: boolean }>(installedLeakCheck, [
     files.definitions["find_leaks.sql"],

@@ -143,7 +143,7 @@ async function buildNextGeneration(
 }
 
 const advice =
-  "Put it back in db/data_set, or remove it from the API first. A promised column can be removed only together with its version.";
+  "Put it back in db/data_set, or deploy an API without it first: npm run db:deploy. A promised column can be removed only together with its version.";
 
 /** Both sides of every source table, and the stubs. */
 async function listNextTables(client: Client): Promise<string> {

@@ -82,7 +82,6 @@ const refused: [answer: RegExp, ...files: string[]][] = [
     `grant select on ${api}.general to report_service`,
   ],
   [/default privileges of api_owner/, "alter default privileges grant select on tables to api_public"],
-  [/search_path is left changed for what comes after/, "set search_path = public"],
   [/more: It needs a comment/, view("general.report_id")],
   [
     /again\(.*must count its rows/,

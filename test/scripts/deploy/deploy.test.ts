@@ -124,7 +124,7 @@ describe("db:deploy", () => {
     );
     expect(output).toContain(ending);
     expect(output).toContain(
-      "Nothing was deployed: another deployment was still running after 1 s (--wait).",
+      "Nothing was deployed: 1 s have passed, and another deployment still runs: process",
     );
     await holder.end();
   });
@@ -210,7 +210,7 @@ describe("db:deploy --plan", () => {
       "db/migrations/20991231000000000_step.sql:3: this statement fails if rows have equal values.",
       "db/migrations/20991231000000000_step.sql:4: this statement may look at rows.",
       "The password of publisher will be set.",
-      "db/data_set/check.sql has changed: it is in effect with the next refresh.",
+      "db/data_set/check.sql has changed since the last deployment. If no refresh has used it yet, run one:",
     ])
       expect(output).toContain(line);
     const json = JSON.parse((await deploy("--plan", "--json")).output);
@@ -263,7 +263,7 @@ describe("the plan and the deployment refuse the same:", () => {
     [
       "an older checkout",
       () => query("insert into deployment.migrations (name, sha256) values ('20990101000000000_later', 'x')"),
-      "20990101000000000_later\nNothing was changed. This checkout is older than the database.",
+      "20990101000000000_later\nThis checkout is older than the database.",
     ],
     [
       "a migration that is dated too early",
@@ -277,7 +277,6 @@ describe("the plan and the deployment refuse the same:", () => {
       "20991231000000000_step.sql: ",
       "The deployment runs this file inside its own transaction",
     ],
-    ["another role", () => migrate("select 1;\nset role publisher"), "step.sql: role is left changed"],
     [
       "an error, with its place",
       () => migrate("create table deployment.half ();\nselect 1 from deployment.no_such_table"),
@@ -333,8 +332,7 @@ describe("a migration without a transaction", () => {
       1,
       expect.stringContaining('step.sql: could not create unique index "once"'),
     ]);
-    for (const args of [["--plan"], ["--accept-drift"]])
-      expect((await deploy(...args)).output).toContain("drop index concurrently access.once;");
+    expect((await deploy("--plan")).output).toContain("drop index access.once;");
     await query("drop index access.once; delete from access.beside");
     expect((await deploy("--accept-drift")).code).toBe(0);
     expect((await deploy()).output).toContain("Nothing to do.");
