@@ -1,4 +1,4 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** An error as clients get it. It repeats nothing of the request. */
 export interface Answer {
@@ -78,7 +78,7 @@ export const failed = makeAnswer(500, "internal_error", {
 
 /** Answers a path that no route has. An address that was signed and then changed is refused, whichever part changed. */
 export function answerUnknown(target = ""): Answer {
-  if (target.includes("X-Amz-")) return addressRefused;
+  if (/X-Amz-|signature=/.test(target)) return addressRefused;
   return target.startsWith("/dissemination/report/pdf/ota/") ? notFound : noSuchPage;
 }
 
@@ -96,4 +96,13 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
     .headers({ ...securityHeaders, ...headers })
     .type("application/json; charset=utf-8")
     .send(JSON.stringify(body));
+}
+
+/** Redirects to an address that storage signed. A path of this service gets the host that the client asked for. */
+export function redirectTo(
+  address: string,
+  { protocol, host }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  return reply.redirect(address.startsWith("/") && host ? `${protocol}://${host}${address}` : address, 302);
 }

@@ -105,9 +105,9 @@ export function measureStorage(storage: Storage, { storageSeconds }: ReportMetri
     }
   };
   return {
-    signDownload: (...args) => time("sign", storage.signDownload(...args)),
+    ...storage,
+    signDownload: (reportId) => time("sign", storage.signDownload(reportId)),
     check: () => time("check", storage.check()),
-    close: () => storage.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Pool } from "undici";
 import { addressRefused, answerUnknown, makeUnavailable, sendAnswer } from "./answers.ts";
-import type { S3StoreOptions } from "./s3-store.ts";
+import type { S3StoreOptions } from "./storage.ts";
 
 /** The headers that are passed on. */
 const ofRequests = /^(range|if-(match|none-match|range|modified-since|unmodified-since))$/;

@@ -15,7 +15,6 @@ import {
   run,
   sort,
   stack,
-  storageUrl,
   swapBefore,
   useTwoDataSets,
 } from "./set-up.ts";
@@ -168,10 +167,10 @@ describe.each(present)("the $language client", (client) => {
           commands.push(...listCommands());
         };
         const api = await proxyTo(stack.facts.base_url, { before });
-        const storage = await proxyTo(storageUrl, { before });
+        const storage = await proxyTo(stack.facts.app_url, { before });
         const app = await proxyTo(stack.facts.app_url, {
           before,
-          changeLocation: (location) => location.replace(storageUrl, storage.url),
+          changeLocation: (location) => location.replace(stack.facts.app_url, storage.url),
         });
         const isPublic = which === "public";
         const key = stack.facts.keys[isPublic ? "individual" : "tribal"];

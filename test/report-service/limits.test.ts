@@ -13,10 +13,10 @@ import { createLogger } from "../../report-service/quiet-logging.ts";
 import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { send } from "./http.ts";
-import { openPool, serviceDatabaseUrl, signingSecret } from "./parts.ts";
+import { openPool, serviceDatabaseUrl } from "./parts.ts";
 
 const database = useDeployedDatabase();
-const storage = createLocalStore({ url: "http://127.0.0.1:1", secret: signingSecret });
+const storage = createLocalStore("/nowhere");
 const logger = createLogger({ name: "test", level: "silent" });
 const bytes = 64 * 1024 * 1024;
 let pool: Pool;
