@@ -34,9 +34,9 @@ export const tokenMissing = makeAnswer(
   401,
   "token_missing",
   {
-    message: "The address has no one-time token.",
-    details: "The token is the last part of the path: the access_uuid.",
-    hint: "Request access to the file to get a token.",
+    message: "The URL has no one-time token.",
+    details: "The access_uuid is the token. It is the last part of the path.",
+    hint: "To get a token, request access to the file.",
   },
   { "www-authenticate": 'OneTimeToken realm="report"' },
 );
@@ -44,7 +44,7 @@ export const tokenMissing = makeAnswer(
 /** For a signed address that has expired, or of which any part was changed. */
 export const addressRefused = makeAnswer(403, "address_refused", {
   message: "This download link has expired or was changed.",
-  details: "It works for less than a minute, exactly as the redirect gave it.",
+  details: "A link works for less than a minute, and only if it is not changed.",
   hint: "Request the report again to get a new link.",
 });
 

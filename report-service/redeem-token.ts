@@ -9,10 +9,10 @@ const downloads = "/dissemination/report/pdf/ota";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const uncertain = makeUnavailable(
-  "The token may have been used up.",
-  "Try the same link again in a few seconds. If that answers 404, request access to the file again.",
+  "The token may have been used.",
+  "Try the same link again in a few seconds. If you get 404, request access to the file again.",
 );
-const unspent = makeUnavailable("The token was not used up.");
+const unspent = makeUnavailable("The token was not used.");
 
 /** The database went away while it spent a token, which may be spent or not. */
 class RedemptionUncertain extends DatabaseUnavailable {

@@ -48,7 +48,7 @@ export function servePublicReports(
 function describeLimit({ msBeforeNext }: RateLimiterRes) {
   const texts = {
     message: `This address requested more than ${publicReportsAnHour} reports in an hour.`,
-    hint: "Wait for the seconds that Retry-After names.",
+    hint: "Wait the number of seconds in Retry-After.",
   };
   const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   return makeAnswer(429, "too_many_requests", texts, { "retry-after": seconds });

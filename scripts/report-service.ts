@@ -17,7 +17,7 @@ new Command(name)
   .addHelpText(
     "after",
     `
-Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
   REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. If you
                                        use a pooler in transaction mode, key use is not recorded

@@ -87,8 +87,8 @@ begin
   -- API's own views.
   return query
     select format('%s may read %s, which %s.', string_agg(reader, ' and ' order by reader desc), pg_class.oid::regclass, case
-        when nspname = 'dissemination' then 'does not read with its caller''s rights (security_invoker)'
-        else 'is neither part of the data set nor of the API'
+        when nspname = 'dissemination' then 'does not run with its caller''s rights (security_invoker)'
+        else 'is not part of the data set or the API'
       end)
     from unnest(readers) as reader
     cross join pg_catalog.pg_class
@@ -132,10 +132,10 @@ begin
 
   -- This function reads tables that publisher owns, so it would run functions that their indexes and policies call.
   for question in
-    select format('%s belongs to publisher. Drop it, because this check would run it.', pg_proc.oid::regprocedure) as leak
+    select format('The function %s belongs to publisher, and this check might run it. Drop the function.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
-    select format('%s forces row-level security on its owner. Switch that off, because this check would run its policies.', pg_class.oid::regclass)
+    select format('%s forces row-level security on its owner, so this check would run its policies. Run: alter table … no force row level security.', pg_class.oid::regclass)
     from pg_catalog.pg_class
     where relnamespace::regnamespace::text in (disclosed, suppressed) and relforcerowsecurity
   loop
@@ -220,7 +220,7 @@ begin
       select sum((counted ->> 'submissions')::bigint)
       from jsonb_array_elements(publication.describe_totals() -> 'totals_by_state') as counted
     ) <> (select count(*) from disclosed.general) then
-      return next 'publication.describe_totals() must count exactly the public submissions, but does not.';
+      return next 'publication.describe_totals() should count all public submissions and no others, but it does not.';
     end if;
   end if;
 end

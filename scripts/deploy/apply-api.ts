@@ -57,9 +57,9 @@ export async function refuseHandMade(
   const schemas = versions.map(({ schema }) => schema);
   const { rows } = await client.query<{ line: string }>(handMade, [schemas]);
   refuseFound(
-    "A rebuild of the API schemas would delete what was made by hand:",
+    "Rebuilding the API schemas would delete these objects, which were made by hand:",
     rows.map(({ line }) => line),
-    "Move it to another schema, or drop it. Then deploy again.",
+    "Move them to another schema, or drop them. Then deploy again.",
   );
 }
 
@@ -129,7 +129,7 @@ const rulesFile = path.resolve(import.meta.dirname, "../../db/deployment/rules.s
 export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(await readFile(rulesFile, "utf8"));
   refuseFound(
-    "Objects of the API break the rules of this database (docs/editing-views.md):",
+    "These API objects break the rules in docs/editing-views.md:",
     rows.map(({ object, rule }) => `${object}: ${rule}`),
   );
 }

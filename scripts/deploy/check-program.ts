@@ -19,7 +19,7 @@ import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 export async function runCheck(around: Surroundings): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the rules of the API, and compares db/contracts (what each version serves) with what is served.",
+      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the API's rules, and compares the result with db/contracts (what each version serves).",
     )
     .option(
       "--strict",
@@ -36,7 +36,7 @@ export async function runCheck(around: Surroundings): Promise<void> {
 Environment:
   SCRATCH_URL   a PostgreSQL server for the scratch database, as superuser; by default one is started
 
-Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
+Exit status: 0 all checks passed, possibly with warnings, 1 a check failed.`,
     )
     .parse(around.argv)
     .opts<{ strict?: true; write?: true; directory: string }>();

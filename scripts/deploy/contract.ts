@@ -93,15 +93,15 @@ export function compareContracts(contracts: Contract[], served: Contract[]): Con
 }
 
 const consequences = {
-  schema: "requests that name it get 406",
-  view: "requests for it get 404",
+  schema: "requests that name it would get 406",
+  view: "requests for it would get 404",
   column: "requests that select, filter or order by it would get 400",
-  retyped: "clients parse its values as the promised type",
+  retyped: "clients expect the promised type",
   function: "calls to it, and requests that embed with it, would fail or get a different response",
   overload: "calls that match both would get 300; choose another name",
   type: "a function's responses would lose fields",
-  grant: "keys would see more or less than this version promised",
-  order: "CSV has its columns in this order; add new columns at the end",
+  grant: "keys would see more or less than promised",
+  order: "CSV columns follow this order; add new columns at the end",
 };
 
 /** One thing that a client can rely on. */
@@ -200,10 +200,10 @@ export async function refuseBrokenPromises(
   if (broken.length === 0 || rollsBack) return changes;
   throw new DeploymentRefused(
     [
-      `This checkout would take away or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
+      `This deployment would remove or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
       "If this checkout is older than the database, deploy the newer one. To change the API, restore the promised version and",
-      "make a new one beside it; to remove a version, announce its end first (docs/recipes.md). To break the promise anyway, as a",
-      "rollback: npm run db:deploy -- --roll-back",
+      "add a new version. To remove a version, announce its retirement first (docs/recipes.md). To break the promise anyway,",
+      "roll back: npm run db:deploy -- --roll-back",
     ].join("\n"),
   );
 }

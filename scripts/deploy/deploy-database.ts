@@ -76,7 +76,7 @@ export async function deployDatabase(
     const { pending, deployed, drift, definitions, isOutdated } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
     if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
-    if (drift.api) report("The API schemas were changed by hand. They are rebuilt from db/api.");
+    if (drift.api) report("The API schemas were changed by hand. Rebuilding them from db/api.");
 
     // Accepted drift is none to the next deployment, nor is what this one changes before it is killed.
     if (deployed && (pending.length > 0 || drift.durable))
@@ -101,7 +101,7 @@ export async function deployDatabase(
     return { migrations, apiSchemasChanged: isOutdated, changes, definitions };
   } catch (error) {
     if (migrations.length > 0) {
-      report(`These migrations ran and stay: ${migrations.join(", ")}. Nothing else was changed.`);
+      report(`These migrations were applied, and stay applied: ${migrations.join(", ")}. Nothing else was changed.`);
       // What ran is no drift. If the connection is lost, nothing can be recorded.
       await recordFingerprint(client).catch(() => {});
     }
@@ -149,6 +149,6 @@ export function listChanged(now: Record<string, string>, before: Record<string, 
 
 const driftMessage = [
   "Nothing was deployed: this database was changed by hand since the last deployment.",
-  "npm run db:deploy -- --plan lists the changes. To keep one, write it as a migration; to undo it, run the statement that the",
-  "plan shows. To deploy anyway: npm run db:deploy -- --accept-drift",
+  "npm run db:deploy -- --plan lists the changes. To keep a change, write it as a migration. To undo it, run the statement",
+  "that the plan shows. To deploy anyway: npm run db:deploy -- --accept-drift",
 ].join("\n");

@@ -10,7 +10,7 @@ export function describeDeployment(done: Deployment, passwords: string[]): strin
     ...migrations.map((name) => `Ran the migration ${name}.`),
     ...passwords.map((role) => `Set the password of ${role}.`),
     ...describeDefinitions(definitions),
-    apiSchemasChanged ? "Rebuilt the API schemas and told PostgREST." : "The API schemas are up to date.",
+    apiSchemasChanged ? "Rebuilt the API schemas." : "The API schemas are up to date.",
     ...describePromises(changes),
   ];
   if (migrations.length + passwords.length === 0 && !apiSchemasChanged) lines.push("Nothing to do.");
@@ -31,8 +31,8 @@ export function describePlan(plan: Plan, passwords: string[]): string {
       `Migration ${name} would run:`,
       sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
     ]),
-    ...listUnder("Only the deployment can tell whether these statements succeed:", uncertain),
-    ...passwords.map((role) => `The password of ${role} will be set.`),
+    ...listUnder("Only the deployment itself can show whether these statements succeed:", uncertain),
+    ...passwords.map((role) => `The password of ${role} would be set.`),
     ...describeDefinitions(definitions),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
@@ -41,7 +41,7 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
     lines.push(...describePromises(promises));
   }
-  if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database is in the state of db/.");
+  if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database matches db/.");
   return [...lines, `Plan ${hash}`].join("\n");
 }
 
@@ -50,16 +50,16 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
   const durable = drift.filter(({ scope }) => scope === "durable");
   const undo = durable.flatMap((change) =>
     change.undo.length === 0
-      ? [`-- ${change.object}: PostgreSQL cannot print a statement for it.`]
+      ? [`-- ${change.object}: there is no statement that restores it. Undo this change by hand.`]
       : change.undo.map((statement) => statement.replace(/;?\s*$/, ";")),
   );
-  const refused = isDriftNew ? " since the last deployment, which is refused without --accept-drift" : "";
+  const refused = isDriftNew ? ", so a deployment is refused without --accept-drift" : "";
   return [
-    ...listUnder(`This was changed by hand${refused}:`, describeChanges(drift)),
+    ...listUnder(`These objects were changed by hand${refused}:`, describeChanges(drift)),
     ...(undo.length === 0
       ? []
-      : ["To undo it, run this SQL, or write a migration that keeps it:", ...undo, "-- End of the SQL."]),
-    ...(durable.length === drift.length ? [] : ["The next data set loses what was changed in this one."]),
+      : ["To keep this, write a migration. To undo it, run this SQL:", ...undo, "-- End of the SQL."]),
+    ...(durable.length === drift.length ? [] : ["The next data set discards changes to this one."]),
   ];
 }
 
@@ -73,7 +73,7 @@ function describeDefinitions(definitions: string[]): string[] {
 function describePromises(changes: ContractChange[]): string[] {
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
-    ...listUnder("Clients lose what they were promised:", lost.map(describeChange)),
+    ...listUnder("Promises to clients that are broken:", lost.map(describeChange)),
     ...listUnder("Clients gain:", gained.map(describeChange)),
   ];
 }

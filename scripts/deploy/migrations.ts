@@ -15,8 +15,8 @@ interface Applied {
 }
 
 const startEmpty = [
-  "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
-  "  Any other: docs/operations.md, Back up and restore, takes keys, agreements and history along.",
+  "  With npm start, run npm start -- --fresh. It replaces the data, keys and secrets.",
+  "  Otherwise, see docs/operations.md, Back up and restore: it keeps keys, agreements and history.",
 ];
 
 /** The migrations that this database has run, ordered by name. */
@@ -42,10 +42,10 @@ export async function findPendingMigrations(
   const isAhead = missing.every((name) => name > newest);
   const advice = isAhead
     ? [
-        "This checkout is older than the database. Deploy the commit that has these migrations, or, to return only the API to",
-        "this checkout: npm run db:deploy -- --roll-back",
+        "This checkout is older than the database. Deploy the commit that has these migrations. Or, to roll back only the API",
+        "to this checkout, run npm run db:deploy -- --roll-back",
       ]
-    : ["Deploy the commit that has them, or start with an empty database:", ...startEmpty];
+    : ["Deploy the commit that has these migrations, or start with an empty database:", ...startEmpty];
   refuseFound(
     "Nothing was changed. This database ran migrations that db/migrations does not have:",
     isAhead && rollsBack ? [] : missing,
@@ -55,7 +55,7 @@ export async function findPendingMigrations(
   refuseFound(
     "These migrations were edited after this database ran them:",
     namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
-    "It would not get the edit. Restore the files, and write the change as a new migration.",
+    "The edits would not reach this database. Restore the files, and write the change as a new migration.",
     "If you did not edit them, start with an empty database:",
     ...startEmpty,
   );
@@ -64,7 +64,7 @@ export async function findPendingMigrations(
   refuseFound(
     `These migrations are dated before the last one that this database ran, ${last}:`,
     namesOf(pending.filter(({ id }) => id < last)),
-    "A new database would run them in another order. Rename them (git mv), with a later date.",
+    "A new database would run them in a different order. Give them a later date: rename them with git mv.",
   );
   return pending;
 }
@@ -105,7 +105,7 @@ export async function runMigration(
       [
         describeError(cause),
         `${name} ran without a transaction, so it stays, and the service was switched off.`,
-        "Fix the leak, run npm run db:deploy to confirm, and switch the service on: npm run refresh -- --requests on.",
+        "Fix the leak, run npm run db:deploy to check, and switch the service on: npm run refresh -- --requests on.",
       ].join("\n"),
       { cause },
     );

@@ -120,7 +120,7 @@ async function tryDeployment(
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `The plan was tried without this change by hand: ${statement} (${error.message})`,
+          `The plan was tested without this change, which was made by hand: ${statement} (${error.message})`,
         );
       });
     }
@@ -155,11 +155,11 @@ function describeColumns(was: CatalogRow[], now: CatalogRow[]): string[] {
 }
 
 const dependsOnRows: [pattern: RegExp, what: string][] = [
-  [/^create unique index/gim, "fails if rows have equal values"],
-  [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have equal values"],
-  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows break it"],
+  [/^create unique index/gim, "fails if rows have duplicate values"],
+  [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have duplicate values"],
+  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows violate it"],
   [/^alter table[^;]*\btype\b/gim, "fails if a value does not fit the new type"],
-  [/^do\b/gim, "may look at rows"],
+  [/^do\b/gim, "may depend on rows"],
   [/^(insert|update|delete|merge|with \w|select)\b/gim, "depends on the rows that it finds"],
 ];
 
@@ -177,7 +177,7 @@ async function refuseSameServer(client: Client, scratch: Client): Promise<void> 
   const [one, other] = [await client.query(sql), await scratch.query(sql)];
   if (one.rows[0].server === other.rows[0].server) {
     throw new Error(
-      "SCRATCH_URL names the server that the plan is for. Roles belong to a whole server, so a plan could change them. Name another server, or none.",
+      "SCRATCH_URL names the server that the plan is for. Roles are shared by all databases of a server, so planning there could change them. Set SCRATCH_URL to another server, or unset it.",
     );
   }
 }

@@ -7,7 +7,7 @@ import { credentials, describeS3, downloads, type Parts, pdf, reportId, startPar
 // How files are handed out, and what an outage costs.
 
 const hungReport = "2023-06-GSAFAC-0000000009";
-const unspent = "The token was not used up.";
+const unspent = "The token was not used.";
 let parts: Parts;
 const redeem = (token: string, url = parts.url): Promise<Reply> => send(url, `${downloads}/${token}`);
 
@@ -187,7 +187,7 @@ describe("while storage is asked,", () => {
     // The service cannot know.
     expectUnavailable(
       await redeemWhile(token, parts.databaseWire.refuse),
-      "The token may have been used up.",
+      "The token may have been used.",
     );
     expect(await parts.tokens.isSpent(token)).toBe(false);
   });

@@ -92,7 +92,7 @@ describe("what production promised", () => {
     await setView([...viewColumns, addedColumn]);
     await deploy({ promises: true });
     await expect(deployDatabase(database.url)).rejects.toThrow(
-      /^This checkout would take away or change what clients were promised: api_v1_1_0: additional_eins\.other_id was removed/,
+      /^This deployment would remove or change what clients were promised: api_v1_1_0: additional_eins\.other_id was removed/,
     );
     const { changes } = await deployDatabase(database.url, {}, { rollsBack: true, promises: true });
     expect(changes).toMatchObject([

@@ -15,7 +15,7 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     `create schema helper; create view helper.bare as table suppressed.findings; ${grant("usage on schema helper")} ${grant("select on helper.bare")}`,
-    /api_public may read helper\.bare, which is neither part of the data set nor of the API/,
+    /api_public may read helper\.bare, which is not part of the data set or the API/,
   ],
   [
     `create schema helper; create table helper.copy as table suppressed.findings; ${grant("select on helper.copy")}`,
@@ -32,7 +32,7 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     "alter view dissemination.findings reset (security_invoker)",
-    /api_public and api_owner may read dissemination\.findings, which does not read with its caller's rights/,
+    /api_public and api_owner may read dissemination\.findings, which does not run with its caller's rights/,
   ],
   ["alter role api_public superuser", /api_public is a superuser or has bypassrls/],
   ["alter role gateway bypassrls", /gateway is a superuser or has bypassrls/],
@@ -120,11 +120,11 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$",
-    /describe_totals\(\) must count exactly the public submissions/,
+    /describe_totals\(\) should count all public submissions and no others/,
   ],
   [
     "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role",
-    /disclosed\.turn\(\) belongs to publisher\. Drop it/,
+    /disclosed\.turn\(\) belongs to publisher, and this check might run it/,
   ],
   [
     "alter table disclosed.general force row level security",

@@ -108,7 +108,7 @@ describe("a migration", () => {
     [
       "lets a view of dissemination read with its owner's rights",
       "alter view dissemination.general set (security_invoker = false)",
-      "api_public and api_owner may read dissemination.general, which does not read with its caller's rights",
+      "api_public and api_owner may read dissemination.general, which does not run with its caller's rights",
     ],
     [
       "changes what the report service asks",
@@ -152,7 +152,7 @@ describe("a migration", () => {
     await expect(deploy({ report })).rejects.toThrow("audit_yeer does not exist");
     expect(lines).toEqual(
       [1, 2].map(
-        (n) => `These migrations ran and stay: 2099123100000000${n}_step. Nothing else was changed.`,
+        (n) => `These migrations were applied, and stay applied: 2099123100000000${n}_step. Nothing else was changed.`,
       ),
     );
     // What ran by a deployment is not drift to the next.
@@ -195,7 +195,7 @@ it("a pre_config() that serves a schema made by hand, with its owner's view, is 
     text.replace("order by served_schemas.place)", "order by served_schemas.place) || ',helper'"),
   );
   await expect(deploy()).rejects.toThrow(
-    /pre_config\(\) serves the schema helper[\s\S]*api_public may read helper\.names, which is neither part/,
+    /pre_config\(\) serves the schema helper[\s\S]*api_public may read helper\.names, which is not part/,
   );
   await client.query("drop schema helper cascade");
 });
