@@ -185,10 +185,7 @@ describe("while storage is asked,", () => {
   test("a database that goes away: 503, and the token is not spent", async () => {
     const token = await parts.tokens.issue();
     // The service cannot know.
-    expectUnavailable(
-      await redeemWhile(token, parts.databaseWire.refuse),
-      "The token may have been used.",
-    );
+    expectUnavailable(await redeemWhile(token, parts.databaseWire.refuse), "The token may have been used.");
     expect(await parts.tokens.isSpent(token)).toBe(false);
   });
 
