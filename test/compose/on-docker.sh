@@ -127,9 +127,9 @@ awk '$2 > 5 { print "answered after " $2 " s"; slow = 1 } END { exit slow }' "$s
 echo "21 clients read large answers slowly, and miss nothing of them."
 readers=()
 for _ in $(seq 21); do
-  curl -fsS --limit-rate 400k -o /dev/null -w '%{size_download}\n' -H "x-api-key: $INDIVIDUAL_KEY" "$page" >> "$sample/slow" &
+  curl -fsS --limit-rate 400k --retry 30 -o /dev/null -w '%{size_download}\n' -H "x-api-key: $INDIVIDUAL_KEY" "$page" >> "$sample/slow" &
   readers+=($!)
-  # Until the response begins: one key may have only a few requests running in the database.
+  # Until the response begins: one key may have only a few requests running in the database. More get 429 and try again.
   sleep 4
 done
 for reader in "${readers[@]}"; do wait "$reader"; done
