@@ -9,6 +9,17 @@ import { type Relay, startRelay } from "./relay.ts";
 
 export const reportId = "2023-06-GSAFAC-0000000001";
 export const pdf = "%PDF-1.7\n% the stored bytes \xff\x00\n";
+/** How a client gets it. */
+export const pdfAnswer = {
+  status: 200,
+  body: pdf,
+  headers: {
+    "content-type": "application/pdf",
+    "content-disposition": `attachment; filename="${reportId}.pdf"`,
+    "content-length": String(pdf.length),
+    "cache-control": "private, no-store",
+  },
+};
 export const downloads = "/dissemination/report/pdf/ota";
 
 export const bucket = "single-audit";
