@@ -46,12 +46,6 @@ export async function runDefinition(client: Client, name: string, directory?: st
   await runSqlFiles(client, [{ name: `db/data_set/${name}`, sql }]);
 }
 
-/** Runs `session.sql`, whose settings stay when the caller's transaction is committed. */
-export async function runSession(client: Client): Promise<void> {
-  const sql = await readDefinition("session.sql");
-  await runSqlFiles(client, [{ name: "db/data_set/session.sql", sql }]);
-}
-
 /**
  * The checksum of what a data set would be made of: the names and contents of the files, and the definitions by which
  * they become tables. The same checksum gives the same data set.

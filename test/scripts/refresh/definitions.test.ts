@@ -241,7 +241,7 @@ describe("a data set by other definitions than the live one", () => {
       `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
     );
     await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
-      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nDeploy an API without it first`,
+      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nPut it back in db/data_set and refresh, or deploy an API without it`,
     );
     expect(await here.liveId()).toBe(live);
     await here.rollBack();
