@@ -1,4 +1,5 @@
 import type { Column, Table } from "./api-description.ts";
+import { findState } from "./names.ts";
 import { type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
 
 /** A browser takes seconds to draw thousands of rows. */
@@ -40,7 +41,8 @@ function normalizeValue({ name, type, values }: Column, text: string): string {
     const digits = text.replace(/[$,\s]/g, "");
     return /^-?\d+(\.\d+)?$/.test(digits) ? digits : text;
   }
-  if (/(^|_)(uei|state)$/.test(name) || /^(report_id|award_reference)$/.test(name)) return text.toUpperCase();
+  if (name.endsWith("_state")) return findState(text) ?? text.toUpperCase();
+  if (/(^|_)uei$/.test(name) || /^(report_id|award_reference)$/.test(name)) return text.toUpperCase();
   if (/(^|_)ein$/.test(name)) return text.replace(/^(\d{2})[-\s](\d{7})$/, "$1$2");
   if (/_zip(code)?$/.test(name)) return text.replace(/^(\d{5})-(\d{4})$/, "$1$2");
   return text;

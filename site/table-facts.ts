@@ -4,17 +4,44 @@ import type { Query } from "./query.ts";
 /** What the explorer shows of a row before it is opened, as PostgREST's `select` has it. */
 const shown: Record<string, string> = {
   general:
-    "report_id,auditee_name,auditee_city,auditee_state,audit_year,fac_accepted_date,total_amount_expended,entity_type,is_internal_control_material_weakness_disclosed",
+    "report_id,auditee_name,audit_year,total_amount_expended,auditee_city,auditee_state,fac_accepted_date,entity_type,is_internal_control_material_weakness_disclosed",
   federal_awards:
-    "report_id,award_reference,federal_agency_prefix,federal_award_extension,federal_program_name,amount_expended,is_major,findings_count",
+    "report_id,auditee_name,audit_year,amount_expended,federal_agency_prefix,federal_award_extension,federal_program_name,award_reference,is_major,findings_count",
   findings:
-    "report_id,award_reference,reference_number,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
-  findings_text: "report_id,audit_year,finding_ref_number,finding_text",
-  corrective_action_plans: "report_id,audit_year,finding_ref_number,planned_action",
+    "report_id,auditee_name,audit_year,reference_number,award_reference,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
+  findings_text: "report_id,auditee_name,audit_year,finding_ref_number,finding_text",
+  corrective_action_plans: "report_id,auditee_name,audit_year,finding_ref_number,planned_action",
   notes_to_sefa: "report_id,title,content,is_minimis_rate_used",
   passthrough: "report_id,award_reference,passthrough_name,passthrough_id",
   resubmission: "report_id,version,status,previous_report_id,next_report_id",
 };
+
+/** The auditee's name, from the report that a row belongs to, as a column of its own. */
+export const auditeeTerm = "...general(auditee_name)";
+/** Tables with so many rows that joining their reports takes longer than a key allows. */
+const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
+
+/** Whether rows can come with their auditee's name in time. The API joins before it sorts and cuts off. */
+function canHaveAuditee({ filters }: Query, { name, key, embeds }: Table): boolean {
+  if (!embeds.includes("general") || name === "general") return false;
+  if (filters.some(({ column }) => /^(report_id|auditee_uei)$/.test(column))) return true;
+  return !large.test(name) && key.length + filters.length > 0;
+}
+
+/** Adds the auditee's name to a request for all columns. */
+export function addAuditee(query: Query, table: Table | undefined): Query {
+  const isAll = query.select.length === 0;
+  return isAll && table && canHaveAuditee(query, table) ? { ...query, select: ["*", auditeeTerm] } : query;
+}
+
+/** Adds what a spreadsheet must not lack to a request for some columns: those that are filtered by, and the auditee's name. */
+export function completeColumns(query: Query, table: Table | undefined): Query {
+  const { select, filters } = query;
+  if (table === undefined || select.length === 0 || select.includes("*")) return addAuditee(query, table);
+  const name =
+    table.name === "general" ? ["auditee_name"] : canHaveAuditee(query, table) ? [auditeeTerm] : [];
+  return { ...query, select: [...new Set([...select, ...filters.map(({ column }) => column), ...name])] };
+}
 
 /**
  * The columns that a request's order must end in, so that its pages neither overlap nor miss rows: the table's key, or

@@ -25,6 +25,13 @@ export function writeTarget(query: Query, tieBreakers: string[] = []): string {
   return `/${encode(table)}?${writeExtra(parameters.filter(([, value]) => value !== ""))}`;
 }
 
+/**
+ * Where the explorer shows a query: its rows as a table, or each row in full with what belongs to it. Never holds a key.
+ */
+export function linkToExplorer(schema: string, query: Query, isRow = false): string {
+  return `/explorer#${schema}${isRow ? "/row" : ""}${writeTarget(query)}`;
+}
+
 /** Reads the parameters of a query string that somebody has typed, with or without percent-encoding. A key is dropped. */
 export function readExtra(text: string): [string, string][] {
   return text

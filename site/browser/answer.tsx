@@ -1,10 +1,10 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { linkToExplorer } from "../example-request.ts";
 import { type Filter, largestLimit, operators } from "../query.ts";
+import { writeTarget } from "../write-target.ts";
+import { AllRows } from "./all-rows.tsx";
 import { describeLimit } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
-import { Downloads } from "./downloads.tsx";
 import { formatValue } from "./format-value.ts";
 import type { Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
@@ -25,6 +25,7 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
   const rows = outcome?.rows ?? [];
   const isRow = outcome?.asked.isRow && rows.length > 0;
   const title = outcome?.table?.title ?? "Rows";
+  const link = location.href;
   return (
     <section class="result" aria-labelledby="result" aria-busy={isWaiting} ref={part}>
       <div class="wrap">
@@ -36,17 +37,25 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
         <p role="status" id="status">
           {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome) : "No rows yet."}
         </p>
+        {outcome?.rows && isRow && <CopyButton name="Copy link" label="Copy link to this row" text={link} />}
         {outcome?.rows && !isRow && (
-          <div class="row">
+          <AllRows
+            key={outcome.key + writeTarget({ ...outcome.asked.query, offset: 0 })}
+            explorer={explorer}
+            outcome={outcome}
+          >
             <Turns explorer={explorer} outcome={outcome} />
-            {rows.length > 0 && <Downloads key={outcome.target} explorer={explorer} outcome={outcome} />}
-          </div>
+            <CopyButton name="Copy link" label="Copy link to these rows" text={link} />
+          </AllRows>
         )}
         {outcome && !outcome.rows && (
           <Refusal answer={outcome.answer} explorer={explorer} table={outcome.asked.query.table} />
         )}
         {outcome?.rows?.length === 0 && (
-          <p class="notice">No rows match. Remove a filter above, or change it in the form.</p>
+          <p class="notice">
+            No rows match. Remove a filter above, or change it in the form. The <a href="/totals">totals</a>{" "}
+            list every state, agency and year that has rows.
+          </p>
         )}
         {isRow && <RowView explorer={explorer} outcome={outcome} />}
       </div>
@@ -65,19 +74,27 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   const labelOf = (name = "") => table?.columns.find((column) => column.name === name)?.label ?? name;
   const describe = ({ column, operator, value }: Filter) => {
     const values = value.split("\n").map((each) => formatValue(column, each));
-    return `${labelOf(column)} ${operators[operator]} ${value === "" ? "" : values.join(", ")}`.trimEnd();
+    const listed = values.length > 5 ? `${values.length} values` : values.join(", ");
+    return `${labelOf(column)} ${operators[operator]} ${value === "" ? "" : listed}`.trimEnd();
   };
+  const describeOrder = (term: string) => {
+    const [name, direction] = term.split(".");
+    const descending = /year|date/.test(name ?? "") ? ", newest first" : ", descending";
+    return labelOf(name) + (direction === "desc" ? descending : "");
+  };
+  // What a link to an auditee's reports asks for; everything else is shown as it was typed.
+  const anyOf = extra.replace(
+    /^or=\((\w+)\.eq\.(\w+),(\w+)\.eq\.(\w+)\)$/,
+    (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,
+  );
   const parts = filters.map((filter) => ({
     text: describe(filter),
     without: { filters: filters.filter((each) => each !== filter) },
   }));
-  const sorting = order.map(
-    (term) => `${labelOf(term.split(".")[0])}${term.includes(".desc") ? ", largest first" : ""}`,
-  );
   return (
     <p class="row question">
       {filters.length + extra.length === 0 && "All rows"}
-      {[...parts, ...(extra === "" ? [] : [{ text: extra, without: { extra: "" } }])].map(
+      {[...parts, ...(extra === "" ? [] : [{ text: anyOf, without: { extra: "" } }])].map(
         ({ text, without }) => (
           <button
             key={text}
@@ -90,19 +107,18 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
           </button>
         ),
       )}
-      {order.length > 0 && <span>sorted by {sorting.join("; ")}</span>}
+      {order.length > 0 && <span>sorted by {order.map(describeOrder).join("; ")}</span>}
     </p>
   );
 }
 
-/** The pages before and after, and a link to this one. */
+/** The pages before and after. */
 function Turns({ explorer, outcome: { asked, rows = [] } }: Shown): VNode {
   const { offset, limit } = asked.query;
   const turns: [name: string, isPossible: boolean, to: number][] = [
     ["Previous", offset > 0, Math.max(0, offset - limit)],
     ["Next", rows.length >= limit, offset + limit],
   ];
-  const link = new URL(linkToExplorer(asked.schema, asked.query), location.href).href;
   return (
     <>
       {turns.map(([name, isPossible, to]) => (
@@ -116,7 +132,6 @@ function Turns({ explorer, outcome: { asked, rows = [] } }: Shown): VNode {
           {name}
         </button>
       ))}
-      <CopyButton name="Copy link" label="Copy link to these rows" text={link} />
     </>
   );
 }

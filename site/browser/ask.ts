@@ -40,11 +40,6 @@ export function isGood({ status }: Answer): boolean {
   return status === 200 || status === 206;
 }
 
-/** How many requests the key has left; Infinity if the response does not say. */
-export function countRequestsLeft({ headers }: Answer): number {
-  return Number(headers["ratelimit-remaining"] ?? Number.POSITIVE_INFINITY);
-}
-
 /** "27 requests of 30 left until 3:00 PM CST", in the visitor's time zone; empty if the response does not say. */
 export function describeLimit({ headers }: Answer): string {
   const [limit, left, reset] = ["limit", "remaining", "reset"].map((name) => headers[`ratelimit-${name}`]);
@@ -57,6 +52,13 @@ export function describeLimit({ headers }: Answer): string {
     timeZoneName: "short",
   });
   return `${formatCount(Number(left), "request")} of ${Number(limit).toLocaleString("en-US")} left until ${until}`;
+}
+
+/** "in 1,380 seconds, at 21:00 UTC" */
+export function describeWait({ headers }: Answer): string {
+  const seconds = Number(headers["retry-after"] ?? headers["ratelimit-reset"] ?? 0);
+  const end = new Date(Date.now() + seconds * 1000).toISOString();
+  return `in ${formatCount(seconds, "second")}, at ${end.slice(11, 16)} UTC`;
 }
 
 /** "1 row", "20,500 rows". */

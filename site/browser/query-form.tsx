@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
-import { agencies } from "../agencies.ts";
 import type { Column } from "../api-description.ts";
+import { agencies, states } from "../names.ts";
 import { emptyQuery, type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
+import { auditeeTerm } from "../table-facts.ts";
 import { isAgency } from "./format-value.ts";
 import type { Explorer } from "./use-explorer.ts";
 
@@ -34,28 +35,28 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       />
       <Columns
         columns={table?.columns ?? []}
-        parts={table?.embeds.includes("general") ? ["general(auditee_name)"] : []}
+        parts={table?.embeds.includes("general") ? [auditeeTerm] : []}
         chosen={query.select}
         choose={(select) => change({ select })}
       />
       <details open={query.extra !== ""}>
-        <summary>More: other parameters, your own key</summary>
+        <summary>More: other parameters</summary>
         <Text
           id="extra"
           label="Other parameters"
-          hint="Anything else that PostgREST takes, such as or=(audit_year.eq.2023,audit_year.eq.2022)"
+          hint="As in the API’s query string, such as or=(audit_year.eq.2023,audit_year.eq.2022)"
           value={query.extra}
           change={(extra) => change({ extra })}
         />
-        <Text
-          id="key"
-          label="Your own API key"
-          hint="Without one, requests use DEMO_KEY. Your key stays in this tab’s memory until you leave or reload the page. Copied commands never contain it."
-          type="password"
-          value={ownKey}
-          change={(typed) => setOwnKey(typed.trim())}
-        />
       </details>
+      <Text
+        id="key"
+        label="Your own API key (optional)"
+        hint="Without one, requests use DEMO_KEY. Nothing stores your key: enter it again after you leave or reload this page. Copied links and commands never contain it."
+        type="password"
+        value={ownKey}
+        change={(typed) => setOwnKey(typed.trim())}
+      />
       <button type="submit">Show the rows</button>
     </form>
   );
@@ -111,7 +112,7 @@ interface Choices extends Labeled {
 }
 
 /** A list of choices. A value that is not among them came from a link, and stays for the API to judge. */
-function Choice({ id, label, options, value, choose }: Choices): VNode {
+export function Choice({ id, label, options, value, choose }: Choices): VNode {
   const all = new Map([
     ...(options.some(([each]) => each === value) ? [] : [[value, value] as const]),
     ...options,
@@ -134,6 +135,13 @@ interface Conditions {
   columns: Column[];
   filters: Filter[];
   change: (filters: Filter[]) => void;
+}
+
+/** The values that a column is known to have, with the names of agencies and states. */
+function listKnown(column: Column | undefined): string[][] {
+  if (column && isAgency(column.name)) return Object.entries(agencies);
+  const values = column?.type === "boolean" ? ["true", "false"] : (column?.values ?? []);
+  return values.map((each) => (column?.name.endsWith("_state") ? [each, states[each] ?? ""] : [each]));
 }
 
 /** Conditions that all have to hold. There is always one to fill in. */
@@ -176,11 +184,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
                 label={`Value ${index + 1}${filter.operator === "in" ? ", one per line" : ""}`}
                 value={filter.value}
                 type={filter.operator === "in" ? "lines" : "text"}
-                known={
-                  isAgency(filter.column)
-                    ? Object.entries(agencies)
-                    : (column?.values ?? []).map((each) => [each])
-                }
+                known={listKnown(column)}
                 change={(value) => replace({ value })}
               />
             )}
@@ -233,13 +237,14 @@ function Columns({ columns, parts, chosen, choose }: Terms): VNode {
   const isAll = chosen.length === 0 || chosen.includes("*");
   return (
     <details open={chosen.length > 0}>
-      <summary>Columns: {isAll ? "all" : chosen.length}</summary>
+      <summary>{isAll ? "Columns: all, unless you choose some" : `Columns: ${chosen.length}`}</summary>
       <div class="checks">
         {[...terms].map((term) => (
           <label class="check" key={term}>
             <input type="checkbox" checked={chosen.includes(term)} onChange={() => toggle(term)} />
             <span>
-              {columns.find(({ name }) => name === term)?.label} <code>{term}</code>
+              {term === auditeeTerm ? "Auditee name" : columns.find(({ name }) => name === term)?.label}{" "}
+              <code>{term}</code>
             </span>
           </label>
         ))}

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { type Answer, describeLimit } from "./ask.ts";
+import { type Answer, describeLimit, describeWait } from "./ask.ts";
 import type { Explorer } from "./use-explorer.ts";
 
 interface Refused {
@@ -12,6 +12,7 @@ interface Refused {
 export function Refusal({ answer, explorer, table }: Refused): VNode {
   const { status } = answer;
   const { message, details, hint } = readError(answer);
+  const [happened] = message.split(" Wait for the seconds ");
   const file = explorer.settings.hasPublicData && (
     <>
       , or <a href={`/public-data/${table}.csv.gz`}>download the whole table as a file</a>
@@ -28,16 +29,22 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     ),
     429: (
       <>
-        {describeLimit(answer)}. Wait until then, <a href="/#keys">get a key of your own</a> (free, with a
-        higher limit){file}.
+        {describeLimit(answer)}. Wait until then ({describeWait(answer)}),{" "}
+        <a href="/#keys">get a key of your own</a> (free, with a higher limit){file}.
       </>
     ),
     500: <>Ask for less: add a filter or choose fewer columns{file}.</>,
   };
-  const texts = [details, hint, advice[status], <a href="/#errors">What the errors mean</a>];
+  // Of a 429, the hint is for programs.
+  const texts = [
+    details,
+    status !== 429 && hint,
+    advice[status],
+    <a href="/#errors">What the errors mean</a>,
+  ];
   return (
     <div class="notice notice--error" role="alert">
-      <h3>{status === 0 ? message : `${status}: ${message}`}</h3>
+      <h3>{status === 0 ? message : `${status}: ${happened}`}</h3>
       {texts.map((text, index) => text && <p key={index}>{text}</p>)}
     </div>
   );

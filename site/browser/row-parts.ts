@@ -21,10 +21,11 @@ export function embedParts(query: Query, table: Table | undefined): Query {
 }
 
 /** The query that finds a row: by the table's key, or else by the short values that the table shows. */
-export function findRow(row: Row, { name, key }: Pick<Table, "name" | "key">): Query {
+export function findRow(row: Row, { name, key, columns }: Table): Query {
   const isShort = (value: unknown) =>
     typeof value === "string" && value.length <= 60 && !value.includes("\n");
-  const shown = chooseShown(name, Object.keys(row)).filter((column) => isShort(row[column]));
+  const names = columns.map((column) => column.name).filter((column) => column in row);
+  const shown = chooseShown(name, names).filter((column) => isShort(row[column]));
   const filters = (key.length > 0 ? key : shown).map((column): Filter => {
     const value = row[column] ?? null;
     if (value === null) return { column, operator: "is.null", value: "" };
@@ -40,6 +41,8 @@ interface Link {
   /** Undefined if there are no rows behind it. */
   query?: Query;
   isRow?: boolean;
+  /** Whether the link leads to the awards of the reports that the query finds. */
+  isOfAwards?: boolean;
 }
 
 /** The rows that belong to a row or its report, as queries. Those of a report are counted. */
@@ -55,18 +58,18 @@ export function listLinks(row: Row, table: Table, version: VersionDescription): 
   const links: Link[] = [];
   if (report !== undefined && report !== row)
     links.push({ name: "The report", query: find("report_id", reportId, "general"), isRow: true });
-  // Reports that are older than UEIs share the value GSA_MIGRATION.
-  const hasUei = typeof uei === "string" && uei.length === 12;
-  if (hasUei || ein) {
-    const [column, value] = hasUei ? ["auditee_uei", uei] : ["auditee_ein", ein];
-    links.push({
-      name: "All reports of this auditee",
-      query: find(String(column), value, "general", ["audit_year.desc.nullslast"]),
-    });
-  }
-  if (hasUei) {
-    const query = find("auditee_uei", uei, "federal_awards", ["amount_expended.desc.nullslast"]);
-    links.push({ name: "All awards of this auditee", query });
+  // An auditee's older reports have no UEI but GSA_MIGRATION, and an EIN may change, so either has to match.
+  const known = [
+    ...(/^[A-Z0-9]{12}$/.test(String(uei)) ? [["auditee_uei", uei]] : []),
+    ...(/^(?!0{9})\d{9}$/.test(String(ein)) ? [["auditee_ein", ein]] : []),
+  ];
+  const [[column, value] = []] = known;
+  if (column !== undefined) {
+    const one = find(String(column), value, "general", ["audit_year.desc.nullslast"]);
+    const extra = `or=(${known.map((pair) => pair.join(".eq.")).join(",")})`;
+    const query = known.length === 1 ? one : { ...one, filters: [], extra };
+    links.push({ name: "All reports of this auditee", query: { ...query, limit: 500 } });
+    links.push({ name: "All awards of this auditee", query, isOfAwards: true });
   }
   for (const { name, title, embeds } of version.tables) {
     if (name === table.name || !embeds.includes("general") || reportId === undefined) continue;

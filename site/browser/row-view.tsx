@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Table } from "../api-description.ts";
-import { linkToExplorer } from "../example-request.ts";
 import { chooseShown } from "../table-facts.ts";
+import { linkToExplorer } from "../write-target.ts";
 import { type Answer, ask } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
 import type { Outcome, Row } from "./outcome.ts";
@@ -44,9 +44,15 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
         <>
           {report?.is_public === true && (
             <p>
-              <a class="button" href={`/dissemination/report/pdf/${report.report_id}`}>
+              <a
+                class="button"
+                href={`/dissemination/report/pdf/${report.report_id}`}
+                target="_blank"
+                rel="noopener"
+              >
                 PDF of the report
               </a>
+              <span class="hint">It opens in a new tab, or your browser downloads it.</span>
             </p>
           )}
           {report?.is_public === false && (
@@ -54,9 +60,15 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
           )}
           <nav aria-label="What belongs to this row">
             <ul class="toc">
-              {listLinks(first, table, version).map(({ name, query, isRow }) => (
+              {listLinks(first, table, version).map(({ name, query, isRow, isOfAwards }) => (
                 <li key={name}>
-                  {query ? <a href={linkToExplorer(asked.schema, query, isRow)}>{name}</a> : name}
+                  {query && isOfAwards && (
+                    <button type="button" class="link" onClick={() => void explorer.openAwards(query)}>
+                      {name}
+                    </button>
+                  )}
+                  {query && !isOfAwards && <a href={linkToExplorer(asked.schema, query, isRow)}>{name}</a>}
+                  {!query && name}
                 </li>
               ))}
             </ul>
@@ -87,12 +99,15 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
   );
 }
 
+/** Columns whose values are letters that stand for something. */
+const isCode = /^(type_requirement|audit_report_type)$/;
+
 /** A row's columns with their labels, names and whole values. */
 function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
   const columns = table.columns.filter(({ name }) => names.includes(name));
   return (
     <dl class="values">
-      {columns.map(({ name, label }) => (
+      {columns.map(({ name, label, description }) => (
         <div key={name}>
           <dt>
             {label}{" "}
@@ -100,7 +115,10 @@ function Values({ row, table, names }: { row: Row; table: Table; names: string[]
               <code>{name}</code>
             </a>
           </dt>
-          <dd>{formatValue(name, row[name])}</dd>
+          <dd>
+            {formatValue(name, row[name])}
+            {isCode.test(name) && row[name] && <span class="hint">{description}</span>}
+          </dd>
         </div>
       ))}
     </dl>

@@ -1,30 +1,28 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { linkToExplorer } from "../example-request.ts";
 import { kindOf } from "../query.ts";
 import { chooseShown } from "../table-facts.ts";
-import { formatCount } from "./ask.ts";
+import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
-import { formatValue, isMoney } from "./format-value.ts";
+import { formatValue } from "./format-value.ts";
 import type { Row } from "./outcome.ts";
 import { findRow, isStub } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
 
-/** Rows, each with a link to itself. If all columns were asked for, the main ones are shown first. */
+/** Rows, each with a link to itself. If all columns were asked for, the main ones and those that are filtered by come first. */
 export function RowsTable({ explorer, outcome }: Shown): VNode {
   const { asked, table, rows = [] } = outcome;
   const { select } = asked.query;
   const [isWhole, setIsWhole] = useState(false);
   const names = Object.keys(rows[0] ?? {});
-  const isColumn = (name: string) => table?.columns.some((column) => column.name === name);
-  const isChosen = select.length > 0 && !select.includes("*");
-  const main = isChosen ? names : chooseShown(asked.query.table, names);
-  const shown = isWhole || isChosen ? names : [...main, ...names.filter((name) => !isColumn(name))];
-  const isNumber = (name: string) => rows.some((row) => typeof row[name] === "number");
-  const money = shown.filter((name) => isMoney(name) && isNumber(name));
-  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name] ?? 0), 0);
+  const isAll = select.length === 0 || select.includes("*");
+  const isMain = (name: string) =>
+    !table?.columns.some((column) => column.name === name) ||
+    asked.query.filters.some(({ column }) => column === name);
+  const main = new Set([...chooseShown(asked.query.table, names), ...names.filter(isMain)]);
+  const shown = isWhole || !isAll ? names : [...main];
   return (
     <>
       <Scroll label="Rows" kind="rows-place">
@@ -59,18 +57,6 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
               </tr>
             ))}
           </tbody>
-          {rows.length > 1 && money.length > 0 && (
-            <tfoot>
-              <tr>
-                {shown.map((name, place) => (
-                  <td key={name} class="number">
-                    {place === 0 && `Sum of these ${formatCount(rows.length, "row")}`}
-                    {money.includes(name) && formatValue(name, sum(name))}
-                  </td>
-                ))}
-              </tr>
-            </tfoot>
-          )}
         </table>
       </Scroll>
       {(isWhole || shown.length < names.length) && (
@@ -85,7 +71,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
 /** A heading sorts by its column: numbers and dates first from the largest, texts from A; then the other way. */
 function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: string }): VNode {
   const column = table?.columns.find((each) => each.name === name);
-  if (column === undefined) return <th scope="col">{name}</th>;
+  if (column === undefined) return <th scope="col">{name === "auditee_name" ? "Auditee name" : name}</th>;
   const [sorted, direction] = (asked.query.order[0] ?? "").split(".");
   const isSorted = sorted === name;
   const isDescending = direction === "desc";

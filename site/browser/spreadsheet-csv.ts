@@ -1,17 +1,34 @@
 /** Excel reads a CSV file as UTF-8 only if it starts with a byte-order mark. */
 export const byteOrderMark = "\ufeff";
-const cell = /"(?:[^"]+|"")*"|[^,"\n]+/g;
-/** Codes such as 043015799, 10.010 and 2023-001, which programs would take for numbers or dates. */
+const cells = /("(?:[^"]|"")*"|[^,"\n]*)([,\n]|$)/g;
+/** Columns of codes, which programs would take for numbers or dates, such as 043015799, 10.010 and 2023-001. */
+const codes =
+  /(^|_)(ein|uei|zip(code)?|phone|prefix|extension|identification|passthrough_id|agency|ref(erence)?_numbers?)$/;
+/** What would be taken for a number or a date in any other column. */
 const code = /^"?(0\d+|\d+\.\d*0|\d+e\d+|\d{4}-\d{1,3})"?$/i;
 /** How formulas begin (OWASP, CSV injection). Negative numbers are no formulas. */
 const formula = /^"?(?!-?\d+(?:\.\d+)?"?$)[=+\-@＝＋－＠\t\r\n]/;
 
 /**
  * Changes CSV so that spreadsheet programs show what the API says: a text that begins like a formula gets an apostrophe in front,
- * and a code becomes `="043015799"`.
+ * a code becomes `="043015799"`, as do all codes of its column, and `t` becomes `true`.
  */
 export function adaptForSpreadsheets(csv: string): string {
-  return csv.replace(cell, (text) =>
-    formula.test(text) ? text.replace(/^"?/, "$&'") : text.replace(code, '"=""$1"""'),
-  );
+  const start = csv.indexOf("\n") + 1;
+  const names = csv.slice(0, start).trimEnd().split(",");
+  let index = 0;
+  const rows = csv.slice(start).replace(cells, (_whole, text: string, separator: string) => {
+    const name = names[index] ?? "";
+    index = separator === "," ? index + 1 : 0;
+    return adaptCell(name, text) + separator;
+  });
+  return csv.slice(0, start) + rows;
+}
+
+function adaptCell(name: string, text: string): string {
+  if (formula.test(text)) return text.replace(/^"?/, "$&'");
+  if (name === "is_public") return text.replace(/^t$/, "true").replace(/^f$/, "false");
+  // A formula has no line break and at most 255 characters of text.
+  const isCode = codes.test(name) && /^"?[^"\n]{1,250}"?$/.test(text);
+  return isCode || code.test(text) ? text.replace(/^"?(.*?)"?$/, '"=""$1"""') : text;
 }

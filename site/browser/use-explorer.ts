@@ -1,12 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { VersionDescription } from "../api-description.ts";
 import type { ClientSettings } from "../client-settings.ts";
-import { linkToExplorer } from "../example-request.ts";
 import { normalizeQuery } from "../normalize-query.ts";
-import { emptyQuery, type Query } from "../query.ts";
+import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { demonstrationKey } from "../request-snippets.ts";
-import { chooseTieBreakers } from "../table-facts.ts";
-import { writeTarget } from "../write-target.ts";
+import { addAuditee, chooseTieBreakers } from "../table-facts.ts";
+import { linkToExplorer, writeTarget } from "../write-target.ts";
 import { ask } from "./ask.ts";
 import { type Asked, type Outcome, readAddress, readRows } from "./outcome.ts";
 import { embedParts } from "./row-parts.ts";
@@ -28,7 +27,8 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     const version = versions.find((each) => each.schema === schema);
     const table = version?.tables.find(({ name }) => name === typed.table);
     const query = normalizeQuery(typed, table);
-    const target = writeTarget(isRow ? embedParts(query, table) : query, chooseTieBreakers(query, table));
+    const sent = isRow ? embedParts(query, table) : addAuditee(query, table);
+    const target = writeTarget(sent, chooseTieBreakers(isRow ? query : sent, table));
     return { asked: { schema, query, isRow }, table, target };
   };
 
@@ -52,6 +52,31 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     if (found.rows !== undefined) seen.current.set(address + key, found);
     setOutcome(found);
     setIsWaiting(false);
+  };
+
+  /** Shows the awards of the reports that a query finds. The API would take too long to join and sort all awards. */
+  const openAwards = async (reports: Query) => {
+    const { asked, target } = write({
+      ...start,
+      schema: outcome?.asked.schema ?? start.schema,
+      query: reports,
+    });
+    const query = { ...reports, select: ["report_id"], limit: largestLimit };
+    const headers = { "accept-profile": asked.schema };
+    const answer = await ask(settings.apiUrl + writeTarget(query), { headers, key });
+    const { rows, total } = readRows(answer);
+    if (rows === undefined) return setOutcome({ asked, table: undefined, target, key, answer, rows, total });
+    const value = rows.map((row) => String(row.report_id)).join("\n");
+    location.hash = new URL(
+      linkToExplorer(asked.schema, {
+        ...emptyQuery,
+        table: "federal_awards",
+        filters: [{ column: "report_id", operator: "in", value }],
+        order: ["audit_year.desc.nullslast", "amount_expended.desc.nullslast"],
+        limit: 500,
+      }),
+      location.href,
+    ).hash;
   };
 
   const follow = () => {
@@ -87,6 +112,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     write,
     change: (changed: Partial<Query>) =>
       setForm({ ...form, query: { ...form.query, offset: 0, ...changed } }),
+    openAwards,
     submit: () => void send(form, "pushState"),
     /** Asks the shown question again, changed; the form keeps what else was typed there. */
     refine: (changed: Partial<Query>) => {

@@ -6,7 +6,7 @@ import { isAdmin } from "../client-settings.ts";
 import type { SiteConfig } from "../config.ts";
 import type { ServiceFacts } from "../service-facts.ts";
 
-const { apiPaths, appPaths, components, ...document } = parse(
+const { appPaths, components, ...document } = parse(
   readFileSync(new URL("./service.yaml", import.meta.url), "utf8"),
 );
 const { errors: described, ...shared } = components;
@@ -51,7 +51,6 @@ export function describeOpenApi(
     servers: [{ url: apiUrl, description: "The API" }],
     ...document,
     paths: {
-      ...mapValues(apiPaths, (get: Operation) => ({ get: addResponses(get) })),
       ...Object.fromEntries(tables.map((table) => [`/${table.name}`, { get: describeRead(table, version) }])),
       ...Object.fromEntries(
         admin?.functions.map((served) => [`/rpc/${served.name}`, { post: describeCall(served, admin) }]) ??

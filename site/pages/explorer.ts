@@ -25,7 +25,7 @@ export function writeExplorer(context: PageContext): string {
       minute.</p>`
   }
   <noscript><p class="notice">This page needs JavaScript. Without it, use the <a href="/reference">reference</a>: it has
-    every table and column, and a command for each table.</p></noscript>
+    every table and column.</p></noscript>
 </div>
 ${settings && html`<div id="explorer" data-settings="${JSON.stringify(settings)}"></div>`}
 </div>`,

@@ -71,9 +71,13 @@ ${Object.entries(describeCommands(`${appUrl}/public-data/`)).map(
   ([name, text]) => html`<h3>${name}</h3>${command(`Command for ${name}`, text)}`,
 )}
 <h3>Excel and other spreadsheets</h3>
-<p>Filter the rows in the <a href="/explorer">explorer</a>, then choose “CSV for spreadsheets”. The file starts with a
-  byte-order mark, so Excel reads accents correctly, and its name says table and filter. To keep leading zeros, import it with
-  Data, From Text/CSV, and set the type of the columns to Text.</p></section>
+<p>Filter the rows in the <a href="/explorer">explorer</a>, then save them in one of two ways:</p>
+<ul>
+  <li>“CSV for spreadsheets” opens with a double click. Codes are written as <code>="00610"</code>, which a spreadsheet shows as
+    00610. Do not import this file column by column.</li>
+  <li>“CSV” and the files on this page hold the bare values. In Excel, choose Data, From Text/CSV, Transform Data, and set the
+    type of the columns to Text. In LibreOffice, set it in the dialog that opens.</li>
+</ul></section>
 <section aria-labelledby="more"><h2 id="more">For programs</h2>
 <p><a href="/public-data/manifest.json">manifest.json</a> lists the files, describes every column (JSON Table Schema), and
   names the reports that each publication added, changed and removed. <a href="/openapi.json">openapi.json</a> describes the

@@ -24,7 +24,7 @@ export function writeHome(context: PageContext): string {
   what they spent, what the auditors found, and what will be done about it. Search for an audit here, or query the same
   tables over HTTP as JSON or CSV.</p>
 <form class="search" action="/find" role="search">
-  <label for="q">Auditee name, UEI, EIN, or report ID</label>
+  <label for="q">Auditee name, UEI, EIN, report ID, or a state and year</label>
   <div class="row"><input id="q" name="q" type="search" required maxlength="200" autocomplete="off">
     <button type="submit">Search</button></div>
 </form>

@@ -1,12 +1,11 @@
 import type { ServedFunction, Table, VersionDescription } from "../api-description.ts";
 import { isAdmin } from "../client-settings.ts";
-import { chooseExample, describeRequest, linkToExplorer } from "../example-request.ts";
-import { type Html, html } from "../html.ts";
+import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
-import { writeSnippet } from "../request-snippets.ts";
+import { emptyQuery, kindOf } from "../query.ts";
 import type { ServiceFacts } from "../service-facts.ts";
-import { writeTarget } from "../write-target.ts";
-import { command, table, writeDocument } from "./layout.ts";
+import { linkToExplorer } from "../write-target.ts";
+import { table, writeDocument } from "./layout.ts";
 
 /** Every table and column of a version, and the functions for Tribal keys. */
 export function writeReference(context: PageContext): string {
@@ -14,7 +13,7 @@ export function writeReference(context: PageContext): string {
   return writeDocument(context, {
     path: "/reference",
     title: "Reference",
-    description: "Every table and column of the Single Audit API, with requests to copy.",
+    description: "Every table and column of the Single Audit API.",
     scripts: ["reference.js"],
     body: html`<div class="wrap page">
 <h1>Reference</h1>
@@ -28,14 +27,14 @@ ${
   });
 }
 
-function writeTables({ asked, config: { apiUrl } }: PageContext, api: VersionDescription[]): Html {
+function writeTables({ asked }: PageContext, api: VersionDescription[]): Html {
   const versions = api.filter((each) => !isAdmin(each));
   const shown = versions.find(({ schema }) => schema === asked.version) ?? versions[0];
   const tables = shown?.tables ?? [];
   const schema = shown?.schema ?? "";
   const columns = tables.reduce((sum, each) => sum + each.columns.length, 0);
   return html`<div id="reference">
-<p class="lead">Every table and column of <code>${schema}</code>, as the database describes them.
+<p class="lead">Every table and column of <code>${schema}</code>.
   <a href="#versions">How long it is served</a></p>
 ${
   versions.length > 1 &&
@@ -52,7 +51,7 @@ ${
 <nav aria-label="Tables" class="brief"><ul class="toc">
   ${tables.map(({ name }) => html`<li><a href="#${name}"><code>${name}</code></a></li>`)}
 </ul></nav>
-${tables.map((each) => describeTable(each, { apiUrl, schema }))}
+${tables.map((each) => describeTable(each, schema))}
 ${api.filter(isAdmin).map(
   (admin) => html`<section class="brief" aria-labelledby="${admin.schema}-heading">
 <h2 id="${admin.schema}-heading">${admin.title}</h2>
@@ -62,27 +61,25 @@ ${admin.functions.map(describeFunction)}</section>`,
 </div>`;
 }
 
-function describeTable(
-  { name, title, description, columns, key }: Table,
-  target: { apiUrl: string; schema: string },
-): Html {
-  const example = chooseExample({ name, columns, key });
+function describeTable({ name, title, description, columns }: Table, schema: string): Html {
   const rows = columns.map((column) => ({
     id: `${name}.${column.name}`,
     cells: [
       html`${column.label} <a href="#${name}.${column.name}"><code>${column.name}</code></a>`,
-      column.type,
-      column.description,
+      kindOf(column.type),
+      writeCode(column.description),
     ],
   }));
   return html`<section class="reference-table" id="${name}" aria-labelledby="${name}-heading">
 <h2 id="${name}-heading">${title} <a href="#${name}"><code>${name}</code></a></h2>
-<p class="description brief">${description}</p>
-<details><summary>Example request<span class="visually-hidden"> for ${name}</span></summary>
-${command(`Example request for ${name}`, writeSnippet("curl", describeRequest(target, writeTarget(example))))}</details>
-<p><a href="${linkToExplorer(target.schema, example)}">Open <code>${name}</code> in the explorer</a></p>
+<p class="description brief">${writeCode(description)}</p>
+<p><a href="${linkToExplorer(schema, { ...emptyQuery, table: name })}">Open <code>${name}</code> in the explorer</a></p>
 ${table(`Columns of ${name}`, ["Column", "Type", "Description"], rows)}</section>`;
 }
+
+/** What stands between backticks is code. */
+const writeCode = (text: string): Content =>
+  text.split("`").map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`));
 
 function describeFunction({ name, title, description, parameters }: ServedFunction): Html {
   return html`<section id="${name}" aria-labelledby="${name}-heading">
@@ -106,7 +103,7 @@ function writeVersions(versions: ServiceFacts["versions"]): Html {
     ],
   }));
   return html`<section aria-labelledby="versions"><h2 id="versions">Versions</h2>
-<p>Name a version in <code>accept-profile</code>. Without one, the oldest answers: <code>${versions[0]?.schema}</code>.</p>
+<p>Send a version's name in the header <code>accept-profile</code>. Without one, the oldest answers: <code>${versions[0]?.schema}</code>.</p>
 ${table("Served versions, their deprecation and sunset", ["Version", "Deprecated from", "Served until at least"], rows)}
 </section>`;
 }

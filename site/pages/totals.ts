@@ -1,10 +1,10 @@
-import { agencies } from "../agencies.ts";
-import { linkToExplorer } from "../example-request.ts";
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
+import { agencies, states } from "../names.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { type Measure, measures, type Sums, sumBy, type Totals } from "../totals.ts";
+import { linkToExplorer } from "../write-target.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
 type Sort = Measure | "name";
@@ -67,10 +67,16 @@ function writeTables({ asked: parameters, facts }: PageContext, totals: Totals, 
       html`<li><a href="${linkTo({ ...asked, year: each })}"${each === year && html` aria-current="true"`}>${each ?? "All years"}</a></li>`,
   )}
 </ul></nav>
+<form class="search" action="/find"><label for="q">Audits of one state, ${when}</label>
+  <div class="row"><select id="q" name="q">${[...byState.keys()]
+    .filter(Boolean)
+    .sort()
+    .map((code) => html`<option value="${code} ${year}">${code} ${states[code]}</option>`)}</select>
+    <button type="submit">Show its audits</button></div></form>
 ${writeTable("By audit year", "Year", byYear, asked, (name) => [linkTo({ ...asked, year: name }), name])}
 ${writeTable(`By state of the auditee, ${when}`, "State", byState, asked, (name) => [
   explore("general", "auditee_state", name, "total_amount_expended"),
-  name,
+  `${name} ${states[name] ?? ""}`,
 ])}
 ${writeTable(`By federal agency, ${when}`, "Agency", byAgency, asked, (name) => [
   explore("federal_awards", "federal_agency_prefix", name, "amount_expended"),

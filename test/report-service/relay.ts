@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect as connectTo, createServer, type Socket } from "node:net";
+import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 
@@ -17,28 +17,33 @@ export interface Relay {
 }
 
 export async function startRelay(targetPort: number): Promise<Relay> {
-  const sockets = new Set<Socket>();
+  const pairs = new Map<Socket, Socket>();
   let isHolding = false;
   let announceHeld = () => {};
 
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
+  const server: Server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
     const far = connectTo({ port: targetPort, host: "127.0.0.1", allowHalfOpen: true });
+    pairs.set(near, far);
     const cut = () => {
-      for (const socket of [near, far]) {
-        sockets.delete(socket);
-        socket.destroy();
-      }
+      pairs.delete(near);
+      near.destroy();
+      far.destroy();
     };
-    const passOn = (from: Socket, to: Socket) => {
-      sockets.add(from);
-      from.on("error", cut).on("close", cut);
-      from.on("data", (chunk) => void to.write(chunk)).on("end", () => to.end());
-      if (isHolding) from.pause();
-      else from.resume();
-    };
-    passOn(near, far);
-    passOn(far, near);
-    if (isHolding) announceHeld();
+    for (const socket of [near, far]) {
+      socket.on("error", cut);
+      socket.on("close", cut);
+    }
+    near.on("data", (chunk) => void far.write(chunk));
+    far.on("data", (chunk) => void near.write(chunk));
+    near.on("end", () => far.end());
+    far.on("end", () => near.end());
+    if (isHolding) {
+      near.pause();
+      far.pause();
+      announceHeld();
+    } else {
+      near.resume();
+    }
   });
 
   async function listen(port: number): Promise<number> {
@@ -50,28 +55,34 @@ export async function startRelay(targetPort: number): Promise<Relay> {
         await setTimeout(10);
       });
     }
-    return (server.address() as AddressInfo).port;
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("The relay has no port.");
+    return address.port;
   }
 
   async function refuse(): Promise<void> {
-    if (!server.listening) return;
-    const closed = once(server, "close");
-    server.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
+    if (server.listening) {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of pairs.keys()) socket.destroy();
+      await closed;
+    }
   }
 
   // The port is released and taken again, so it is outside of the range that others choose from.
   const port = await listen(await findFreePort([2_000, 5_000]));
-  const switchTo = async (holds: boolean) => {
-    isHolding = holds;
-    await listen(port);
-    for (const socket of sockets) holds ? socket.pause() : socket.resume();
-  };
   return {
     port,
-    pass: () => switchTo(false),
-    hold: () => switchTo(true),
+    pass: async () => {
+      isHolding = false;
+      await listen(port);
+      for (const pair of pairs) for (const socket of pair) socket.resume();
+    },
+    hold: async () => {
+      isHolding = true;
+      await listen(port);
+      for (const pair of pairs) for (const socket of pair) socket.pause();
+    },
     refuse,
     held: () =>
       new Promise((resolve) => {

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
+import { onTestFinished } from "vitest";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { connect } from "../../service/connect.ts";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
@@ -15,6 +16,7 @@ export interface Site {
   facts: StackFacts;
   /** The stack's. */
   directory: string;
+  /** A visit ends with its test, which fails if the page asked another host or complained on the console. */
   open: (target: string, options?: BrowserContextOptions) => Promise<Visit>;
   ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
   query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
@@ -65,13 +67,12 @@ export async function openSite(): Promise<Site> {
   return {
     facts,
     directory,
-    open: async (target, options = {}) =>
-      visit(
-        await browser.get(),
-        target.startsWith("/") ? facts.app_url + target : target,
-        [facts.app_url, facts.base_url],
-        options,
-      ),
+    open: async (target, options = {}) => {
+      const url = target.startsWith("/") ? facts.app_url + target : target;
+      const opened = await visit(await browser.get(), url, [facts.app_url, facts.base_url], options);
+      onTestFinished(opened.leave);
+      return opened;
+    },
     ask,
     query,
     spendDemonstration,

@@ -15,7 +15,7 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
   it.each(["/", "/totals?year=2023", "/reference", "/explorer", "/files", "/no-such-page"])(
     "%s has no accessibility violation and fits every width",
     async (target) => {
-      const { page, leave, checkAccessibility, checkFit, takePicture } = await site.open(target, {
+      const { page, checkAccessibility, checkFit, takePicture } = await site.open(target, {
         colorScheme,
         viewport: { width: 1280, height: 900 },
       });
@@ -34,7 +34,6 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
         .evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
       expect(Math.min(320, ...widths)).toBeGreaterThan(250);
       if (colorScheme === "dark") await checkAccessibility();
-      await leave();
     },
   );
 });
@@ -50,11 +49,10 @@ describe("a command of /files keeps leading zeros:", () => {
       process.stderr.write(`The ${language} command was not run: ${program} lacks something here.\n`);
       return;
     }
-    const { page, leave } = await site.open("/files");
+    const { page } = await site.open("/files");
     const command = await page
       .getByRole("group", { name: `Command for ${language}`, exact: true })
       .textContent();
-    await leave();
     const printed = execFileSync("/bin/sh", ["-ec", command ?? ""], {
       cwd: site.directory,
       encoding: "utf8",
@@ -72,7 +70,7 @@ describe("a command of /files keeps leading zeros:", () => {
 
 describe("by keyboard", () => {
   it("the skip link leads past the navigation to the search box", async () => {
-    const { page, leave } = await site.open("/");
+    const { page } = await site.open("/");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
     await page.keyboard.press("Enter");
@@ -80,7 +78,6 @@ describe("by keyboard", () => {
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.id")).toBe("q");
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
-    await leave();
   });
 });
 
@@ -92,12 +89,11 @@ it.each([
   ["/explorer", "form"],
 ])("%s is drawn within a second on a slow phone, and nothing moves", async (target, mark) => {
   const load = async (width: number, slowness: number) => {
-    const { page, leave } = await site.open("about:blank", { viewport: { width, height: 800 } });
+    const { page } = await site.open("about:blank", { viewport: { width, height: 800 } });
     const readPaints = await watchPaints(page, slowness);
     await page.goto(site.facts.app_url + target);
     await page.locator(mark).first().waitFor({ state: "attached" });
     const paints = await readPaints();
-    await leave();
     return paints;
   };
   expect((await load(1440, 1)).shift).toBe(0);
@@ -112,10 +108,9 @@ it.each([
 });
 
 it("buttons and notices have borders in forced colors", async () => {
-  const { page, leave } = await site.open("/", { forcedColors: "active" });
+  const { page } = await site.open("/", { forcedColors: "active" });
   const button = page.getByRole("button", { name: "Search" });
   expect(await button.evaluate((it) => getComputedStyle(it).borderTopStyle)).toBe("solid");
-  await leave();
 });
 
 /** Gives a page a slow network (150 ms, 1.6 Mbit/s), a slow processor and an empty cache, and measures what it draws. */

@@ -71,7 +71,7 @@ describe("a link", () => {
     "/general?auditee_name=fts.county",
     "/general?auditee_name=like.*a_b%25*",
     "/federal_awards?select=report_id,of:general(auditee_name)",
-    "/findings?select=report_id,general!inner(auditee_state)&general.auditee_state=eq.CA",
+    "/findings?select=report_id,...general!inner(auditee_state)&general.auditee_state=eq.CA",
     "/general?auditee_state=in.(%22CA%22,%22TX%22)",
     "/general?auditee_name=ilike(any).{*city*,*county*}",
     "/general?order=audit_year.desc,auditee_name.asc.nullsfirst",
@@ -89,6 +89,7 @@ describe("a link", () => {
 it.each([
   ["audit_year", "text", "2023 ", "2023"],
   ["auditee_state", "text", "tx", "TX"],
+  ["auditee_state", "text", " texas", "TX"],
   ["auditee_uei", "text", " abcdefghjk12 ", "ABCDEFGHJK12"],
   ["auditee_ein", "text", "04-1234567", "041234567"],
   ["is_low_risk_auditee", "text", "yes", "Yes"],

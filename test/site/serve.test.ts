@@ -2,7 +2,8 @@ import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
-import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
+import type { RunningServer } from "../../report-service/listen.ts";
+import { startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { readSiteConfig } from "../../site/config.ts";
 import { createSite } from "../../site/create-site.ts";
@@ -143,6 +144,9 @@ describe("the search box", () => {
     ["2023-06-gsafac-0000000001", "row/general?report_id=eq.2023-06-GSAFAC-0000000001"],
     ["12-3456789", "general?auditee_ein=eq.123456789"],
     [" abcdefghjk12 ", "general?auditee_uei=eq.ABCDEFGHJK12"],
+    ["texas 2023", "general?auditee_state=eq.TX&audit_year=eq.2023&order="],
+    ["New York", "general?auditee_state=eq.NY&order="],
+    ["City of 2020 Texas", "general?auditee_name=ilike.*City%20of%202020%20Texas*"],
     ["Philadelphia", "general?auditee_name=ilike.*Philadelphia*"],
     ["town & county, 50%", "general?auditee_name=ilike.*town%20%26%20county,%2050"],
   ])("leads from %s to %s", async (text, filter) => {
@@ -170,12 +174,13 @@ describe("security.txt", () => {
 async function startApp(
   databaseUrl: string,
   environment: Record<string, string> = {},
-): Promise<RunningReportService> {
+): Promise<RunningServer> {
   const site = readSiteConfig({ API_URL: "https://api.example.gov/", ...environment });
   const config = readReportServiceConfig({
     APP_PORT: "0",
     REPORT_SERVICE_DATABASE_URL: databaseUrl,
-    REPORTS_DIRECTORY: "/nowhere",
+    STORAGE_URL: "http://127.0.0.1:1",
+    STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
   });
   const addSite = site && (await createSite(site));
   return startReportService({ ...config, addSite, logger: pino({ level: "silent" }) });
@@ -210,7 +215,7 @@ it("the first page says so if no data has been published", async () => {
 });
 
 describe("without a database", () => {
-  let service: RunningReportService;
+  let service: RunningServer;
   beforeAll(async () => {
     service = await startApp("postgres://report_service@127.0.0.1:1/none");
   });

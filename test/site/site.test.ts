@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe } from "vitest";
-import { testExplorer } from "./explorer-suite.ts";
-import { openSite, type Site } from "./open-site.ts";
-import { testPages } from "./pages-suite.ts";
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
+import { columns, tables } from "../support/columns.ts";
+import { openSite, plenty, type Site } from "./open-site.ts";
 
-// One browser and one stack for all that people see.
+// What people see and do, in a browser, on a stack of its own.
 
 let site: Site;
 beforeAll(async () => {
@@ -11,8 +14,324 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
+const clipboard = { permissions: ["clipboard-read", "clipboard-write"] };
+const readClipboard = "navigator.clipboard.readText()";
+const runShell = (command: string) =>
+  execFileSync("/bin/sh", ["-ec", command], { cwd: site.directory, encoding: "utf8" });
+
 // Chromium has been seen to crash once in a thousand visits. Only the test in which it did runs again, with a new browser.
 const again = { retry: { count: 1, condition: /browser has been closed|Target crashed/ } };
 
-describe("the pages", again, () => testPages(() => site));
-describe("the explorer", again, () => testExplorer(() => site));
+describe("the first page", again, () => {
+  it("leads from a name to its rows", async () => {
+    const [auditee] = await site.query<{ name: string; part: string }>(
+      "select auditee_name as name, lower(split_part(auditee_name, ' ', 1)) as part from disclosed.general where auditee_name ~ '^\\w{5}' limit 1",
+    );
+    const { page, checkAccessibility } = await site.open("/");
+    await checkAccessibility();
+    await page.getByRole("searchbox").fill(auditee?.part ?? "");
+    await page.keyboard.press("Enter");
+    const rows = page.locator(".rows-table");
+    await rows
+      .getByText(auditee?.name ?? "", { exact: true })
+      .first()
+      .waitFor();
+  });
+
+  it("shows what is live, from when, how large it is, and when the next refresh is due", async () => {
+    const { page } = await site.open("/");
+    const [dataSet] = await site.query<{ id: string; published_at: Date; newest: string }>(
+      `select id, published_at, (select max(fac_accepted_date)::text from disclosed.general) as newest
+       from publication.data_sets where state = 'live'`,
+    );
+    const live = page.getByRole("region", { name: "Current data" });
+    expect(await live.textContent()).toContain(dataSet?.id);
+    const times = live.locator("time");
+    const [newest, published, due] = await times.evaluateAll((all) =>
+      all.map((time) => time.getAttribute("datetime")),
+    );
+    expect([newest, published]).toEqual([dataSet?.newest, dataSet?.published_at.toISOString()]);
+    expect(new Date(due ?? "").getTime()).toBeGreaterThan(Date.now());
+    for (const table of tables) {
+      const [counted] = await site.query<{ rows: string }>(
+        `select to_char(count(*), 'FM999,999') as rows from disclosed.${table}`,
+      );
+      const row = live.getByRole("row").filter({ has: page.locator(`code:text-is("${table}")`) });
+      expect(await row.getByRole("cell").last().textContent()).toBe(counted?.rows);
+    }
+  });
+
+  it("has commands that work as they are copied, one after the other", async () => {
+    const { page } = await site.open("/", clipboard);
+    await page.getByRole("button", { name: "Copy: Command that gets the three newest audits" }).click();
+    await page.getByText("Copied.").waitFor();
+    const rows = JSON.parse(runShell((await page.evaluate(readClipboard)) as string));
+    expect(rows).toHaveLength(3);
+    expect(Object.keys(rows[0])).toEqual(["report_id", "auditee_name", "audit_year"]);
+    const { keys, sample } = site.facts;
+    const steps = (await page.locator(".steps pre").allTextContents())
+      .join("\n")
+      .replace("YOUR_KEY", keys.tribal)
+      .replace("2023-06-GSAFAC-0000000001", sample.suppressed_report_id ?? "");
+    expect(runShell(steps)).toContain(sample.suppressed_report_id);
+    expect(await readFile(path.join(site.directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
+  });
+
+  it("says where to ask for keys, and shows the gateway's limits", async () => {
+    const { page } = await site.open("/");
+    const keys = page.getByRole("region", { name: "Keys and limits" });
+    const limit = `${plenty.toLocaleString("en-US")} requests an hour`;
+    expect(await keys.getByRole("row", { name: /^Demonstration/ }).textContent()).toContain(limit);
+    const { components } = await (await fetch(`${site.facts.app_url}/openapi.json`)).json();
+    expect(components.securitySchemes.key.description).toContain(limit);
+    expect(await keys.getByRole("link").first().getAttribute("href")).toBe("mailto:keys@example.gov");
+  });
+});
+
+describe("the totals", again, () => {
+  it.each([
+    ["/totals", undefined],
+    ["/totals?year=2022", "2022"],
+  ])("of %s are those of the rows", async (target, year) => {
+    const { page } = await site.open(target, { javaScriptEnabled: false });
+    for (const [id, column] of Object.entries({
+      year: "audit_year",
+      state: "auditee_state",
+      agency: "federal_agency_prefix",
+    })) {
+      const rows = await site.query<Record<string, string>>(
+        `select coalesce(nullif(${column}, ''), 'not') as name, to_char(count(distinct report_id), 'FM999,999'),
+           to_char(count(*), 'FM999,999') as awards, to_char(sum(amount_expended), 'FM$999,999,999,999') as amount
+         from disclosed.general join disclosed.federal_awards using (report_id, audit_year)
+         where $1 or audit_year = $2 group by 1`,
+        [year === undefined || id === "year", year],
+      );
+      expect(rows.length).toBeGreaterThan(3);
+      const read = page.locator(`#${id} tbody tr`);
+      const shown = await read.evaluateAll((trs) =>
+        trs.map((tr) => [...tr.children].slice(0, 4).map((cell) => cell.textContent?.split(" ")[0])),
+      );
+      expect(shown.sort()).toEqual(rows.map(Object.values).sort());
+    }
+    expect(await page.locator("#year .marked th").allTextContents()).toEqual(year ? [year] : []);
+  });
+
+  it("of a year are sorted by the heading that is chosen, and lead to the rows of a state", async () => {
+    const [state] = await site.query<{ name: string; submissions: string }>(
+      `select auditee_state as name, submissions from disclosed.totals_by_state
+       where audit_year = '2023' and submissions between 2 and 20 order by submissions desc, 1 limit 1`,
+    );
+    const { page } = await site.open("/totals?year=2023");
+    const states = page.getByRole("region", { name: "By state of the auditee, audit year 2023" });
+    await states.getByRole("link", { name: "Findings" }).click();
+    await states.locator("[aria-sort=descending]").getByText("Findings").waitFor();
+    const found = await states.locator("tbody td:nth-child(5)").allTextContents();
+    const numbers = found.map((text) => Number(text.replaceAll(",", "")));
+    expect(numbers).toEqual([...numbers].sort((one, other) => other - one));
+    const rows = page.locator(".rows-table tbody tr");
+    await states.getByRole("link", { name: new RegExp(`^${state?.name} `) }).click();
+    await expect.poll(() => rows.count()).toBe(Number(state?.submissions));
+    await page.goBack();
+    await page.getByLabel("Audits of one state").selectOption(`${state?.name} 2023`);
+    await page.getByRole("button", { name: "Show its audits" }).click();
+    await expect.poll(() => rows.count()).toBe(Number(state?.submissions));
+  });
+});
+
+describe("the reference", again, () => {
+  it("has every table and column, with label, type and description, at an address, without JavaScript", async () => {
+    const { page } = await site.open("/reference#findings.is_repeat_finding", { javaScriptEnabled: false });
+    const target = page.locator("[id='findings.is_repeat_finding']");
+    expect((await target.boundingBox())?.y).toBeLessThan(900);
+    for (const [table, known] of Object.entries(columns)) {
+      const shown = await page
+        .locator(`[id="${table}"] tbody tr`)
+        .evaluateAll((trs) =>
+          trs.map((tr) => [tr.id, ...[...tr.children].map((cell) => cell.textContent ?? "")]),
+        );
+      expect(shown.map(([id]) => id)).toEqual(known.map(({ name }) => `${table}.${name}`));
+      for (const [, label, type, description] of shown) {
+        expect(label).toMatch(/^[A-Z].* [a-z0-9_]+$/s);
+        expect(type).toMatch(/^(text|date|number|boolean)$/);
+        expect(description).toMatch(/\w{3}/);
+      }
+    }
+    expect(await page.locator("main").textContent()).not.toContain("`");
+    const row = page.getByRole("row", { name: /^api_v1_1_0/ });
+    const [deprecated, sunset] = await row.getByRole("cell").allTextContents();
+    expect([deprecated, sunset]).toEqual([expect.stringContaining("2027-01-01"), "2027-06-30"]);
+    await page.getByRole("heading", { name: /request_file_access/ }).waitFor();
+  });
+
+  it.each([
+    ["auditor ein", "general.auditor_ein"],
+    ["repeated", "findings.is_repeat_finding"],
+    ["CFDA", "federal_awards.federal_agency_prefix"],
+    ["ALN", "federal_awards.federal_award_extension"],
+    ["suppressed", "general.is_public"],
+  ])("finds by %s the column %s, and hides others", async (words, column) => {
+    const { page } = await site.open("/reference");
+    await page.getByRole("searchbox", { name: "Search tables and columns" }).fill(words);
+    await page.getByText(/^\d+ columns? in \d+ tables?$/).waitFor();
+    expect(await page.locator(`[id="${column}"]`).isVisible()).toBe(true);
+    expect(await page.locator("[id='general.auditee_zip']").isVisible()).toBe(false);
+  });
+});
+
+it("every table is a file, with a digest to copy", again, async () => {
+  const { page } = await site.open("/files", clipboard);
+  const whole = page.getByRole("table", { name: "Files of whole tables" });
+  const { files } = await (await fetch(`${site.facts.app_url}/public-data/manifest.json`)).json();
+  for (const table of tables) {
+    const link = whole.getByRole("link", { name: `${table}.csv.gz` });
+    const address = site.facts.app_url + (await link.getAttribute("href"));
+    expect((await fetch(address, { method: "HEAD" })).status).toBe(200);
+  }
+  await whole.getByRole("button", { name: "Copy SHA-256 of general.parquet" }).click();
+  await page.getByText("Copied.").waitFor();
+  const [general] = files.filter(({ name }: { name: string }) => name === "general.parquet");
+  expect(await page.evaluate(readClipboard)).toBe(general.sha256);
+});
+
+describe("the explorer", again, () => {
+  it("answers a question, sorts the rows, and leads from a row to its PDF", async () => {
+    const [state] = await site.query<{ name: string; reports: string; largest: string; auditee: string }>(
+      `select auditee_state as name, count(*) as reports,
+         (array_agg(total_amount_expended order by total_amount_expended desc nulls last))[1] as largest,
+         (array_agg(auditee_name order by total_amount_expended desc nulls last))[1] as auditee
+       from disclosed.general where auditee_state <> '' group by 1 order by 2 desc, 1 limit 1`,
+    );
+    const { page, checkAccessibility, takePicture, countRequests } = await site.open("/explorer");
+    await page.getByLabel("Column 1").selectOption("auditee_state");
+    await page.getByLabel("Value 1").fill(` ${state?.name.toLowerCase()}`);
+    await page.keyboard.press("Enter");
+    await page
+      .getByText(new RegExp(`^Rows 1–\\d+ of ${state?.reports} · [\\d,]+ requests of 1,000 left until `))
+      .waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("result");
+    const heading = page.getByRole("columnheader", { name: "total_amount_expended" });
+    await heading.getByRole("button").click();
+    await heading.and(page.locator("[aria-sort=descending]")).waitFor();
+    const dollars = `$${Number(state?.largest).toLocaleString("en-US")}`;
+    const largest = page.getByRole("cell", { name: dollars, exact: true }).first();
+    await largest.waitFor();
+    await checkAccessibility();
+    await takePicture("explorer-rows", false);
+    await page.getByRole("rowheader").first().getByRole("link").click();
+    await page.getByRole("heading", { name: state?.auditee ?? "", exact: true }).waitFor();
+    expect(await page.title()).toBe(`${state?.auditee} – Single Audit API`);
+    // The rows, the sorted rows, and the row with the counts of what belongs to it.
+    expect(countRequests()).toBe(3);
+    const pdf = await page.getByRole("link", { name: "PDF of the report" }).getAttribute("href");
+    expect((await (await fetch(site.facts.app_url + pdf)).text()).slice(0, 5)).toBe("%PDF-");
+    await checkAccessibility();
+    await takePicture("explorer-row");
+    await page.goBack();
+    await largest.waitFor();
+    // The rows that were shown before cost no request.
+    expect(countRequests()).toBe(3);
+  });
+
+  it("saves all rows that match three filters as a spreadsheet", async () => {
+    const [city] = await site.query<{ name: string }>(
+      `select auditee_city as name from disclosed.general
+       where audit_year = '2023' and is_internal_control_material_weakness_disclosed = 'Yes'
+       group by 1 order by count(*) desc, 1 limit 1`,
+    );
+    const { page, countRequests } = await site.open("/explorer");
+    for (const [index, column, value] of [
+      [1, "audit_year", "2023"],
+      [2, "auditee_city", city?.name.toLowerCase()],
+      [3, "is_internal_control_material_weakness_disclosed", "yes"],
+    ] as const) {
+      if (index > 1) await page.getByRole("button", { name: "Add a filter" }).click();
+      await page.getByLabel(`Column ${index}`).selectOption(column);
+      await page.getByLabel(`Value ${index}`).fill(value ?? "");
+    }
+    await page.keyboard.press("Enter");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV for spreadsheets" }).click(),
+    ]);
+    // The rows that are shown, and all of them.
+    expect(countRequests()).toBe(2);
+    expect(download.suggestedFilename()).toMatch(
+      /^general-audit_year-2023-auditee_city-.+-is_internal_control_material_weakness_disclosed-Yes\.csv$/,
+    );
+    const target = `/general?audit_year=eq.2023&auditee_city=ilike.*${city?.name}*&is_internal_control_material_weakness_disclosed=eq.Yes&order=report_id`;
+    const expected = await (await site.ask(target, "DEMO_KEY", { accept: "text/csv" })).text();
+    const saved = await readFile(await download.path(), "utf8");
+    expect(saved.trimEnd()).toBe(`\ufeff${adaptForSpreadsheets(expected).trimEnd()}`);
+  });
+
+  it("shows whose findings the rows are, and saves them with all that was asked for", async () => {
+    const [counted] = await site.query<{ rows: string; findings: string }>(
+      `select count(*) as rows, count(distinct (report_id, reference_number)) as findings
+       from disclosed.findings where is_material_weakness = 'Y'`,
+    );
+    const { page } = await site.open("/reference");
+    await page.getByRole("link", { name: "Open findings in the explorer" }).click();
+    await page.getByText(/^Rows 1–/).waitFor();
+    const target = "/findings?select=award_reference&is_material_weakness=eq.Y&limit=500";
+    await page.evaluate(`location.hash = "#api_v1_1_0${target}"`);
+    await page.getByText(`Rows 1–${counted?.rows} of ${counted?.rows}`).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV for spreadsheets" }).click(),
+    ]);
+    const saved = await readFile(await download.path(), "utf8");
+    expect(saved).toMatch(/^\ufeffaward_reference,is_material_weakness,auditee_name\n.+,Y,.{3}/);
+    await page.evaluate(`location.hash = "#api_v1_1_0${target.replace("select=award_reference&", "")}"`);
+    await page.getByText(`these ${counted?.rows} rows are ${counted?.findings} findings.`).waitFor();
+    const [report, name] = await page.locator("tbody tr").first().locator("th, td").allTextContents();
+    const [general] = await (await site.ask(`/general?report_id=eq.${report}`)).json();
+    expect(name).toBe(general.auditee_name);
+  });
+
+  it("finds all years of an auditee, also those without a UEI, and adds up all awards", async () => {
+    const [auditee] = await site.query<{
+      id: string;
+      ein: string;
+      reports: string;
+      awards: string;
+      sum: string;
+    }>(
+      `select min(g.report_id) filter (where g.auditee_uei = 'GSA_MIGRATION') as id, g.auditee_ein as ein,
+         count(distinct g.report_id) as reports, count(*) as awards, sum(amount_expended) as sum
+       from disclosed.general as g join disclosed.federal_awards using (report_id)
+       group by 2 having count(distinct g.auditee_uei) = 2 and bool_or(g.auditee_uei = 'GSA_MIGRATION')
+       order by 3 desc, 2 limit 1`,
+    );
+    expect(auditee?.id).toBeDefined();
+    const { page } = await site.open(`/explorer#api_v1_1_0/row/general?report_id=eq.${auditee?.id}`);
+    await page.getByRole("link", { name: "All reports of this auditee" }).click();
+    await page.getByText(`Rows 1–${auditee?.reports} of ${auditee?.reports} ·`).waitFor();
+    // The newest has a UEI.
+    await page.getByRole("rowheader").first().getByRole("link").click();
+    await page.getByRole("button", { name: "All awards of this auditee" }).click();
+    await page.getByText(`Rows 1–${auditee?.awards} of ${auditee?.awards} ·`).waitFor();
+    const sum = `rows: $${Number(auditee?.sum).toLocaleString("en-US")}`;
+    await page.getByText(sum).waitFor();
+    await page.evaluate("location.hash = location.hash.replace(/limit=\\d+/, 'limit=1')");
+    await page.getByText("on this page (1 row)").waitFor();
+    await page.getByRole("button", { name: "Add up all rows" }).click();
+    await page.getByText(sum).waitFor();
+  });
+
+  it("leads a shared link back to the same rows", async () => {
+    const first = await site.open("/explorer", clipboard);
+    await first.page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
+    await first.page.getByLabel("Column 1").selectOption("federal_agency_prefix");
+    await first.page.getByLabel("Value 1").fill("93");
+    await first.page.getByRole("button", { name: "Show the rows" }).click();
+    await first.page.getByText(/^Rows 1–100/).waitFor();
+    await first.page.getByRole("button", { name: "Next" }).click();
+    await first.page.getByText(/^Rows 101–/).waitFor();
+    await first.page.getByRole("button", { name: "Copy link to these rows" }).click();
+    await first.page.getByText("Copied.").waitFor();
+    const rows = await first.page.locator(".rows-table tbody").textContent();
+    const second = await site.open((await first.page.evaluate(readClipboard)) as string);
+    await second.page.getByText(/^Rows 101–/).waitFor();
+    expect(await second.page.locator(".rows-table tbody").textContent()).toBe(rows);
+  });
+});

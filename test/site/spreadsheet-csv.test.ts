@@ -5,29 +5,31 @@ import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
 const read = (csv: string): string[][] => parse(csv, { relax_quotes: false });
 
 test.each([
-  ["=1+1", "'=1+1"],
-  ['"=HYPERLINK(""https://example.com"",1)"', '\'=HYPERLINK("https://example.com",1)'],
-  ["+1 555", "'+1 555"],
-  ["-", "'-"],
-  ["-2+3", "'-2+3"],
-  ["@SUM(A1)", "'@SUM(A1)"],
-  ["\tx", "'\tx"],
-  ['"\rx"', "'\rx"],
-  ["-5", "-5"],
-  ["-5.25", "-5.25"],
-  ["0", "0"],
-  ["1000000", "1000000"],
-  ["2023-06-30", "2023-06-30"],
-  ['"a, b\n=c ""d"""', 'a, b\n=c "d"'],
-  ["043015799", '="043015799"'],
-  ['"00610"', '="00610"'],
-  ["10.010", '="10.010"'],
-  ["2023-001", '="2023-001"'],
-  ["12345678E123", '="12345678E123"'],
-])("the cell %j is %j for spreadsheet programs", (cell, expected) => {
-  const [row] = read(adaptForSpreadsheets(`x,${cell},${cell}\n`));
-  expect(row?.[1]).toBe(expected);
-  const lines = read(adaptForSpreadsheets(`a,b,c\n${cell},,${cell}\n,x,y\n`));
-  expect(lines).toHaveLength(3);
-  expect(lines[1]?.[0]).toBe(expected);
+  ["title", "=1+1", "'=1+1"],
+  ["title", '"=HYPERLINK(""https://example.com"",1)"', '\'=HYPERLINK("https://example.com",1)'],
+  ["title", "+1 555", "'+1 555"],
+  ["title", "-", "'-"],
+  ["title", "-2+3", "'-2+3"],
+  ["auditee_ein", "@SUM(A1)", "'@SUM(A1)"],
+  ["title", "\tx", "'\tx"],
+  ["title", '"\rx"', "'\rx"],
+  ["amount_expended", "-5", "-5"],
+  ["amount_expended", "-5.25", "-5.25"],
+  ["amount_expended", "0", "0"],
+  ["audit_year", "2023", "2023"],
+  ["fac_accepted_date", "2023-06-30", "2023-06-30"],
+  ["content", '"a, b\n=c ""d"""', 'a, b\n=c "d"'],
+  ["auditee_ein", "143015799", '="143015799"'],
+  ["auditee_zip", '"00610"', '="00610"'],
+  ["passthrough_id", '"a ""b"""', 'a "b"'],
+  ["loan_balance", "10.010", '="10.010"'],
+  ["reference_number", "2023-001", '="2023-001"'],
+  ["title", "2023-001", '="2023-001"'],
+  ["auditee_uei", "12345678E123", '="12345678E123"'],
+  ["is_public", "t", "true"],
+])("a value of %s, %j, is %j for spreadsheet programs", (name, cell, expected) => {
+  const lines = read(adaptForSpreadsheets(`${name},x,${name}\n${cell},${cell},${cell}\n${cell},,${cell}\n`));
+  expect(lines[0]).toEqual([name, "x", name]);
+  expect([lines[1]?.[0], lines[1]?.[2]]).toEqual([expected, expected]);
+  expect(lines[2]).toEqual([expected, "", expected]);
 });

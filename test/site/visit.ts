@@ -11,11 +11,11 @@ export interface Visit {
   checkAccessibility: () => Promise<void>;
   /** Fails if the page is wider than the window, or text is cut off, other than in the explorer's rows. */
   checkFit: () => Promise<void>;
-  /** Counts clicks of a mouse and requests to the API from now on, in whatever document the tab shows. */
-  watchEffort: () => Promise<() => { clicks: number; requests: number }>;
+  /** How many requests the page has sent to the API. */
+  countRequests: () => number;
   /** Of the whole page, or of the window alone, where the variable SCREENSHOTS asks for it. */
   takePicture: (name: string, isWhole?: boolean) => Promise<void>;
-  /** Ends the visit; fails if the page asked another host or complained on the console. */
+  /** Ends the visit. Fails if the page asked another host or complained on the console. */
   leave: () => Promise<void>;
 }
 
@@ -84,17 +84,7 @@ export async function visit(
       )) as string[];
       expect(cut).toEqual([]);
     },
-    watchEffort: async () => {
-      let clicks = 0;
-      const before = requests;
-      await page.exposeFunction("noteClick", () => {
-        clicks += 1;
-      });
-      const listen = "addEventListener('pointerdown', () => noteClick(), true);";
-      await page.addInitScript(listen);
-      await page.evaluate(listen);
-      return () => ({ clicks, requests: requests - before });
-    },
+    countRequests: () => requests,
     takePicture: async (name, isWhole = true) => {
       if (process.env.SCREENSHOTS === undefined) return;
       await page.screenshot({

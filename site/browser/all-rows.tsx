@@ -1,0 +1,137 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { largestLimit, type Query } from "../query.ts";
+import { addAuditee, chooseTieBreakers, completeColumns } from "../table-facts.ts";
+import { writeTarget } from "../write-target.ts";
+import { type Answer, ask, formatCount, isGood } from "./ask.ts";
+import { formatValue } from "./format-value.ts";
+import type { Row } from "./outcome.ts";
+import { Refusal } from "./refusal.tsx";
+import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
+import type { Shown } from "./use-explorer.ts";
+
+const hint =
+  'CSV has the values as they are. CSV for spreadsheets opens with a double click: codes are written as ="010" to keep their zeros, and text that looks like a formula starts with an apostrophe.';
+
+/** All rows that a question finds, not only those of this page: as CSV files, and the sum of their dollars. */
+export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
+  const { asked, key, rows = [], table, total } = outcome;
+  const [status, setStatus] = useState("");
+  const [sum, setSum] = useState<{ dollars: number; rows: number }>();
+  const [refused, setRefused] = useState<Answer>();
+  const [isRunning, setIsRunning] = useState(false);
+  const running = useRef(new AbortController());
+  useEffect(() => () => running.current.abort(), []);
+
+  /** Reads the rows, as many at a time as the API allows. Returns whether it got all of them. */
+  const read = async (wanted: Query, accept: string, take: (page: string, end: number) => void) => {
+    running.current = new AbortController();
+    const { signal } = running.current;
+    setRefused(undefined);
+    setStatus("Reading …");
+    setIsRunning(true);
+    let page: Answer | undefined;
+    for (let offset = 0, count = largestLimit; count === largestLimit; offset += largestLimit) {
+      const query = { ...wanted, limit: largestLimit, offset };
+      // All pages are of the data set of the first.
+      const etag = page && { "if-match": page.headers.etag ?? "*" };
+      const headers = { accept, "accept-profile": asked.schema, ...etag };
+      const url = explorer.settings.apiUrl + writeTarget(query, chooseTieBreakers(query, table));
+      page = await ask(url, { headers, key, signal });
+      if (!isGood(page)) break;
+      const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
+      count = Number(end) + 1 - offset;
+      take(page.text, offset + count);
+      setStatus(`${formatCount(offset + count, "row")} read.`);
+    }
+    const isWhole = page !== undefined && isGood(page) && !signal.aborted;
+    setIsRunning(false);
+    if (signal.aborted) setStatus("Canceled.");
+    else if (!isWhole) setRefused(page);
+    return isWhole;
+  };
+  const save = async (isForSpreadsheets: boolean) => {
+    const pages = isForSpreadsheets ? [byteOrderMark] : [];
+    const query = (isForSpreadsheets ? completeColumns : addAuditee)(asked.query, table);
+    const isWhole = await read(query, "text/csv", (text, end) => {
+      const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
+      // Each page starts with the names of the columns, which contain no line break.
+      const start = end <= largestLimit ? 0 : page.indexOf("\n") + 1;
+      pages.push(`${page.slice(start).replace(/\n$/, "")}\n`);
+    });
+    if (isWhole) saveFile(`${describeFile(asked.query)}.csv`, pages);
+  };
+  const money = ["total_amount_expended", "amount_expended"].find((name) => name in (rows[0] ?? {})) ?? "";
+  const add = (some: Row[]) => some.reduce((dollars, row) => dollars + Number(row[money] ?? 0), 0);
+  const addAll = async () => {
+    const found = { dollars: 0, rows: 0 };
+    const select = [money, ...asked.query.select.filter((term) => term.includes("("))];
+    const isWhole = await read({ ...asked.query, select, order: [] }, "application/json", (text, end) => {
+      found.dollars += add(JSON.parse(text));
+      found.rows = end;
+    });
+    if (isWhole) setSum(found);
+  };
+  const requests = formatCount(Math.ceil(total / largestLimit), "request");
+  const jobs: [name: string, start: () => void][] = [
+    ["CSV", () => void save(false)],
+    ["CSV for spreadsheets", () => void save(true)],
+    ...(money === "" || rows.length === total
+      ? []
+      : [["Add up all rows", () => void addAll()] as [string, () => void]]),
+  ];
+  const added = rows.length === total ? { dollars: add(rows), rows: total } : sum;
+  const findings = new Set(rows.map((row) => `${row.report_id} ${row.reference_number}`)).size;
+  return (
+    <>
+      <div class="row">
+        {children}
+        {rows.length > 0 &&
+          (isRunning ? [["Cancel", () => running.current.abort()] as const] : jobs).map(([name, start]) => (
+            <button key={name} type="button" class="plain" onClick={start}>
+              {name}
+              {total > largestLimit && name !== "Cancel" && ` (about ${requests})`}
+            </button>
+          ))}
+        <span role="status" class="hint">
+          {status || (rows.length > 0 && hint)}
+        </span>
+      </div>
+      {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
+      {money !== "" && (
+        <p>
+          {added
+            ? `Sum of ${money} in all ${formatCount(added.rows, "row")}: `
+            : `Sum of ${money} on this page (${formatCount(rows.length, "row")}): `}
+          <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
+        </p>
+      )}
+      {asked.query.table === "findings" && rows[0]?.report_id && rows[0].reference_number && (
+        <p>
+          A finding has one row for each award that it concerns: these {formatCount(rows.length, "row")} are{" "}
+          {formatCount(findings, "finding")}.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A file name that says table and filters: `general-auditee_state-TX-audit_year-2023`. */
+function describeFile({ table, filters, extra }: Query): string {
+  const parts = filters.map(({ column, operator, value }) => [column, operator.replace(/^eq$/, ""), value]);
+  const text = [table, ...parts.flat(), extra].filter(Boolean).join("-");
+  return text
+    .replace(/[^\p{L}\p{N}_]+/gu, "-")
+    .replace(/-$/, "")
+    .slice(0, 120);
+}
+
+function saveFile(name: string, parts: string[]): void {
+  const url = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // By then the browser has read it.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,31 @@
+/** Reads `10 Agriculture; 11 Commerce`. */
+const readNames = (list: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(list.split(";").map((each) => each.trim().split(/\s+(.*)/s, 2)));
+
+/** Agencies by the first two digits of their Assistance Listing numbers (https://sam.gov/assistance-listings). */
+export const agencies = readNames(`10 Agriculture; 11 Commerce; 12 Defense; 14 Housing and Urban Development;
+  15 Interior; 16 Justice; 17 Labor; 19 State; 20 Transportation; 21 Treasury; 23 Appalachian Regional Commission;
+  30 Equal Employment Opportunity Commission; 32 Federal Communications Commission;
+  39 General Services Administration; 43 National Aeronautics and Space Administration;
+  45 Arts, Humanities, Museums and Libraries; 47 National Science Foundation; 59 Small Business Administration;
+  64 Veterans Affairs; 66 Environmental Protection Agency; 77 Nuclear Regulatory Commission; 81 Energy; 84 Education;
+  89 National Archives; 93 Health and Human Services; 94 AmeriCorps; 96 Social Security Administration;
+  97 Homeland Security; 98 Agency for International Development`);
+
+/** States and territories by their postal codes. */
+export const states =
+  readNames(`AK Alaska; AL Alabama; AR Arkansas; AS American Samoa; AZ Arizona; CA California;
+  CO Colorado; CT Connecticut; DC District of Columbia; DE Delaware; FL Florida; FM Micronesia; GA Georgia; GU Guam;
+  HI Hawaii; IA Iowa; ID Idaho; IL Illinois; IN Indiana; KS Kansas; KY Kentucky; LA Louisiana; MA Massachusetts;
+  MD Maryland; ME Maine; MH Marshall Islands; MI Michigan; MN Minnesota; MO Missouri; MP Northern Mariana Islands;
+  MS Mississippi; MT Montana; NC North Carolina; ND North Dakota; NE Nebraska; NH New Hampshire; NJ New Jersey;
+  NM New Mexico; NV Nevada; NY New York; OH Ohio; OK Oklahoma; OR Oregon; PA Pennsylvania; PR Puerto Rico; PW Palau;
+  RI Rhode Island; SC South Carolina; SD South Dakota; TN Tennessee; TX Texas; UT Utah; VA Virginia;
+  VI U.S. Virgin Islands; VT Vermont; WA Washington; WI Wisconsin; WV West Virginia; WY Wyoming`);
+
+/** Returns a state's postal code, by its name or code. */
+export function findState(text: string): string | undefined {
+  const wanted = text.trim().toLowerCase();
+  const found = Object.entries(states).find((each) => each.some((name) => name.toLowerCase() === wanted));
+  return found?.[0];
+}
