@@ -5,7 +5,7 @@ import path from "node:path";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
 
 const project = path.resolve(import.meta.dirname, "..");
-const ports = ["GATEWAY", "APP", "STORAGE", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_METRICS"];
+const ports = ["GATEWAY", "APP", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_METRICS"];
 /** Environment in which a stack takes free ports, so that it can run beside another one. */
 export const freePorts: Record<string, string> = Object.fromEntries(
   ports.map((name) => [`${name}_PORT`, "0"]),

@@ -1,4 +1,4 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 
 /** An error as clients get it. It repeats nothing of the request. */
 export interface Answer {
@@ -34,9 +34,9 @@ export const tokenMissing = makeAnswer(
   401,
   "token_missing",
   {
-    message: "The address has no one-time token.",
-    details: "The token is the last part of the path: the access_uuid.",
-    hint: "Request access to the file to get a token.",
+    message: "The URL has no one-time token.",
+    details: "The access_uuid is the token. It is the last part of the path.",
+    hint: "To get a token, request access to the file.",
   },
   { "www-authenticate": 'OneTimeToken realm="report"' },
 );
@@ -44,7 +44,7 @@ export const tokenMissing = makeAnswer(
 /** For a signed address that has expired, or of which any part was changed. */
 export const addressRefused = makeAnswer(403, "address_refused", {
   message: "This download link has expired or was changed.",
-  details: "It works for less than a minute, exactly as the redirect gave it.",
+  details: "A link works for less than a minute, and only if it is not changed.",
   hint: "Request the report again to get a new link.",
 });
 
@@ -78,7 +78,7 @@ export const failed = makeAnswer(500, "internal_error", {
 
 /** Answers a path that no route has. An address that was signed and then changed is refused, whichever part changed. */
 export function answerUnknown(target = ""): Answer {
-  if (target.includes("X-Amz-")) return addressRefused;
+  if (/X-Amz-|signature=/.test(target)) return addressRefused;
   return target.startsWith("/dissemination/report/pdf/ota/") ? notFound : noSuchPage;
 }
 
@@ -96,4 +96,13 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
     .headers({ ...securityHeaders, ...headers })
     .type("application/json; charset=utf-8")
     .send(JSON.stringify(body));
+}
+
+/** Redirects to an address that storage signed. A path of this service gets the host that the client asked for. */
+export function redirectTo(
+  address: string,
+  { protocol, host }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  return reply.redirect(address.startsWith("/") && host ? `${protocol}://${host}${address}` : address, 302);
 }

@@ -9,10 +9,9 @@ import {
   readVariables,
   webAddress,
 } from "../service/read-variables.ts";
-import type { LocalStoreOptions } from "./local-store.ts";
-import type { S3Options, S3StoreOptions } from "./s3-store.ts";
+import type { S3Options, S3StoreOptions } from "./storage.ts";
 
-export type StorageConfig = ({ kind: "local" } & LocalStoreOptions) | ({ kind: "s3" } & S3StoreOptions);
+export type StorageConfig = { kind: "local"; directory: string } | ({ kind: "s3" } & S3StoreOptions);
 
 export interface ReportServiceConfig {
   host: string;
@@ -27,26 +26,20 @@ export interface ReportServiceConfig {
   trustedIps?: string[] | undefined;
 }
 
-export type LocalStorageConfig = ReturnType<typeof readLocalStorageConfig>;
-
 /** Variables that `<NAME>_FILE` can set instead, because Docker mounts secrets as files. */
 const secrets = [
   "REPORT_SERVICE_DATABASE_URL",
   "REPORT_SERVICE_DATABASE_PASSWORD",
-  "STORAGE_SIGNING_SECRET",
   "AWS_ACCESS_KEY_ID",
   "AWS_SECRET_ACCESS_KEY",
   "AWS_SESSION_TOKEN",
 ];
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
+const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
   error: "should be addresses or ranges such as 10.0.0.0/8, separated by commas",
 });
-const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
-const secret = z
-  .string("should be the secret that the report service and the local storage share")
-  .min(32, "should have 32 characters or more. Generate one with openssl rand -hex 32");
 
 const reportService = z.object({
   APP_HOST: host,
@@ -56,8 +49,8 @@ const reportService = z.object({
   PGHOST: z.string().optional(),
   REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
   REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
-  STORAGE_URL: webAddress("the local storage's address, such as http://127.0.0.1:8002").optional(),
-  S3_BUCKET: text("the name of a bucket").optional(),
+  REPORTS_DIRECTORY: z.string().optional(),
+  S3_BUCKET: z.string().optional(),
   PUBLIC_DATA: z.string().optional(),
   TRUSTED_IPS: z
     .string()
@@ -65,7 +58,6 @@ const reportService = z.object({
     .pipe(z.array(addressOrRange))
     .optional(),
 });
-const localStore = z.object({ STORAGE_SIGNING_SECRET: secret });
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
   S3_KEY_PREFIX: z.string().default("reports/"),
@@ -76,12 +68,6 @@ const s3Store = z.object({
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   AWS_SESSION_TOKEN: z.string().optional(),
 });
-const localStorage = z.object({
-  STORAGE_HOST: host,
-  STORAGE_PORT: listenPort.default(8002),
-  STORAGE_DIRECTORY: text("the directory that holds <report_id>.pdf for each report"),
-  STORAGE_SIGNING_SECRET: secret,
-});
 
 /**
  * Reads the report service's configuration from environment variables. An empty value counts as unset.
@@ -91,15 +77,15 @@ const localStorage = z.object({
 export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportServiceConfig {
   const variables = readSecretFiles(environment, secrets);
   const read = readVariables(reportService, variables);
-  const { REPORT_SERVICE_DATABASE_URL: connectionString, STORAGE_URL: url, S3_BUCKET: bucket } = read;
+  const { REPORT_SERVICE_DATABASE_URL: connectionString, REPORTS_DIRECTORY, S3_BUCKET } = read;
   if (connectionString === undefined && read.PGHOST === undefined) {
     throw new Error(
       describeVariable("REPORT_SERVICE_DATABASE_URL", "is missing: it, or PGHOST, names the database"),
     );
   }
-  if ((url === undefined) === (bucket === undefined)) {
-    const what = "should be set for the local storage, or S3_BUCKET for S3: one of them";
-    throw new Error(describeVariable("STORAGE_URL", what));
+  if ((REPORTS_DIRECTORY === undefined) === (S3_BUCKET === undefined)) {
+    const what = "should be set to the directory of the PDFs, or S3_BUCKET to their bucket: one of them";
+    throw new Error(describeVariable("REPORTS_DIRECTORY", what));
   }
   const { APP_METRICS_HOST, APP_METRICS_PORT, PUBLIC_DATA: location } = read;
   return {
@@ -108,25 +94,14 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
     metrics: APP_METRICS_PORT === undefined ? undefined : { host: APP_METRICS_HOST, port: APP_METRICS_PORT },
     database: describeDatabase(connectionString, read.REPORT_SERVICE_DATABASE_PASSWORD),
     storage:
-      url === undefined
-        ? { kind: "s3", bucket: bucket ?? "", ...readS3(variables) }
-        : { kind: "local", url, secret: readVariables(localStore, variables).STORAGE_SIGNING_SECRET },
+      S3_BUCKET === undefined
+        ? { kind: "local", directory: REPORTS_DIRECTORY ?? "" }
+        : { kind: "s3", bucket: S3_BUCKET, ...readS3(variables) },
     publicData:
       location === undefined
         ? undefined
         : { location, ...(location.startsWith("s3://") && readS3(variables)) },
     trustedIps: read.TRUSTED_IPS,
-  };
-}
-
-/** Reads the local storage server's configuration, as readReportServiceConfig does for the report service. */
-export function readLocalStorageConfig(environment: NodeJS.ProcessEnv) {
-  const read = readVariables(localStorage, readSecretFiles(environment, secrets));
-  return {
-    host: read.STORAGE_HOST,
-    port: read.STORAGE_PORT,
-    directory: read.STORAGE_DIRECTORY,
-    secret: read.STORAGE_SIGNING_SECRET,
   };
 }
 

@@ -15,8 +15,6 @@ import { createReportMetrics, makePartsCheck, measureStorage, type ReportMetrics
 import type { PublicFiles } from "./public-files.ts";
 import { createQuietApp } from "./quiet-logging.ts";
 import { serveDownloads } from "./redeem-token.ts";
-import { relayStorage } from "./relay-storage.ts";
-import type { S3StoreOptions } from "./s3-store.ts";
 import { servePublicData } from "./serve-public-data.ts";
 import { servePublicReports } from "./serve-public-reports.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
@@ -35,8 +33,6 @@ interface ReportServiceParts {
   storage: Storage;
   /** Absent if this process serves no bulk files. */
   publicFiles?: PublicFiles | undefined;
-  /** The S3 storage, if clients may reach it only through this service. */
-  relayed?: S3StoreOptions | undefined;
   /** Absent if this process serves no pages. */
   addSite?: AddSite | undefined;
   trustedIps?: string[] | undefined;
@@ -48,7 +44,6 @@ export function createReportService({
   pool,
   storage: plainStorage,
   publicFiles,
-  relayed,
   addSite,
   trustedIps = [],
   logger,
@@ -104,7 +99,7 @@ export function createReportService({
   servePublicReports(app, { pool, storage, metrics });
   const whileOpen = requireOpen(pool);
   if (publicFiles !== undefined) servePublicData(app, publicFiles, [limitDownloads(), whileOpen]);
-  if (relayed !== undefined) relayStorage(app, relayed, whileOpen);
+  storage.addRoutes(app, whileOpen);
   addSite?.(app, { pool, publicFiles, whileOpen });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));

@@ -8,11 +8,11 @@ export const downloadsInAll = 256;
 
 const refuse = (status: number, details: string) => {
   const message = "Too many downloads are in progress.";
-  const hint = "Wait until one has ended, and try again.";
+  const hint = "Wait until a download has finished, then try again.";
   return makeAnswer(status, "too_many_downloads", { message, details, hint }, { "retry-after": "10" });
 };
-const busyAddress = refuse(429, `An address can have ${downloadsPerAddress} at a time.`);
-const busy = refuse(503, "They are those of all clients together.");
+const busyAddress = refuse(429, `Each address can have ${downloadsPerAddress} downloads at a time.`);
+const busy = refuse(503, "The limit counts the downloads of all clients.");
 
 /** Makes a hook that refuses a download while its address, or all addresses together, have too many in progress. */
 export function limitDownloads(): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {

@@ -1,53 +1,54 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { askStorage, isReportId, longestLifeSeconds, type Storage } from "./storage.ts";
-
-export interface LocalStoreOptions {
-  /** Base URL of the local storage server, as clients reach it. */
-  url: string;
-  /** The signing secret of that server. */
-  secret: string;
-}
-
-const target = /^(\/reports\/([^/?]+)\.pdf\?expires=([0-9]{10}))&signature=([0-9a-f]{64})$/;
-const noReport = "0000-00-GSAFAC-0000000000";
-
-/** Storage on this machine's disk, behind a local storage server. */
-export function createLocalStore({ url, secret }: LocalStoreOptions): Storage {
-  const base = url.replace(/\/+$/, "");
-  const signDownload = async (reportId: string, expiresInSeconds: number) => {
-    if (!isReportId(reportId)) return null;
-    const address = base + signTarget(secret, reportId, expiresInSeconds);
-    return await askStorage(`is there a file for ${reportId}`, async (signal) => {
-      const { status } = await fetch(address, { method: "HEAD", redirect: "manual", signal });
-      if (status !== 200 && status !== 404) throw new Error(`The storage server answered ${status}.`);
-      return status === 200 ? address : null;
-    });
-  };
-  return {
-    signDownload,
-    check: async () => void (await signDownload(noReport, 10)),
-    close: () => {},
-  };
-}
-
-/** Signs the download of a report's PDF from the local storage server. Returns its path and query. */
-export function signTarget(secret: string, reportId: string, expiresInSeconds: number): string {
-  const unsigned = `/reports/${reportId}.pdf?expires=${Math.floor(Date.now() / 1000) + expiresInSeconds}`;
-  return `${unsigned}&signature=${computeSignature(secret, unsigned).toString("hex")}`;
-}
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { open, stat } from "node:fs/promises";
+import path from "node:path";
+import { addressRefused, sendAnswer } from "./answers.ts";
+import { askStorage, describeDownload, isReportId, lifeSeconds, type Storage } from "./storage.ts";
 
 /**
- * Returns the report ID of a path and query, or null if it is not signed, has expired, or was signed for too long. It must
- * arrive exactly as it was signed: another percent-encoding or upper case makes it invalid.
+ * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the files
+ * itself, at addresses that it signs with a secret that ends with the process.
  */
-export function verifyTarget(secret: string, sent: string): string | null {
-  const [, unsigned = "", reportId = "", expires, signature = ""] = target.exec(sent) ?? [];
-  if (!isReportId(reportId)) return null;
-  if (!timingSafeEqual(Buffer.from(signature, "hex"), computeSignature(secret, unsigned))) return null;
-  const secondsLeft = Number(expires) - Date.now() / 1000;
-  return secondsLeft > 0 && secondsLeft <= longestLifeSeconds ? reportId : null;
-}
-
-function computeSignature(secret: string, unsigned: string): Buffer {
-  return createHmac("sha256", secret).update(unsigned).digest();
+export function createLocalStore(directory: string): Storage {
+  const secret = randomBytes(32);
+  const locate = (reportId: string) => path.join(directory, `${reportId}.pdf`);
+  const sign = (reportId: string, expires: number) => {
+    const unsigned = `/reports/${reportId}.pdf?expires=${expires}`;
+    return `${unsigned}&signature=${createHmac("sha256", secret).update(unsigned).digest("hex")}`;
+  };
+  /** Returns the report ID of a target that was signed exactly as it was sent, and has not expired. */
+  const verify = (target: string): string | undefined => {
+    const [, reportId = "", expires = ""] = /^\/reports\/([^/?]+)\.pdf\?expires=(\d+)&/.exec(target) ?? [];
+    const [sent, signed] = [Buffer.from(target), Buffer.from(sign(reportId, Number(expires)))];
+    if (sent.length !== signed.length || !timingSafeEqual(sent, signed)) return undefined;
+    return Number(expires) * 1000 > Date.now() ? reportId : undefined;
+  };
+  const hasFile = async (reportId: string) => {
+    const found = await stat(locate(reportId)).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      // If the directory itself is missing, storage is out.
+      await stat(directory);
+    });
+    return found?.isFile() === true;
+  };
+  return {
+    signDownload: async (reportId) => {
+      if (!isReportId(reportId)) return null;
+      const isThere = await askStorage(`is there a file for ${reportId}`, () => hasFile(reportId));
+      return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + lifeSeconds) : null;
+    },
+    check: () => askStorage(`is there a directory ${directory}`, async () => void (await stat(directory))),
+    addRoutes: (app, whileOpen) => {
+      app.get("/reports/*", { onRequest: whileOpen }, async (request, reply) => {
+        // The target as it was sent, not as it was parsed.
+        const reportId = verify(request.raw.url ?? "");
+        if (reportId === undefined) return sendAnswer(reply, addressRefused);
+        const file = await open(locate(reportId));
+        const { size } = await file.stat();
+        reply.headers({ ...describeDownload(reportId), "content-length": size });
+        // The size that was announced, even if the file grows meanwhile.
+        return reply.send(file.createReadStream({ end: Math.max(0, size - 1) }));
+      });
+    },
+    close: () => {},
+  };
 }

@@ -43,7 +43,7 @@ export function createReportMetrics({
   });
   new Gauge({
     name: "report_service_part_ready",
-    help: "1 if this part (database or storage) can redeem a token now.",
+    help: "1 if this part (database or storage) is ready to redeem tokens.",
     labelNames: ["part"],
     registers,
     async collect() {
@@ -64,7 +64,7 @@ export function createReportMetrics({
     registry,
     countRedemption: countResults(
       "report_service_redemptions_total",
-      "Attempts to redeem a token by result. refused: malformed, unknown, spent or expired.",
+      "Attempts to redeem a token by result. refused: malformed, unknown, used or expired.",
       redemptionResults,
     ),
     countPublicReport: countResults(
@@ -85,7 +85,7 @@ export function createReportMetrics({
     ),
     storageSeconds: time(
       "report_service_storage_duration_seconds",
-      "Time that storage took to say whether a file (sign) or the bucket (check) exists; outcome: ok, missing or unavailable.",
+      "Time that storage took to report whether a file (sign) or the bucket (check) exists; outcome: ok, missing or unavailable.",
       ["operation", "outcome"],
     ),
   };
@@ -105,9 +105,9 @@ export function measureStorage(storage: Storage, { storageSeconds }: ReportMetri
     }
   };
   return {
-    signDownload: (...args) => time("sign", storage.signDownload(...args)),
+    ...storage,
+    signDownload: (reportId) => time("sign", storage.signDownload(reportId)),
     check: () => time("check", storage.check()),
-    close: () => storage.close(),
   };
 }
 

@@ -2,7 +2,7 @@ import { open, readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
-import type { S3Options } from "./s3-store.ts";
+import type { S3Options } from "./storage.ts";
 import { askStorage } from "./storage.ts";
 
 export interface PublicFile {

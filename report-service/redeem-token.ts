@@ -1,18 +1,18 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { makeUnavailable, notFound, sendAnswer, tokenMissing } from "./answers.ts";
+import { makeUnavailable, notFound, redirectTo, sendAnswer, tokenMissing } from "./answers.ts";
 import { askDatabase, askWhileOpen, DatabaseUnavailable, SwitchedOff } from "./database.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
-import { lifeSeconds, type Storage, StorageUnavailable } from "./storage.ts";
+import { type Storage, StorageUnavailable } from "./storage.ts";
 
 const downloads = "/dissemination/report/pdf/ota";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const uncertain = makeUnavailable(
-  "The token may have been used up.",
-  "Try the same link again in a few seconds. If that answers 404, request access to the file again.",
+  "The token may have been used.",
+  "Try the same link again in a few seconds. If you get 404, request access to the file again.",
 );
-const unspent = makeUnavailable("The token was not used up.");
+const unspent = makeUnavailable("The token was not used.");
 
 /** The database went away while it spent a token, which may be spent or not. */
 class RedemptionUncertain extends DatabaseUnavailable {
@@ -39,7 +39,7 @@ export function serveDownloads(
       [token],
     );
     if (typeof reportId !== "string") return "refused";
-    const address = await storage.signDownload(reportId, lifeSeconds);
+    const address = await storage.signDownload(reportId);
     if (address === null) return "file_missing";
     if (!isClientWaiting()) return "client_gone";
     const [redeemed] = await askDatabase(pool, "select access.redeem_access_token($1)", [token]).catch(
@@ -58,7 +58,7 @@ export function serveDownloads(
       if (typeof outcome === "string") return sendAnswer(reply, notFound);
       // The X-Request-Id of the request that asked for the token, if the database knows it.
       request.log.info({ requested_in: outcome.requestedIn }, "a token was redeemed");
-      return reply.redirect(outcome.address, 302);
+      return redirectTo(outcome.address, request, reply);
     } catch (error) {
       metrics.countRedemption(describeFailure(error));
       if (!(error instanceof StorageUnavailable || error instanceof DatabaseUnavailable)) throw error;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Pool } from "undici";
 import { addressRefused, answerUnknown, makeUnavailable, sendAnswer } from "./answers.ts";
-import type { S3StoreOptions } from "./s3-store.ts";
+import type { S3StoreOptions } from "./storage.ts";
 
 /** The headers that are passed on. */
 const ofRequests = /^(range|if-(match|none-match|range|modified-since|unmodified-since))$/;
@@ -33,8 +33,8 @@ export function relayStorage(
         path,
         headers: { ...pick(request.headers, ofRequests), host },
       });
-      // Storages answer a wrong or malformed signature with different statuses.
-      if ([400, 401, 403].includes(statusCode)) {
+      // Storages answer altered addresses with different statuses; versitygw answers 404 to an unknown access key.
+      if ([400, 401, 403, 404].includes(statusCode)) {
         await body.dump();
         return sendAnswer(reply, addressRefused);
       }

@@ -6,26 +6,16 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { askStorage, describeDownload, isReportId, type Storage } from "./storage.ts";
-
-/** Where an S3 API is, and how to use it. */
-export interface S3Options {
-  region?: string;
-  /** AWS if absent. */
-  endpoint?: string | undefined;
-  /** Puts the bucket's name into the path and not into the host. */
-  forcePathStyle?: boolean;
-  /** The AWS standard chain if absent: environment, profile, container, instance. */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
-}
-
-export interface S3StoreOptions extends S3Options {
-  bucket: string;
-  /** A file's key is this and `<report_id>.pdf`. */
-  keyPrefix: string;
-  /** Where clients reach the same API, if elsewhere: signed addresses name this host. */
-  publicEndpoint?: string | undefined;
-}
+import { relayStorage } from "./relay-storage.ts";
+import {
+  askStorage,
+  describeDownload,
+  isReportId,
+  lifeSeconds,
+  type S3Options,
+  type S3StoreOptions,
+  type Storage,
+} from "./storage.ts";
 
 /**
  * Storage behind the S3 API. Needs s3:GetObject and s3:ListBucket: without the latter, S3 answers 403 instead of 404 for a
@@ -37,7 +27,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
   const presigner = createS3Client({ ...options, endpoint: publicEndpoint });
 
   return {
-    signDownload: async (reportId, expiresIn) => {
+    signDownload: async (reportId) => {
       if (!isReportId(reportId)) return null;
       const Key = `${keyPrefix}${reportId}.pdf`;
       return askStorage(`is there a file for ${reportId}`, async (abortSignal) => {
@@ -47,14 +37,15 @@ export function createS3Store(options: S3StoreOptions): Storage {
           if (error instanceof NotFound) return null;
           throw error;
         }
+        const headers = describeDownload(reportId);
         const download = new GetObjectCommand({
           Bucket,
           Key,
-          ResponseContentType: "application/pdf",
-          ResponseContentDisposition: describeDownload(reportId),
-          ResponseCacheControl: "private, no-store",
+          ResponseContentType: headers["content-type"],
+          ResponseContentDisposition: headers["content-disposition"],
+          ResponseCacheControl: headers["cache-control"],
         });
-        return getSignedUrl(presigner, download, { expiresIn });
+        return getSignedUrl(presigner, download, { expiresIn: lifeSeconds });
       });
     },
     check: async () => {
@@ -62,6 +53,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
         client.send(new HeadBucketCommand({ Bucket }), { abortSignal }),
       );
     },
+    addRoutes: (app, whileOpen) => relayStorage(app, options, whileOpen),
     close: () => {
       client.destroy();
       presigner.destroy();

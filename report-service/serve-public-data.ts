@@ -14,7 +14,7 @@ const noSuchFile = makeAnswer(404, "file_not_found", {
   hint: `${publicData}manifest.json lists the files.`,
 });
 const otherFile = makeAnswer(412, "file_changed", {
-  message: "The file has changed since this ETag was sent.",
+  message: "The file has changed since you received this ETag.",
   details: "A new data set was published.",
   hint: "Start again without If-Match.",
 });

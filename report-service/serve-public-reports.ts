@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
-import { makeAnswer, sendAnswer } from "./answers.ts";
+import { makeAnswer, redirectTo, sendAnswer } from "./answers.ts";
 import { askWhileOpen, SwitchedOff } from "./database.ts";
 import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
-import { isReportId, lifeSeconds, type Storage } from "./storage.ts";
+import { isReportId, type Storage } from "./storage.ts";
 
 /** Requests of an address in an hour, found or not. Each process counts for itself. */
 export const publicReportsAnHour = 600;
@@ -26,7 +26,7 @@ export function servePublicReports(
   const find = async (reportId: string): Promise<string | null> => {
     if (!isReportId(reportId)) return null;
     const [isPublic] = await askWhileOpen(pool, "publication.is_public_report($1)", [reportId]);
-    return isPublic === true ? await storage.signDownload(reportId, lifeSeconds) : null;
+    return isPublic === true ? await storage.signDownload(reportId) : null;
   };
   app.get<{ Params: { reportId: string } }>("/dissemination/report/pdf/:reportId", async (request, reply) => {
     const use = await limiter.consume(groupAddress(request.ip)).catch((refusal: RateLimiterRes) => refusal);
@@ -37,7 +37,7 @@ export function servePublicReports(
     try {
       const address = await find(request.params.reportId);
       metrics.countPublicReport(address === null ? "not_found" : "redirected");
-      return address === null ? sendAnswer(reply, notPublic) : reply.redirect(address, 302);
+      return address === null ? sendAnswer(reply, notPublic) : redirectTo(address, request, reply);
     } catch (error) {
       metrics.countPublicReport(error instanceof SwitchedOff ? "switched_off" : "unavailable");
       throw error;
@@ -48,7 +48,7 @@ export function servePublicReports(
 function describeLimit({ msBeforeNext }: RateLimiterRes) {
   const texts = {
     message: `This address requested more than ${publicReportsAnHour} reports in an hour.`,
-    hint: "Wait for the seconds that Retry-After names.",
+    hint: "Wait the number of seconds in Retry-After.",
   };
   const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
   return makeAnswer(429, "too_many_requests", texts, { "retry-after": seconds });

@@ -1,12 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { asMetrics, serveState } from "../service/serve-state.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { type AddSite, createReportService } from "./create-report-service.ts";
 import { createPool } from "./database.ts";
-import { listen, type RunningServer } from "./listen.ts";
 import { createLocalStore } from "./local-store.ts";
 import { openPublicFiles } from "./public-files.ts";
 import { recordKeyUse } from "./record-key-use.ts";
+
+export interface RunningReportService {
+  /** Its base URL, with no slash at the end. */
+  url: string;
+  metricsUrl?: string;
+  /** Accepts no more requests, waits at most 10 seconds for responses in progress, and releases what the service used. */
+  close(): Promise<void>;
+}
+
+const drainMilliseconds = 10_000;
+const releaseMilliseconds = 2000;
 
 /**
  * Starts the report service with its own pool and storage, even if they are unreachable: `/readyz` says so. It also records
@@ -16,22 +27,16 @@ import { recordKeyUse } from "./record-key-use.ts";
  */
 export async function startReportService(
   config: ReportServiceConfig & { logger: FastifyBaseLogger; addSite?: AddSite | undefined },
-): Promise<RunningServer & { metricsUrl?: string }> {
+): Promise<RunningReportService> {
   const { host, port, database, publicData, logger } = config;
   const storage =
     config.storage.kind === "local"
-      ? createLocalStore(config.storage)
+      ? createLocalStore(config.storage.directory)
       : // The AWS SDK is large, so it is loaded only where it is used.
         (await import("./s3-store.ts")).createS3Store(config.storage);
   const pool = createPool(database, logger);
   const publicFiles = publicData && openPublicFiles(publicData.location, publicData);
-  const { app, metrics } = createReportService({
-    ...config,
-    pool,
-    storage,
-    publicFiles,
-    relayed: config.storage.kind === "s3" ? config.storage : undefined,
-  });
+  const { app, metrics } = createReportService({ ...config, pool, storage, publicFiles });
   const metricsServer =
     config.metrics &&
     (await serveState({
@@ -40,10 +45,23 @@ export async function startReportService(
       answers: { "/metrics": () => asMetrics(metrics.registry) },
     }));
   const keyUse = recordKeyUse(database, logger);
-  const server = await listen(app, { host, port, portVariable: "APP_PORT" }, async () => {
+  const release = async () => {
     await metricsServer?.close();
     storage.close();
     await Promise.all([keyUse.close(), pool.end()]);
+  };
+  const close = async () => {
+    const timer = setTimeout(() => app.server.closeAllConnections(), drainMilliseconds);
+    await app.close();
+    clearTimeout(timer);
+    // A database that does not answer must not keep the process alive.
+    await Promise.race([release(), sleep(releaseMilliseconds, undefined, { ref: false })]);
+  };
+  const url = await app.listen({ host, port }).catch(async (cause: NodeJS.ErrnoException) => {
+    await close();
+    const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used at ${host} (${cause.code})`;
+    const advice = "Set APP_PORT to another port, or to 0 for any free one.";
+    throw new Error(`Port ${port} ${reason}. ${advice}`, { cause });
   });
-  return { ...server, ...(metricsServer && { metricsUrl: `${metricsServer.url}/metrics` }) };
+  return { url, close, ...(metricsServer && { metricsUrl: `${metricsServer.url}/metrics` }) };
 }

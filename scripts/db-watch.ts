@@ -20,7 +20,7 @@ const settleMilliseconds = 30;
 
 const options = new Command("npm run db:watch --")
   .description(
-    "Applies db/api to the stack that runs on this machine whenever a file is saved, and says what changed and how to see it. Ctrl-C ends it.",
+    "Applies db/api to the stack that runs on this machine whenever you save a file. Prints what changed, and a request that shows it. Ctrl-C stops it.",
   )
   .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
   .allowExcessArguments(false)
@@ -30,7 +30,7 @@ const options = new Command("npm run db:watch --")
 Environment:
   STACK_DIRECTORY   where the running stack keeps its stack.json (.stack)
 
-Exit status: 0 ended by Ctrl-C, 1 no stack is running, or its database is gone.`,
+Exit status: 0 stopped by Ctrl-C, 1 no stack is running, or its database has stopped.`,
   )
   .parse()
   .opts<{ directory: string }>();

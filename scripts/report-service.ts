@@ -17,16 +17,16 @@ new Command(name)
   .addHelpText(
     "after",
     `
-Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
   REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. If you
                                        use a pooler in transaction mode, key use is not recorded
   REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the address
   APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
                                        where Prometheus' /metrics is served; nowhere without the port
-One storage of:
-  STORAGE_URL                          the local storage, as clients reach it
-  STORAGE_SIGNING_SECRET *             what it shares with this service, 32 characters or more
+The PDFs:
+  REPORTS_DIRECTORY                    holds <report_id>.pdf for each report; this service serves them, and its
+                                       signed addresses end when it is restarted
 or:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        stands before <report_id>.pdf (reports/)

@@ -24,7 +24,6 @@ const command = new Command("npm start --")
 Environment (or .env):
   GATEWAY_PORT           port of the API (8000)
   APP_PORT               port of the report service (8001)
-  STORAGE_PORT           port of the local storage (8002)
   DATABASE_PORT          port of PostgreSQL (8003)
   POSTGREST_PORT         port of PostgREST (8004)
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)

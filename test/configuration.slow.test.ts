@@ -23,7 +23,6 @@ const programs = {
   smoke: "npm run smoke",
   sample: "npm run sample",
   "gateway-embedded": "npm run gateway:embedded",
-  "local-storage": "Local storage",
 };
 
 it("docs/configuration.md has the environment of every program, as --help prints it", async () => {

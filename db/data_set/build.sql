@@ -736,7 +736,7 @@ begin
   order by sides.name, source_tables.name, pg_attribute.attnum
   limit 1;
   if found then
-    raise exception '%.% lacks the column % of staging.sql, or has it in another place. Add it in build.sql as in staging.sql.',
+    raise exception '%.% is missing the column %, or has it out of order. In build.sql, put it in the same position as in staging.sql.',
       missing.side, missing.table_name, missing.attname;
   end if;
 end

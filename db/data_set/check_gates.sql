@@ -10,16 +10,16 @@ with counts as (
   where state = 'live' and old.disclosed + old.suppressed > 0
 )
 select '--accept-shrink' as flag,
-  format('%s would fall from %s to %s rows (%s %% less; 5 %% at most).', name, before, after,
+  format('%s would fall from %s to %s rows (%s%% fewer; the limit is 5%%).', name, before, after,
     round(100 * (before - after) / before, 1)) as line
 from counts where after < 0.95 * before
 union all
 select '--accept-shrink',
-  format('The share of suppressed submissions would go from %s %% to %s %% (1 point at most).',
+  format('The share of suppressed submissions would go from %s%% to %s%% (the limit is 1 percentage point).',
     round(100 * old_suppressed / before, 1), round(100 * new_suppressed / after, 1))
 from counts where name = 'general' and after > 0 and abs(old_suppressed / before - new_suppressed / after) > 0.01
 union all
 select '--accept-growth',
-  format('%s would grow from %s to %s rows (%s times as many; 2 times at most).', name, before, after,
+  format('%s would grow from %s to %s rows (%s times as many; the limit is 2).', name, before, after,
     round(after / before, 1))
 from counts where after > 2 * before and after - before > 1000

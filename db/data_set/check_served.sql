@@ -27,8 +27,8 @@ select distinct case
     when is_table_gone then format('%s serves the table %s, which this data set does not have.', reader, relname)
     when is_gone then format('%s serves %s.%s, which this data set does not have.', reader, relname, attname)
     when old_type <> new_type then
-      format('%s serves %s.%s as %s, and in this data set it is %s.', reader, relname, attname, old_type, new_type)
-    else format('%s serves %s.%s, and this data set has it in another collation.', reader, relname, attname)
+      format('%s serves %s.%s as %s, but in this data set it is %s.', reader, relname, attname, old_type, new_type)
+    else format('%s serves %s.%s, but in this data set its collation is different.', reader, relname, attname)
   end as line
 from compared
 where is_table_gone or refobjsubid > 0 and (is_gone or old_type <> new_type or is_collated_otherwise)

@@ -38,11 +38,11 @@ begin
 
   -- Roles.
   return query
-    select format('The tier %s becomes api_tribal. Only the tier tribal may.', tiers.name)
+    select format('The tier %s uses the role api_tribal, which only the tier tribal may use.', tiers.name)
     from access.tiers
     where tiers.database_role = 'api_tribal' and tiers.name <> 'tribal';
   return query
-    select format('%s is a superuser or has bypassrls, so row-level security does not hold for it.', rolname)
+    select format('%s is a superuser or has bypassrls, so row-level security does not apply to it.', rolname)
     from pg_catalog.pg_roles
     where (rolsuper or rolbypassrls)
       and (rolname = any (readers) or rolname in ('authenticator', 'gateway', 'report_service'));
@@ -65,20 +65,20 @@ begin
   -- checked, so that a refresh can replace a live data set that fails this check.
   return query
     select case
-        when relkind not in ('r', 'p') then format('%s is not a table, so row-level security does not guard it.', pg_class.oid::regclass)
+        when relkind not in ('r', 'p') then format('%s is not a table, so row-level security does not apply to it.', pg_class.oid::regclass)
         else format('%s has no row-level security.', pg_class.oid::regclass)
       end
     from pg_catalog.pg_class
     where relnamespace = to_regnamespace(suppressed)
       and (relkind in ('v', 'm', 'f') or (relkind in ('r', 'p') and not relrowsecurity));
   return query
-    select format('The policy %s shows rows of %s to others than api_tribal.', polname, polrelid::regclass)
+    select format('The policy %s shows rows of %s to roles other than api_tribal.', polname, polrelid::regclass)
     from pg_catalog.pg_policy
     join pg_catalog.pg_class on pg_class.oid = polrelid
     where relnamespace = to_regnamespace(suppressed)
       and polroles <> array[(select oid from pg_catalog.pg_roles where rolname = 'api_tribal')];
   return query
-    select format('%s inherits from %s, which shows its rows.', inhrelid::regclass, inhparent::regclass)
+    select format('%s inherits from %s, so a query on the parent also returns the child''s rows.', inhrelid::regclass, inhparent::regclass)
     from pg_catalog.pg_inherits
     join pg_catalog.pg_class on pg_class.oid = inhrelid
     where relnamespace::regnamespace::text ~ '^(disclosed|suppressed)(_next|_previous|_dropped)?$' and relkind in ('r', 'p', 'f');
@@ -87,8 +87,8 @@ begin
   -- API's own views.
   return query
     select format('%s may read %s, which %s.', string_agg(reader, ' and ' order by reader desc), pg_class.oid::regclass, case
-        when nspname = 'dissemination' then 'does not read with its caller''s rights (security_invoker)'
-        else 'is neither part of the data set nor of the API'
+        when nspname = 'dissemination' then 'does not run with its caller''s rights (security_invoker)'
+        else 'is not part of the data set or the API'
       end)
     from unnest(readers) as reader
     cross join pg_catalog.pg_class
@@ -114,7 +114,7 @@ begin
 
   -- Totals of the public rows are materialized views, so the catalog shows which tables they read.
   return query
-    select distinct format('%s reads more than tables of the same schema.', pg_class.oid::regclass)
+    select distinct format('%s reads something other than tables in its own schema.', pg_class.oid::regclass)
     from pg_catalog.pg_class
     join pg_catalog.pg_rewrite on ev_class = pg_class.oid
     join pg_catalog.pg_depend on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
@@ -132,10 +132,10 @@ begin
 
   -- This function reads tables that publisher owns, so it would run functions that their indexes and policies call.
   for question in
-    select format('%s belongs to publisher. Drop it, because this check would run it.', pg_proc.oid::regprocedure) as leak
+    select format('The function %s belongs to publisher, and this check might run it. Drop the function.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
-    select format('%s forces row-level security on its owner. Switch that off, because this check would run its policies.', pg_class.oid::regclass)
+    select format('%s forces row-level security on its owner, so this check would run its policies. Run: alter table … no force row level security.', pg_class.oid::regclass)
     from pg_catalog.pg_class
     where relnamespace::regnamespace::text in (disclosed, suppressed) and relforcerowsecurity
   loop
@@ -166,12 +166,12 @@ begin
     if question.relation = format('%I.data_set', disclosed) and question.columns = 'id, built_at, published_at' then
       execute format('select count(*) from %s', question.relation) into row_count;
       if row_count <> 1 then
-        return next format('%s should have one row, and has %s.', question.relation, row_count);
+        return next format('%s should have one row, but has %s.', question.relation, row_count);
       end if;
       continue;
     end if;
     if not question.has_report_id then
-      return next format('%s has no report_id, so nobody can tell whose rows it has.', question.relation);
+      return next format('%s has no report_id, so its rows cannot be matched to submissions.', question.relation);
       continue;
     end if;
     execute format(
@@ -196,7 +196,7 @@ begin
     ')', disclosed, suppressed
   ) into found_one;
   if found_one then
-    return next format('%s.resubmission has a status that tells of a suppressed submission that came next.', disclosed);
+    return next format('%s.resubmission has a status that reveals a later suppressed submission.', disclosed);
   end if;
   execute format(
     'select exists ('
@@ -208,19 +208,19 @@ begin
     ')', disclosed, suppressed
   ) into found_one;
   if found_one then
-    return next format('%s.general has a resubmission_version that tells of a suppressed submission that came before.', disclosed);
+    return next format('%s.general has a resubmission_version that reveals an earlier suppressed submission.', disclosed);
   end if;
 
   -- What the report service hands out.
   if generation = '' then
     if exists (select from unnest(hidden) as report_id where publication.is_public_report(report_id)) then
-      return next 'publication.is_public_report() says yes to suppressed reports: their PDFs would go to anyone.';
+      return next 'publication.is_public_report() returns true for suppressed reports, so anyone could download their PDFs.';
     end if;
     if (
       select sum((counted ->> 'submissions')::bigint)
       from jsonb_array_elements(publication.describe_totals() -> 'totals_by_state') as counted
     ) <> (select count(*) from disclosed.general) then
-      return next 'publication.describe_totals() does not count the public submissions, and them alone.';
+      return next 'publication.describe_totals() should count all public submissions and no others, but it does not.';
     end if;
   end if;
 end

@@ -66,8 +66,6 @@ select object, scope, coalesce(
     (select pg_get_functiondef(oid) from pg_catalog.pg_proc where pg_proc.oid = objects.oid and prokind <> 'a'),
     (select format('create domain %s as %s', identity, format_type(typbasetype, typtypmod))
       from pg_catalog.pg_type where pg_type.oid = objects.oid and typtype = 'd'),
-    (select format('create type %s as enum (%s)', identity, string_agg(quote_literal(enumlabel), ', ' order by enumsortorder))
-      from pg_catalog.pg_enum where enumtypid = objects.oid having count(*) > 0),
     case when type = 'table' then format('create table %s ()', identity) end,
     object
   ) as statement

@@ -38,21 +38,21 @@ with relations as materialized (
   cross join lateral aclexplode(nspacl) as rights
 )
 select format('%I.%I', schema_name, relname) as object,
-  'API schemas hold views, functions and types. Create tables in a migration or in db/data_set.' as rule
+  'API schemas may only contain views, functions and types. Create tables in a migration or in db/data_set.' as rule
 from relations where relkind not in ('v', 'c')
 union all
 select object, case grantee
     when 0 then format('%s is granted to PUBLIC. Add: revoke all on … from public, and grant it to api_public or api_tribal.', privilege_type)
-    else format('%s is granted to %s. Grant %s, to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
+    else format('%s is granted to %s. Grant only %s, and only to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
   end
 from grants
 where grantee <> owner
   and (grantee = 0 or privilege_type <> allowed or is_grantable or grantee::regrole::text not in ('api_public', 'api_tribal'))
 union all
-select 'default privileges of api_owner', 'Later objects must not be granted automatically. Remove alter default privileges.'
+select 'default privileges of api_owner', 'Privileges on future objects may not be granted in advance. Remove the statement "alter default privileges".'
 from pg_catalog.pg_default_acl cross join lateral aclexplode(defaclacl) where defaclrole = 'api_owner'::regrole and grantee <> defaclrole
 union all
-select pg_describe_object(classid, objid, 0), 'API schemas hold views, functions and types, and api_owner owns nothing else. Create it in a migration.'
+select pg_describe_object(classid, objid, 0), 'api_owner may only own API schemas and the views, functions and types in them. Create this object in a migration.'
 from pg_catalog.pg_shdepend cross join lateral pg_identify_object(classid, objid, 0) as identified
 where refobjid = 'api_owner'::regrole and deptype = 'o' and classid <> 'pg_default_acl'::regclass
   and dbid = (select oid from pg_catalog.pg_database where datname = current_database())
@@ -61,7 +61,7 @@ where refobjid = 'api_owner'::regrole and deptype = 'o' and classid <> 'pg_defau
     and coalesce(identified.schema, identified.name) in (select name from publication.served_schemas)
   )
 union all
-select object, 'It needs a comment, which describes it in the API''s documentation.'
+select object, 'This object has no comment. Add one: the API''s documentation shows it.'
 from (
   select format('%I.%I', schema_name, relname), obj_description(oid, 'pg_class') from relations where relkind = 'v'
   union all
@@ -72,29 +72,29 @@ from (
 ) as described (object, description)
 where coalesce(description, '') = ''
 union all
-select signature, 'A relationship that returns a list needs a weight; otherwise one row could carry any number of others. Add: and request.take_weight(<bytes of a row>).'
+select signature, 'A relationship that returns a list must count its rows; otherwise one row could embed any number of others. Add to its where clause: and request.take_weight(<bytes of a row>).'
 from functions
 where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
   and signature not in (select signature from calls where called = 'request.take_weight(integer)')
 union all
-select signature, 'PostgreSQL must parse its body when it creates it. Write: language sql begin atomic select …; end'
+select signature, 'PostgreSQL must parse the function''s body when it creates the function. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null
 union all
-select distinct signature, format('It calls %s, which could do what its caller may not. API functions may call functions of request and of API schemas, and those of pg_catalog that are not volatile.', called)
+select distinct signature, format('This function calls %s, which could do things that the API function''s caller is not allowed to do. API functions may only call functions of request and of API schemas, and functions of pg_catalog that are not volatile.', called)
 from calls
 where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
 union all
-select distinct signature, format('It reads %s. API functions may only read views of API schemas.', found[1]::oid::regclass)
+select distinct signature, format('This function reads %s. API functions may only read views of API schemas.', found[1]::oid::regclass)
 from trees cross join lateral regexp_matches(tree, ':relid (\d+)', 'g') as found
 where found[1]::oid <> 0 and found[1]::oid not in (select oid from relations)
 union all
 -- An update of pg_catalog.pg_settings would be a set_config().
-select signature, 'It writes. API functions may only select.' from trees where tree ~ ':commandType [^1]'
+select signature, 'This function writes data. API functions may only select.' from trees where tree ~ ':commandType [^1]'
 union all
-select signature, format('It sets %s. API functions may only set search_path.', setting)
+select signature, format('This function sets %s. API functions may only set search_path.', setting)
 from functions cross join lateral unnest(proconfig) as setting where setting !~ '^search_path='
 union all
-select pg_describe_object(classid, objid, objsubid), 'API schemas have no casts, domains, ranges, rules, triggers or defaults, whose expressions would run with the rights of whoever uses them. Remove it.'
+select pg_describe_object(classid, objid, objsubid), 'API schemas may not contain casts, domains, ranges, rules, triggers or defaults, because their expressions would run with the rights of the caller. Remove this object.'
 from (
   select 'pg_type'::regclass as classid, oid as objid, 0 as objsubid from pg_catalog.pg_type
   where typnamespace in (select oid from publication.served_schemas) and typtype not in ('c', 'e') and typelem = 0
@@ -107,7 +107,7 @@ from (
 ) as extra
 union all
 select format('%I.%I', schema_name, relname),
-  'API views select plain columns of one table of dissemination. Order, filters, joins and computed columns cost time for each row that a client skips. Compute columns in db/data_set/build.sql, and offer other tables by embedding.'
+  'An API view may only select plain columns of one table of dissemination. An order, filter, join or computed column would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
 from relations
 where relkind = 'v' and pg_get_viewdef(oid)
   !~ '^ SELECT (\w+\.)?\w+( AS \w+)?(,\s+(\w+\.)?\w+( AS \w+)?)*\s+FROM dissemination\.\w+( \w+)?;$'

@@ -26,7 +26,7 @@ begin
   end if;
 end
 $$;
-comment on function access.check_email_address is 'Raises an error that people can read if a text is not an email address.';
+comment on function access.check_email_address is 'Raises a readable error if the text is not an email address.';
 
 create function access.refuse_removal()
 returns trigger
@@ -36,4 +36,4 @@ begin
   raise exception 'access.% does not allow %. Its rows are kept as a record.', tg_table_name, lower(tg_op);
 end
 $$;
-comment on function access.refuse_removal is 'Trigger that makes the statements it is attached to fail, such as delete on an append-only table.';
+comment on function access.refuse_removal is 'Trigger that rejects the statements it is attached to, such as delete on an append-only table.';

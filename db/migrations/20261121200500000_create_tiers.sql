@@ -22,9 +22,9 @@ comment on table access.tiers is
 comment on column access.tiers.database_role is 'The role that request.decide() switches to.';
 comment on column access.tiers.statement_timeout is 'How long a query may run.';
 comment on column access.tiers.requests_at_a_time is
-  'How many requests may run at a time, counted by limited_by. Further requests get 429.';
+  'How many requests may run at a time for each key or address (limited_by). Further requests get 429.';
 comment on column access.tiers.limited_by is
-  'How requests at a time are counted: by key (key), or by key and client address (address).';
+  'What the limit on simultaneous requests applies to: each key (key), or each key and client address (address).';
 
 -- No grant: other roles see tiers only in request.keys, or through functions that run with the owner's rights.
 

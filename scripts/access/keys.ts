@@ -118,7 +118,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
 
   add(
     "verify",
-    "Read a key from standard input, and show whether it is valid and to whom it belongs.",
+    "Read a key from standard input, and show whether it is valid and to whom it was issued.",
   ).action(async (options: CommonOptions) => {
     const value = await readKey(around);
     if (value === "")

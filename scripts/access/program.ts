@@ -19,11 +19,11 @@ export class UsageError extends Error {
 
 const help = `
 Environment (or .env):
-  DATABASE_URL      the database's address, with a user that is a member of key_operator, or the deploying role
+  DATABASE_URL      the database's URL; its user is a member of key_operator, or the deploying role
   PGHOST, PGUSER, PGDATABASE, …
                     libpq's variables, used if DATABASE_URL is not set
   DATABASE_URL_FILE, PGPASSWORD_FILE
-                    files that contain the address or the password
+                    files that contain the URL or the password
   STACK_DIRECTORY   if none of these is set, the database of the local stack in this directory is used (default: .stack)
 
 Exit status: `;

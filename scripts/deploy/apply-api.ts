@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { type Client, escapeIdentifier } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
+import { resetSession } from "../sql/session.ts";
 import { refuseFound } from "./deployment-refused.ts";
 import type { ApiFiles } from "./read-files.ts";
 
@@ -15,17 +16,18 @@ import type { ApiFiles } from "./read-files.ts";
 export async function applyApi(client: Client, { request, versions }: ApiFiles): Promise<void> {
   // request.authorize() holds this lock, shared, until its request ends.
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
-  const schemas = versions.map(({ schema }) => schema);
-  await refuseHandMade(client, schemas);
+  await refuseHandMade(client, { versions });
   await client.query(clearSchemas);
   await runSqlFiles(client, request);
+  await resetSession(client);
   // Default privileges belong to whoever deployed first.
   await client.query("revoke execute on all functions in schema request from public");
   await client.query(makeRunner);
-  for (const schema of schemas)
+  for (const { schema } of versions)
     await client.query(`create schema ${escapeIdentifier(schema)} authorization api_owner`);
   const files = versions.flatMap((version) => version.files);
   await runSqlFiles(client, files, "perform deployment.run_as_api_owner");
+  await resetSession(client);
   await client.query("drop function deployment.run_as_api_owner");
   await client.query("select request.cast_views(), publication.describe_data_set()");
   await client.query("notify pgrst, 'reload config'; notify pgrst, 'reload schema'");
@@ -46,15 +48,18 @@ const makeRunner = `
  * Refuses to rebuild schemas that another role created, tables in API schemas, and objects elsewhere that depend on the
  * API: dropping the schemas would delete them.
  *
- * @param schemas the API schemas of the files
  * @throws DeploymentRefused
  */
-export async function refuseHandMade(client: Client, schemas: string[]): Promise<void> {
+export async function refuseHandMade(
+  client: Client,
+  { versions }: Pick<ApiFiles, "versions">,
+): Promise<void> {
+  const schemas = versions.map(({ schema }) => schema);
   const { rows } = await client.query<{ line: string }>(handMade, [schemas]);
   refuseFound(
-    "A rebuild of the API schemas would delete what was made by hand:",
+    "Rebuilding the API schemas would delete these objects, which were made by hand:",
     rows.map(({ line }) => line),
-    "Move it to another schema, or drop it. Then deploy again.",
+    "Move them to another schema, or drop them. Then deploy again.",
   );
 }
 
@@ -124,7 +129,7 @@ const rulesFile = path.resolve(import.meta.dirname, "../../db/deployment/rules.s
 export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(await readFile(rulesFile, "utf8"));
   refuseFound(
-    "Objects of the API break the rules of this database (docs/editing-views.md):",
+    "These API objects break the rules in docs/editing-views.md:",
     rows.map(({ object, rule }) => `${object}: ${rule}`),
   );
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { Client } from "pg";
+import type { Client, QueryResult } from "pg";
 
 /** A statement that it takes to make an object of this project so (`db/deployment/catalog.sql`). */
 export interface CatalogRow {
@@ -22,17 +22,12 @@ select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_js
 
 /** Reads everything of this project in a database, in order. */
 export async function readCatalog(client: Client): Promise<CatalogRow[]> {
-  // With an empty path, PostgreSQL prints qualified names.
-  const { rows: paths } = await client.query("select current_setting('search_path') as path");
-  await client.query("select set_config('search_path', '', false)");
-  try {
-    const { rows } = await client.query<CatalogRow>(query);
-    if (rows.some(({ object }) => object === "table access.tiers"))
-      rows.push(...(await client.query<CatalogRow>(tiers)).rows);
-    return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  } finally {
-    await client.query("select set_config('search_path', $1, false)", [paths[0].path]);
-  }
+  // With an empty path, for these statements alone, PostgreSQL prints qualified names.
+  const results = await client.query(`set local search_path = ''; ${query}`);
+  const rows: CatalogRow[] = (results as unknown as QueryResult<CatalogRow>[])[1]?.rows ?? [];
+  if (rows.some(({ object }) => object === "table access.tiers"))
+    rows.push(...(await client.query<CatalogRow>(tiers)).rows);
+  return rows.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 const keyOf = ({ object, statement }: CatalogRow) => `${object}\n${statement}`;
@@ -110,14 +105,13 @@ const inversions: [pattern: RegExp, inverse: string][] = [
   [/^(alter table \S+) force row/, "$1 no force row"],
   [/^(alter table \S+) inherit/, "$1 no inherit"],
   [/^(alter role \S+) set (\S+) =.*/, "$1 reset $2"],
+  // An index is in the schema of its table.
+  [/^create (?:unique )?index (\S+) on (?:only )?(\w+)\.[\s\S]*/i, "drop index $2.$1"],
   [/^create (trigger|policy|rule) (\S+)[\s\S]*? on (\S+)[\s\S]*/i, "drop $1 $2 on $3"],
 ];
 
 /** The statement that takes back what another one did. */
 function invert(statement: string): string[] {
-  // The schema of an index is that of its table.
-  const index = /^create (?:unique )?index (\S+) on (?:only )?(\w+)\./i.exec(statement);
-  if (index !== null) return [`drop index ${index[2]}.${index[1]}`];
   const rule = inversions.find(([pattern]) => pattern.test(statement));
   return rule === undefined ? [] : [statement.replace(...rule)];
 }

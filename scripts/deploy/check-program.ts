@@ -14,13 +14,12 @@ import {
   writeContracts,
 } from "./contract.ts";
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
-import { readFiles } from "./read-files.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(around: Surroundings): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the rules of the API, and compares db/contracts (what each version serves) with what is served.",
+      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the API's rules, and compares the result with db/contracts (what each version serves).",
     )
     .option(
       "--strict",
@@ -37,7 +36,7 @@ export async function runCheck(around: Surroundings): Promise<void> {
 Environment:
   SCRATCH_URL   a PostgreSQL server for the scratch database, as superuser; by default one is started
 
-Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
+Exit status: 0 all checks passed, possibly with warnings, 1 a check failed.`,
     )
     .parse(around.argv)
     .opts<{ strict?: true; write?: true; directory: string }>();
@@ -50,12 +49,6 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
     around.stdout.write(`${lines.join("\n").replaceAll("\n", "\n       ")}\n`);
   };
   try {
-    await check("every migration states its lock level", async () => {
-      const { migrations } = await readFiles(directory);
-      return migrations
-        .filter(({ sql }) => !/^(--.*\n)*-- Lock level: \S/.test(sql))
-        .map(({ name }) => `${name}: say at its top what it locks: -- Lock level: …`);
-    });
     await check("lint", () => lintSql(directory, strict === true));
     let served: Contract[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
@@ -65,13 +58,12 @@ Exit status: 0 all checks pass (warnings are printed), 1 one fails.`,
       served = await readServedContracts(client).finally(() => client.end());
       return [];
     });
+    // Without a deployment there is nothing to compare.
+    if (served.length === 0) return;
     await check("db/contracts is up to date", async () => {
+      if (write) await writeContracts(directory, served);
       const changes = compareContracts(await readContracts(directory), served).map(describeChange);
-      if (served.length === 0 || !(write || changes.length > 0)) return [];
-      if (!write) return [...changes, "To write this to db/contracts: npm run db:check -- --write"];
-      await writeContracts(directory, served);
-      around.stdout.write([...changes, "Written to db/contracts.\n"].join("\n"));
-      return [];
+      return changes.length === 0 ? [] : [...changes, "To write this to db/contracts, add --write."];
     });
   } finally {
     await server.close();

@@ -16,13 +16,11 @@ const roles = [
  * @throws DeploymentRefused
  */
 export async function refuseOldServer(client: Client): Promise<void> {
-  const { rows } = await client.query<{ number: string; version: string }>(
-    "select current_setting('server_version_num') as number, current_setting('server_version') as version",
-  );
-  const { number = "0", version = "" } = rows[0] ?? {};
-  if (Number(number) >= oldestVersion * 10_000) return;
+  const { rows } = await client.query<{ server_version: string }>("show server_version");
+  const version = rows[0]?.server_version ?? "";
+  if (Number.parseInt(version, 10) >= oldestVersion) return;
   throw new DeploymentRefused(
-    `This server is PostgreSQL ${version}. The oldest supported version is PostgreSQL ${oldestVersion}. Nothing was changed: upgrade the server.`,
+    `This server is PostgreSQL ${version}. The oldest supported version is PostgreSQL ${oldestVersion}. Nothing was changed. Upgrade the server.`,
   );
 }
 
@@ -37,7 +35,7 @@ export async function refuseMissingRights(client: Client): Promise<void> {
   refuseFound(
     `${rows[0]?.role} may not deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),
-    "To plan or to manage keys, a role needs less: docs/operations.md.",
+    "A role that only plans or manages keys needs fewer rights: see docs/operations.md, Rights.",
   );
 }
 

@@ -93,16 +93,16 @@ export function compareContracts(contracts: Contract[], served: Contract[]): Con
 }
 
 const consequences = {
-  schema: "requests that name it get 406",
-  view: "requests for it get 404",
-  column: "requests that select, filter or order by it get 400, and clients parse it as the published type",
-  function: "calls of it, and requests that embed by it, fail or get another answer",
-  overload: "calls that fit both get 300; choose another name",
-  type: "answers of a function lose fields",
-  grant: "keys see more or less than this version promised them",
+  schema: "requests that name it would get 406",
+  view: "requests for it would get 404",
+  column: "requests that select, filter or order by it would get 400",
+  retyped: "clients expect the promised type",
+  function: "calls to it, and requests that embed with it, would fail or get a different response",
+  overload: "calls that match both would get 300; choose another name",
+  type: "a function's responses would lose fields",
+  grant: "keys would see more or less than promised",
+  order: "CSV columns follow this order; add new columns at the end",
 };
-
-const reordered = "CSV has the columns in this order; add columns at the end";
 
 /** One thing that a client can rely on. */
 interface Fact {
@@ -142,33 +142,34 @@ function compareSchema(contract: Contract, served: Contract): ContractChange[] {
   const { schema } = contract;
   const [before, after] = [listFacts(contract), listFacts(served)];
   const changes: ContractChange[] = [];
-  for (const [what, { kind, of, value }] of before) {
-    const now = after.get(what);
-    const breaks = consequences[kind];
-    if (now === undefined) {
-      if (of === undefined || after.has(of)) changes.push({ schema, what: `${what} was removed`, breaks });
-    } else if (now.value !== value)
-      changes.push({ schema, what: `${what} is “${now.value}” instead of “${value}”`, breaks });
-  }
-  for (const [what, { kind, of }] of after) {
-    if (before.has(what) || (of !== undefined && !before.has(of))) continue;
-    const isOverload =
-      kind === "function" && isCalled(what) && [...before.keys()].some((one) => nameOf(one) === nameOf(what));
-    const breaks = kind === "grant" ? consequences.grant : isOverload ? consequences.overload : undefined;
-    changes.push({ schema, what: `${what} was added`, ...(breaks && { breaks }) });
+  for (const [what, { kind, of }] of new Map([...after, ...before])) {
+    const [old, now] = [before.get(what)?.value, after.get(what)?.value];
+    // What came or went as a whole is listed without its parts.
+    const isPart = of !== undefined && !(before.has(of) && after.has(of));
+    if (old === now || isPart) continue;
+    const add = (is: string, breaks?: keyof typeof consequences) =>
+      changes.push({ schema, what: `${what} ${is}`, ...(breaks && { breaks: consequences[breaks] }) });
+    if (now === undefined) add("was removed", kind);
+    else if (old !== undefined) add(`is “${now}” instead of “${old}”`, kind === "column" ? "retyped" : kind);
+    else if (kind === "grant") add("was added", "grant");
+    else add("was added", isOverload(what, [...before.keys()]) ? "overload" : undefined);
   }
   for (const [view, { columns }] of Object.entries(contract.views)) {
     const now = served.views[view]?.columns.map(({ name }) => name) ?? [];
     const kept = columns.map(({ name }) => name).filter((name) => now.includes(name));
     const what = `the order of columns in ${view} has changed`;
-    if (kept.some((name, index) => now[index] !== name)) changes.push({ schema, what, breaks: reordered });
+    if (kept.some((name, index) => now[index] !== name))
+      changes.push({ schema, what, breaks: consequences.order });
   }
   return changes;
 }
 
-const nameOf = (what: string) => what.slice(0, what.indexOf("("));
-/** Whether PostgREST serves it under /rpc: its arguments have names. Relationships share their names on purpose. */
-const isCalled = (what: string) => /\(\)$|\(\w+ /.test(what);
+/**
+ * Whether PostgREST serves two functions under the same /rpc: the arguments of such functions have names. Relationships share
+ * their names on purpose.
+ */
+const isOverload = (what: string, others: string[]) =>
+  /\(\)$|\(\w+ /.test(what) && others.some((other) => other.startsWith(what.replace(/\(.*/, "(")));
 
 /**
  * Compares what would be served with what clients were promised: what the newest deployment with `--promise` served. A version
@@ -180,32 +181,29 @@ const isCalled = (what: string) => /\(\)$|\(\w+ /.test(what);
 export async function refuseBrokenPromises(
   client: Client,
   served: Contract[],
-  { rollsBack = false }: { rollsBack?: boolean },
+  { rollsBack = false }: { rollsBack?: boolean | undefined },
 ): Promise<ContractChange[]> {
-  const { rows: tables } = await client.query("select to_regclass('deployment.api_schemas') as found");
-  if (tables[0].found === null) return [];
   const { rows } = await client.query<{ contracts: Contract[]; retired: string[] }>(
     `select contracts, array(select version from deployment.retired_versions where sunset_at <= now()) as retired
      from deployment.api_schemas where is_promise order by id desc limit 1`,
   );
   const [{ contracts = [], retired = [] } = {}] = rows;
-  const versionOf = (schema: string) => schema.replace(/^(admin_)?api_/, "");
-  const promised = contracts.filter(({ schema }) => !retired.includes(versionOf(schema)));
+  const promised = contracts.filter(({ schema }) => !retired.includes(schema.replace(/^(admin_)?api_/, "")));
   if (promised.length === 0) return [];
   const changes = compareContracts(promised, served);
   const [oldest = "", first = ""] = [contracts[0]?.schema, served[0]?.schema];
   if (oldest !== first && served.some(({ schema }) => schema === oldest)) {
-    const breaks = `clients that name no version would get it instead of ${oldest}`;
-    changes.push({ schema: first, what: "it is now the oldest version", breaks });
+    const breaks = `clients that send no accept-profile would get it instead of ${oldest}`;
+    changes.push({ schema: first, what: "it is now the version with the lowest number", breaks });
   }
   const broken = changes.filter(({ breaks }) => breaks !== undefined);
   if (broken.length === 0 || rollsBack) return changes;
   throw new DeploymentRefused(
     [
-      `This checkout would take away or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
-      "If this checkout is older than the database, deploy the newer one. To change the API, restore the published version and",
-      "make a new one beside it; to remove a version, announce its end first (docs/recipes.md). To break the promise anyway, as a",
-      "rollback: npm run db:deploy -- --roll-back",
+      `This deployment would remove or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
+      "If this checkout is older than the database, deploy the newer one. To change the API, restore the promised version and",
+      "add a new version. To remove a version, announce its retirement first (docs/recipes.md). To break the promise anyway,",
+      "roll back: npm run db:deploy -- --roll-back",
     ].join("\n"),
   );
 }

@@ -6,19 +6,13 @@ import { keepSession, lockDeployment } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
 import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
-import {
-  clearFingerprint,
-  findDrift,
-  readDeployed,
-  recordDeployment,
-  recordFingerprint,
-} from "./deployed.ts";
+import { findDrift, readDeployed, recordDeployment, recordFingerprint } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { publishEmptyDataSet } from "./publish-empty-data-set.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { keepNewestLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
-import { describePasswords, type LoginRole } from "./role-passwords.ts";
+import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
 
@@ -37,17 +31,17 @@ export interface DeploymentOptions {
   /** Another directory than this repository's `db`. */
   directory?: string;
   /** Whether clients may rely on what this deployment serves. Without it, the deployment is a draft. */
-  promises?: boolean;
+  promises?: boolean | undefined;
   /** Whether promises may be broken, and the database may have run migrations that the files do not have. */
-  rollsBack?: boolean;
+  rollsBack?: boolean | undefined;
   /** Decides whether to deploy to a database that was changed by hand; without it, nothing is deployed. */
   acceptsDrift?: () => boolean | Promise<boolean>;
   /** Refuses by throwing, once no other deployment can come between. */
   confirm?: () => Promise<void>;
   /** The names of the only migrations to run; then the API schemas stay as they are. */
-  onlyMigrations?: string[];
+  onlyMigrations?: string[] | undefined;
   /** How long to wait for another deployment; without it, until that ends. */
-  waitMilliseconds?: number;
+  waitMilliseconds?: number | undefined;
   /** Receives lines about waiting, and what a person should know. */
   report?: (line: string) => void;
 }
@@ -62,14 +56,14 @@ export class DriftFound extends DeploymentRefused {
  * passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second
  * deployment at the same time waits for the first. If nothing differs, nothing is changed.
  *
- * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; the message names the migrations that ran before
+ * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
  */
 export async function deployDatabase(
   databaseUrl: string,
-  passwords: Partial<Record<LoginRole, string>> = {},
+  passwords: Passwords = {},
   options: DeploymentOptions = {},
 ): Promise<Deployment> {
-  const { directory = repositoryDirectory, report = () => {}, onlyMigrations } = options;
+  const { directory = repositoryDirectory, report = () => {} } = options;
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const migrations: string[] = [];
@@ -79,51 +73,57 @@ export async function deployDatabase(
     await refuseMissingRights(client);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
-    const pending = (await findPendingMigrations(client, files.migrations, options)).filter(
-      ({ id }) => onlyMigrations?.includes(id) ?? true,
-    );
-    const deployed = await readDeployed(client);
+    const { pending, deployed, drift, definitions, isOutdated } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
-    const drift = await findDrift(client, deployed);
     if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
-    if (drift.api) report("The API schemas were changed by hand. They are rebuilt from db/api.");
+    if (drift.api) report("The API schemas were changed by hand. Rebuilding them from db/api.");
 
     // Accepted drift is none to the next deployment, nor is what this one changes before it is killed.
-    if (pending.length > 0 || drift.durable) await clearFingerprint(client);
+    if (deployed && (pending.length > 0 || drift.durable))
+      await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
     for (const migration of pending) {
       await runMigration(client, migration, files.leakCheck, report);
       migrations.push(migration.id);
     }
     await publishEmptyDataSet(client, files, report);
-    const definitions = listChanged(files.definitions, deployed?.definitions);
-    const isCurrent =
-      pending.length + definitions.length === 0 &&
-      !drift.api &&
-      deployed?.sha256 === files.api.sha256 &&
-      (deployed.is_promise || !options.promises);
-    const isRebuilt = !isCurrent && onlyMigrations === undefined;
     let changes: ContractChange[] = [];
-    if (isRebuilt) {
+    if (isOutdated) {
       changes = await runTransaction(client, () => rebuildApi(client, files, options), report);
       // To answer `GET /`, PostgREST joins the API's functions to all others: ten times as slow if the planner expects one.
       // After the transaction, because requests wait for that.
       await client.query("analyze pg_catalog.pg_proc");
-    } else if (onlyMigrations === undefined) {
+    } else {
       // Changes by hand, or by a migration without a transaction, may leak as well.
       await runTransaction(client, () => refuseLeaks(client, files.leakCheck, true), report);
     }
     for (const statement of describePasswords(passwords)) await client.query(statement);
     await recordFingerprint(client);
-    return { migrations, apiSchemasChanged: isRebuilt, changes, definitions: isRebuilt ? definitions : [] };
+    return { migrations, apiSchemasChanged: isOutdated, changes, definitions };
   } catch (error) {
-    if (migrations.length === 0 || !(error instanceof Error)) throw error;
-    // What ran is no drift. If the connection is lost, nothing can be recorded.
-    await recordFingerprint(client).catch(() => {});
-    error.message += `\nThese migrations ran before and stay: ${migrations.join(", ")}. Nothing else was changed.`;
+    if (migrations.length > 0) {
+      report(`These migrations stay applied: ${migrations.join(", ")}. Nothing else was changed.`);
+      // What ran is no drift. If the connection is lost, nothing can be recorded.
+      await recordFingerprint(client).catch(() => {});
+    }
     throw error;
   } finally {
     await client.end();
   }
+}
+
+/** Finds what a database lacks of the files, and whether the API has to be rebuilt for it. */
+export async function findWork(client: Client, files: DatabaseFiles, options: DeploymentOptions) {
+  const { onlyMigrations, promises } = options;
+  const pending = (await findPendingMigrations(client, files.migrations, options)).filter(
+    ({ id }) => onlyMigrations?.includes(id) ?? true,
+  );
+  const deployed = await readDeployed(client);
+  const drift = await findDrift(client, deployed);
+  const definitions = listChanged(files.definitions, deployed?.definitions);
+  const differs = pending.length + definitions.length > 0 || drift.api;
+  const isDraftKept = promises === true && !deployed?.is_promise;
+  const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
+  return { pending, deployed, drift, definitions, isOutdated: isOutdated && !onlyMigrations };
 }
 
 /** Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. */
@@ -149,6 +149,6 @@ export function listChanged(now: Record<string, string>, before: Record<string, 
 
 const driftMessage = [
   "Nothing was deployed: this database was changed by hand since the last deployment.",
-  "npm run db:deploy -- --plan lists the changes. To keep one, write it as a migration; to undo it, run the statement that the",
-  "plan shows. To deploy anyway: npm run db:deploy -- --accept-drift",
+  "npm run db:deploy -- --plan lists the changes. To keep a change, write it as a migration. To undo it, run the statement",
+  "that the plan shows. To deploy anyway: npm run db:deploy -- --accept-drift",
 ].join("\n");

@@ -50,7 +50,7 @@ export async function runDeploy(around: Surroundings): Promise<void> {
 function readOptions(argv: string[]): Options {
   return new Command("npm run db:deploy --")
     .description(
-      "Brings the database to the state of db/: migrations, role passwords, API schemas. Safe to repeat, and while requests are served.",
+      "Updates the database to match db/: migrations, role passwords, API schemas. Safe to repeat, and safe while requests are served.",
     )
     .option(
       "--wait <time>",
@@ -61,14 +61,14 @@ function readOptions(argv: string[]): Options {
     .option("--plan-hash <hash>", "refuse unless this is still the plan")
     .option(
       "--promise",
-      "promise clients what is served from now on (production); otherwise, the deployment is a draft",
+      "record what is served as a promise to clients (production); without it, the deployment is a draft",
     )
     .option(
       "--roll-back",
-      "deploy an older db, although it breaks promises or lacks migrations, and say what clients lose",
+      "deploy an older db, even if that breaks promises or lacks migrations, and list what clients lose",
     )
-    .option("--accept-drift", "deploy although the database was changed by hand, and list the changes")
-    .option("--json", 'print JSON; of a failure, {"error": {"kind", "message"}}')
+    .option("--accept-drift", "deploy even if the database was changed by hand, and list those changes")
+    .option("--json", 'print JSON; if it fails, {"error": {"kind", "message"}}')
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
     )
@@ -76,20 +76,20 @@ function readOptions(argv: string[]): Options {
     .addHelpText(
       "after",
       `
-The server: PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then --roll-back.
+The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then --roll-back.
 
-Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   DATABASE_URL *             the database, as its owner with createrole, or as superuser; or PGHOST, PGPORT, PGUSER,
                              PGDATABASE. For --plan, a member of deployment_planner is enough (docs/operations.md, Rights).
                              Not the address of a connection pooler
   PGPASSWORD *               that role's password, if not in the address
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
-                             passwords of the roles that services log in as; unset ones stay as they are
-  STACK_DIRECTORY            without an address, the database of the stack that runs on this directory (.stack)
+                             passwords of the roles that services log in as; a password that is not set stays as it is
+  STACK_DIRECTORY            if no address is set, the database of the stack in this directory is used (.stack)
   SCRATCH_URL                another PostgreSQL server, as superuser, on which --plan and --accept-drift build db/; by
                              default one is started
 
-Exit status: 0 the database is in the state of db/, 1 the deployment failed or was refused, 4 it was refused because of drift.
+Exit status: 0 the database matches db/, 1 the deployment failed or was refused, 4 it was refused because of drift.
 With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1 the deployment would fail or be refused.`,
     )
     .parse(argv)
@@ -107,19 +107,14 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
   ]);
   const databaseUrl = findDatabaseUrl(variables, report);
   await waitForDatabase(databaseUrl, wait ?? 0);
-  const passwords = Object.fromEntries(
-    loginRoles.flatMap((role) => {
-      const password = variables[passwordVariable(role)];
-      return password === undefined ? [] : [[role, password]];
-    }),
-  );
-  const roles = Object.keys(passwords);
+  const passwords = Object.fromEntries(loginRoles.map((role) => [role, variables[passwordVariable(role)]]));
+  const roles = loginRoles.filter((role) => passwords[role] !== undefined);
   const common: DeploymentOptions = {
     directory: path.resolve(options.directory),
     report,
-    promises: options.promise === true,
-    rollsBack: options.rollBack === true,
-    ...(wait !== undefined && { waitMilliseconds: wait }),
+    promises: options.promise,
+    rollsBack: options.rollBack,
+    waitMilliseconds: wait,
   };
   const findPlan = async () => {
     const scratch = await startScratchServer(variables.SCRATCH_URL || undefined);
@@ -143,11 +138,10 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
     },
     confirm: async () => {
       const { planHash } = options;
-      if (planHash === undefined) return;
-      const { hash } = await findPlan();
+      const hash = planHash && (await findPlan()).hash;
       if (hash === planHash) return;
       throw new DeploymentRefused(
-        `Nothing was deployed: plan ${planHash} was approved, and now the plan would be ${hash}. The database or the files have changed. Make a new plan, and have it approved.`,
+        `Nothing was deployed: plan ${planHash} was approved, but the plan is now ${hash}, because the database or the files have changed. Make a new plan, and have it approved.`,
       );
     },
   });
@@ -156,6 +150,6 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
 
 function readTime(text: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];
-  if (amount === undefined) throw new InvalidArgumentError("It should be a time such as 60s, 2m or 500ms.");
+  if (amount === undefined) throw new InvalidArgumentError("Enter a time such as 60s, 2m or 500ms.");
   return Number(amount) * (unit === "m" ? 60_000 : unit === "s" ? 1_000 : 1);
 }

@@ -28,19 +28,9 @@ export async function findDrift(
   deployed: Deployed | undefined,
 ): Promise<{ api: boolean; durable: boolean }> {
   const then = deployed?.fingerprint ?? {};
-  if (then.query === undefined) return { api: false, durable: false };
-  const now = await readFingerprint(client);
-  const isComparable = then.query === now.query;
-  return {
-    api: isComparable && then.api !== now.api,
-    durable: isComparable && then.durable !== now.durable,
-  };
-}
-
-/** Forgets the catalog, so that what a deployment changes before it is killed is no drift to the next. */
-export async function clearFingerprint(client: Client): Promise<void> {
-  if (await readDeployed(client))
-    await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
+  const now = then.query === undefined ? {} : await readFingerprint(client);
+  const differs = (scope: "api" | "durable") => then.query === now.query && then[scope] !== now[scope];
+  return { api: differs("api"), durable: differs("durable") };
 }
 
 /** Records the catalog as the deployment leaves it, unless it is recorded. */

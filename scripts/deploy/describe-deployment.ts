@@ -10,7 +10,7 @@ export function describeDeployment(done: Deployment, passwords: string[]): strin
     ...migrations.map((name) => `Ran the migration ${name}.`),
     ...passwords.map((role) => `Set the password of ${role}.`),
     ...describeDefinitions(definitions),
-    apiSchemasChanged ? "Rebuilt the API schemas and told PostgREST." : "The API schemas are up to date.",
+    apiSchemasChanged ? "Rebuilt the API schemas." : "The API schemas are up to date.",
     ...describePromises(changes),
   ];
   if (migrations.length + passwords.length === 0 && !apiSchemasChanged) lines.push("Nothing to do.");
@@ -19,7 +19,7 @@ export function describeDeployment(done: Deployment, passwords: string[]): strin
 
 /** Whether a deployment would do anything. */
 export function hasWork(plan: Plan, passwords: string[]): boolean {
-  return plan.apiSchemasChanged || plan.migrations.length + passwords.length + plan.definitions.length > 0;
+  return plan.apiSchemasChanged || passwords.length > 0;
 }
 
 /** What a deployment would do, for people. */
@@ -31,19 +31,17 @@ export function describePlan(plan: Plan, passwords: string[]): string {
       `Migration ${name} would run:`,
       sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
     ]),
-    ...listUnder("Only the deployment can tell whether these statements succeed:", uncertain),
-    ...passwords.map((role) => `The password of ${role} will be set.`),
+    ...listUnder("Only the deployment itself can show whether these statements succeed:", uncertain),
+    ...passwords.map((role) => `The password of ${role} would be set.`),
     ...describeDefinitions(definitions),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
-  if (apiSchemasChanged || migrations.length > 0) {
-    const heading = apiSchemasChanged ? "The API schemas would be rebuilt. What changes:" : "What changes:";
-    lines.push(
-      ...listUnder(heading, changes.length === 0 ? ["(no object differs)"] : describeChanges(changes)),
-    );
+  if (apiSchemasChanged) {
+    const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
+    lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
     lines.push(...describePromises(promises));
   }
-  if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database is in the state of db/.");
+  if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database matches db/.");
   return [...lines, `Plan ${hash}`].join("\n");
 }
 
@@ -52,27 +50,30 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
   const durable = drift.filter(({ scope }) => scope === "durable");
   const undo = durable.flatMap((change) =>
     change.undo.length === 0
-      ? [`-- ${change.object}: PostgreSQL cannot print a statement for it.`]
+      ? [`-- ${change.object}: there is no statement that restores it. Undo this change by hand.`]
       : change.undo.map((statement) => statement.replace(/;?\s*$/, ";")),
   );
-  const refused = isDriftNew ? " since the last deployment, which is refused without --accept-drift" : "";
+  const refused = isDriftNew ? ", so a deployment is refused without --accept-drift" : "";
   return [
-    ...listUnder(`This was changed by hand${refused}:`, describeChanges(drift)),
+    ...listUnder(`These objects were changed by hand${refused}:`, describeChanges(drift)),
     ...(undo.length === 0
       ? []
-      : ["To undo it, run this SQL, or write a migration that keeps it:", ...undo, "-- End of the SQL."]),
-    ...(durable.length === drift.length ? [] : ["The next data set loses what was changed in this one."]),
+      : ["To keep this, write a migration. To undo it, run this SQL:", ...undo, "-- End of the SQL."]),
+    ...(durable.length === drift.length ? [] : ["The next data set discards changes to this one."]),
   ];
 }
 
 function describeDefinitions(definitions: string[]): string[] {
-  return definitions.map((name) => `db/data_set/${name} has changed: it is in effect with the next refresh.`);
+  return definitions.map(
+    (name) =>
+      `db/data_set/${name} has changed since the last deployment. If no refresh has used it yet, run one: npm run refresh`,
+  );
 }
 
 function describePromises(changes: ContractChange[]): string[] {
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
-    ...listUnder("Clients lose what they were promised:", lost.map(describeChange)),
+    ...listUnder("Promises to clients that are broken:", lost.map(describeChange)),
     ...listUnder("Clients gain:", gained.map(describeChange)),
   ];
 }

@@ -4,7 +4,7 @@ import { describeError } from "../../service/describe-error.ts";
 import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
-import { keepSession } from "../sql/session.ts";
+import { resetSession } from "../sql/session.ts";
 import { DeploymentRefused, refuseFound } from "./deployment-refused.ts";
 import type { Migration } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
@@ -15,8 +15,8 @@ interface Applied {
 }
 
 const startEmpty = [
-  "  The stack of npm start: npm start -- --fresh makes its data, keys and secrets anew.",
-  "  Any other: docs/operations.md, Back up and restore, takes keys, agreements and history along.",
+  "  With npm start, run npm start -- --fresh. It replaces the data, keys and secrets.",
+  "  Otherwise, see docs/operations.md, Back up and restore: it keeps keys, agreements and history.",
 ];
 
 /** The migrations that this database has run, ordered by name. */
@@ -29,38 +29,33 @@ export async function readApplied(client: Client): Promise<Applied[]> {
 /**
  * The migrations that this database has not run, in order.
  *
- * @throws DeploymentRefused if one that it has run is missing or was edited, if one is dated before the last that it has
- * run, or if one that ran without a transaction left an index half built
+ * @throws DeploymentRefused if one that it has run is missing or was edited, or if one is dated before the last that it has run
  */
 export async function findPendingMigrations(
   client: Client,
   migrations: Migration[],
-  { rollsBack = false }: { rollsBack?: boolean } = {},
+  { rollsBack = false }: { rollsBack?: boolean | undefined } = {},
 ): Promise<Migration[]> {
   const applied = new Map((await readApplied(client)).map(({ name, sha256 }) => [name, sha256]));
   const missing = [...applied.keys()].filter((name) => !migrations.some(({ id }) => id === name));
   const newest = migrations.at(-1)?.id ?? "";
   const isAhead = missing.every((name) => name > newest);
-  if (!(isAhead && rollsBack)) {
-    refuseFound(
-      "This database ran migrations that db/migrations does not have:",
-      missing,
-      ...(isAhead
-        ? [
-            "Nothing was changed. This checkout is older than the database. Deploy the commit that has these migrations, or,",
-            "to return only the API to this checkout: npm run db:deploy -- --roll-back",
-          ]
-        : [
-            "Nothing was changed. Deploy the commit that has them, or start with an empty database:",
-            ...startEmpty,
-          ]),
-    );
-  }
+  const advice = isAhead
+    ? [
+        "This checkout is older than the database. Deploy the commit that has these migrations. Or, to roll back only the API",
+        "to this checkout, run npm run db:deploy -- --roll-back",
+      ]
+    : ["Deploy the commit that has these migrations, or start with an empty database:", ...startEmpty];
+  refuseFound(
+    "Nothing was changed. This database ran migrations that db/migrations does not have:",
+    isAhead && rollsBack ? [] : missing,
+    ...advice,
+  );
   const namesOf = (some: Migration[]) => some.map(({ name }) => name);
   refuseFound(
     "These migrations were edited after this database ran them:",
     namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
-    "It would not get the edit. Restore the files, and write the change as a new migration.",
+    "The edits would not reach this database. Restore the files, and write the change as a new migration.",
     "If you did not edit them, start with an empty database:",
     ...startEmpty,
   );
@@ -69,23 +64,9 @@ export async function findPendingMigrations(
   refuseFound(
     `These migrations are dated before the last one that this database ran, ${last}:`,
     namesOf(pending.filter(({ id }) => id < last)),
-    "A new database would run them in another order. Rename them (git mv), with a later date.",
-  );
-  refuseFound(
-    "A statement that failed outside a transaction left an index half built. It slows writes and serves no query. Drop it, and deploy again:",
-    pending.some(({ noTransaction }) => noTransaction) ? await findInvalidIndexes(client) : [],
+    "A new database would run them in a different order. Give them a later date: rename them with git mv.",
   );
   return pending;
-}
-
-/** The statements that drop what a failed `create index concurrently` left half built. */
-async function findInvalidIndexes(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ statement: string }>(
-    `select format('drop index concurrently %s;', indexrelid::regclass) as statement from pg_catalog.pg_index
-     where not indisvalid and indexrelid not in (select index_relid from pg_catalog.pg_stat_progress_create_index)
-     order by 1`,
-  );
-  return rows.map(({ statement }) => statement);
 }
 
 /**
@@ -102,35 +83,33 @@ export async function runMigration(
   leakCheck: string,
   report: (line: string) => void,
 ): Promise<void> {
-  if (migration.noTransaction === undefined) {
+  const { name, sql, noTransaction } = migration;
+  const check = () => refuseLeaks(client, leakCheck, noTransaction);
+  if (!noTransaction) {
     const work = async () => {
       await runOnce(client, migration, () => runSqlFiles(client, [migration]));
-      await refuseLeaks(client, leakCheck);
+      await check();
     };
     return await runTransaction(client, work, report);
   }
   await runOnce(client, migration, async () => {
-    await client.query(migration.sql).catch((cause: unknown) => {
+    await client.query(sql).catch((cause: unknown) => {
       throw describeSqlError(migration, cause);
     });
-    await client.query("reset all; reset role");
-    await keepSession(client);
   });
-  await runTransaction(client, () => refuseLeaks(client, leakCheck, true), report).catch(
-    async (cause: unknown) => {
-      await client.query(
-        "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
-      );
-      throw new DeploymentRefused(
-        [
-          describeError(cause),
-          `${migration.name} ran without a transaction, so it stays, and the service was switched off.`,
-          "Undo what leaks, check with npm run db:deploy, and switch the service on: npm run refresh -- --requests on.",
-        ].join("\n"),
-        { cause },
-      );
-    },
-  );
+  await runTransaction(client, check, report).catch(async (cause: unknown) => {
+    await client.query(
+      "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
+    );
+    throw new DeploymentRefused(
+      [
+        describeError(cause),
+        `${name} ran without a transaction, so it stays, and the service was switched off.`,
+        "Fix the leak, run npm run db:deploy to check, and switch the service on: npm run refresh -- --requests on.",
+      ].join("\n"),
+      { cause },
+    );
+  });
 }
 
 // The table that node-pg-migrate would make, with the checksum of the file that runs.
@@ -158,6 +137,7 @@ async function runOnce(
   const up = async (builder: { noTransaction: () => void }) => {
     builder.noTransaction();
     await run();
+    await resetSession(client);
     await client.query("select set_config('deployment.migration_sha256', $1, false)", [sha256]);
   };
   await runner({

@@ -6,15 +6,9 @@ import { refuseHandMade } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
 import { refuseOldServer } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
-import {
-  type DeploymentOptions,
-  deployDatabase,
-  listChanged,
-  repositoryDirectory,
-} from "./deploy-database.ts";
-import { findDrift, readDeployed } from "./deployed.ts";
+import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import { findPendingMigrations, readApplied } from "./migrations.ts";
+import { readApplied } from "./migrations.ts";
 import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
@@ -25,7 +19,7 @@ export interface Plan {
   uncertain: string[];
   /** Files of `db/data_set` that have changed since the last deployment. */
   definitions: string[];
-  /** Whether the API schemas would be rebuilt: a file differs, or they were changed by hand. */
+  /** Whether the API schemas would be rebuilt, which every deployment does that has anything to do. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
   changes: ObjectChange[];
@@ -53,64 +47,62 @@ export async function planDeployment(
   scratchUrl: string,
   options: DeploymentOptions = {},
 ): Promise<Plan> {
-  const { directory = repositoryDirectory } = options;
+  const { directory = repositoryDirectory, rollsBack, promises } = options;
+  const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const scratch = await connect(scratchUrl, "db-deploy");
+  const build = async (onlyMigrations?: string[]) => {
+    await deployDatabase(scratchUrl, {}, { directory, onlyMigrations });
+    return await readCatalog(scratch);
+  };
+  const plan: Plan = {
+    migrations: [],
+    uncertain: [],
+    definitions: [],
+    apiSchemasChanged: false,
+    changes: [],
+    promises: [],
+    drift: [],
+    isDriftNew: false,
+    hash: "",
+  };
   try {
     await refuseOldServer(client);
     await refuseSameServer(client, scratch);
     await client.query("begin isolation level repeatable read read only");
-    const files = await readFiles(directory);
-    const deployed = await readDeployed(client);
-    const { api, durable } = await findDrift(client, deployed);
-    const isDraftKept = options.promises === true && !deployed?.is_promise;
-    const plan: Plan = {
-      migrations: [],
-      uncertain: [],
-      definitions: listChanged(files.definitions, deployed?.definitions),
-      apiSchemasChanged: api || deployed?.sha256 !== files.api.sha256 || isDraftKept,
-      changes: [],
-      promises: [],
-      drift: [],
-      isDriftNew: durable,
-      hash: "",
-    };
-    try {
-      const pending = await findPendingMigrations(client, files.migrations, options);
-      plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
-      plan.uncertain = pending.flatMap(findUncertain);
-      const build = async (onlyMigrations?: string[]) => {
-        await deployDatabase(scratchUrl, {}, { directory, ...(onlyMigrations && { onlyMigrations }) });
-        return await readCatalog(scratch);
-      };
-      await tryDeployment(plan, { client, scratch, files, options }, build);
-    } catch (error) {
-      if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
-      plan.refusal = error.message;
-    }
-    const { rollsBack, promises } = options;
-    const subject = [plan, files.api.sha256, files.definitions, rollsBack, promises];
-    plan.hash = createHash("sha256").update(JSON.stringify(subject)).digest("hex").slice(0, 16);
-    return plan;
+    await tryDeployment(plan, client, scratch, { files, options, build });
+  } catch (error) {
+    if (!(error instanceof DeploymentRefused || error instanceof SqlFileError)) throw error;
+    plan.refusal = error.message;
   } finally {
     await client.end();
     await scratch.end();
   }
+  const subject = [plan, files.api.sha256, files.definitions, rollsBack, promises];
+  plan.hash = createHash("sha256").update(JSON.stringify(subject)).digest("hex").slice(0, 16);
+  return plan;
 }
 
-interface Connections {
-  client: Client;
-  scratch: Client;
+interface Trial {
   files: DatabaseFiles;
   options: DeploymentOptions;
+  /** Deploys on the scratch server. */
+  build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
 }
 
 /** Deploys on the scratch server what this database has, then what it would get, and completes the plan. */
 async function tryDeployment(
   plan: Plan,
-  { client, scratch, files, options }: Connections,
-  build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>,
+  client: Client,
+  scratch: Client,
+  { files, options, build }: Trial,
 ): Promise<void> {
+  const { pending, deployed, definitions, drift, isOutdated } = await findWork(client, files, options);
+  plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
+  plan.uncertain = pending.flatMap(findUncertain);
+  plan.definitions = definitions;
+  plan.apiSchemasChanged = isOutdated;
+  plan.isDriftNew = drift.durable;
   const applied = (await readApplied(client)).map(({ name }) => name);
   const isAhead = applied.some((name) => !files.migrations.some(({ id }) => id === name));
   const now = await readCatalog(client);
@@ -118,20 +110,17 @@ async function tryDeployment(
   if (applied.length > 0) {
     was = await build(applied);
     const isComparable = ({ scope }: CatalogRow) =>
-      scope === "durable" || (scope === "data_set" && plan.definitions.length === 0);
+      scope === "durable" || (scope === "data_set" && definitions.length === 0);
     if (!isAhead) plan.drift = compareCatalogs(was.filter(isComparable), now.filter(isComparable));
-    await refuseHandMade(
-      client,
-      files.api.versions.map(({ schema }) => schema),
-    );
+    await refuseHandMade(client, files.api);
   }
-  if (plan.migrations.length === 0 && !plan.apiSchemasChanged) return;
+  if (!isOutdated) return;
   if (applied.length > 0) {
     const differences = [...(isAhead ? [] : describeDurable(was, now)), ...describeColumns(was, now)];
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `The plan was tried without this change by hand: ${statement} (${error.message})`,
+          `The plan was tested without this change, which was made by hand: ${statement} (${error.message})`,
         );
       });
     }
@@ -143,7 +132,8 @@ async function tryDeployment(
     ...compareCatalogs(of(was, "durable"), of(will, "durable")),
     ...compareCatalogs(of(now, "api"), of(will, "api")),
   ];
-  plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
+  if (deployed)
+    plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
 }
 
 /** What was changed by hand, so that migrations meet it on the scratch server. Not roles: those belong to the whole server. */
@@ -165,11 +155,11 @@ function describeColumns(was: CatalogRow[], now: CatalogRow[]): string[] {
 }
 
 const dependsOnRows: [pattern: RegExp, what: string][] = [
-  [/^create unique index/gim, "fails if rows have equal values"],
-  [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have equal values"],
-  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows break it"],
+  [/^create unique index/gim, "fails if rows have duplicate values"],
+  [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have duplicate values"],
+  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows violate it"],
   [/^alter table[^;]*\btype\b/gim, "fails if a value does not fit the new type"],
-  [/^do\b/gim, "may look at rows"],
+  [/^do\b/gim, "may depend on rows"],
   [/^(insert|update|delete|merge|with \w|select)\b/gim, "depends on the rows that it finds"],
 ];
 
@@ -187,7 +177,7 @@ async function refuseSameServer(client: Client, scratch: Client): Promise<void> 
   const [one, other] = [await client.query(sql), await scratch.query(sql)];
   if (one.rows[0].server === other.rows[0].server) {
     throw new Error(
-      "SCRATCH_URL names the server that the plan is for. Roles belong to a whole server, so a plan could change them. Name another server, or none.",
+      "SCRATCH_URL names the server that the plan is for. Roles are shared by all databases of a server, so planning there could change them. Set SCRATCH_URL to another server, or unset it.",
     );
   }
 }

@@ -9,8 +9,8 @@ export interface Migration extends SqlFile {
   id: string;
   path: string;
   sha256: string;
-  /** Why it cannot run in a transaction, as its first line says. */
-  noTransaction?: string;
+  /** Whether it cannot run in a transaction: its first line says why. */
+  noTransaction: boolean;
 }
 
 /** `db/api`: the platform's own functions, and the schemas that are served, each with its files in order. */
@@ -46,16 +46,13 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {
-  return (await readFolder(directory, "migrations")).map((file) => {
-    const noTransaction = /^-- No transaction: (\S.*)/.exec(file.sql)?.[1];
-    return {
-      ...file,
-      id: path.basename(file.name, ".sql"),
-      path: path.join(directory, "migrations", path.basename(file.name)),
-      sha256: hash(file.sql),
-      ...(noTransaction === undefined ? {} : { noTransaction }),
-    };
-  });
+  return (await readFolder(directory, "migrations")).map((file) => ({
+    ...file,
+    id: path.basename(file.name, ".sql"),
+    path: path.join(directory, "migrations", path.basename(file.name)),
+    sha256: hash(file.sql),
+    noTransaction: /^-- No transaction: \S/.test(file.sql),
+  }));
 }
 
 /**

@@ -22,7 +22,10 @@ const touchesRows = `
 export async function keepNewestLeakCheck(
   client: Client,
   files: DatabaseFiles,
-  { rollsBack = false, report = () => {} }: { rollsBack?: boolean; report?: (line: string) => void },
+  {
+    rollsBack = false,
+    report = () => {},
+  }: { rollsBack?: boolean | undefined; report?: (line: string) => void },
 ): Promise<void> {
   const { rows } = await client.query<{ installed: string | null; is_newer: boolean }>(installedLeakCheck, [
     files.definitions["find_leaks.sql"],
@@ -32,7 +35,7 @@ export async function keepNewestLeakCheck(
   files.leakCheck = installed;
   if (is_newer)
     report(
-      "The leak check of this checkout is older than the database's, which stays. To replace it, edit db/data_set/find_leaks.sql.",
+      "The leak check in this checkout is older than the one in the database, so the database keeps its own. To replace it, edit db/data_set/find_leaks.sql.",
     );
 }
 

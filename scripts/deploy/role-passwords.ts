@@ -1,16 +1,19 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
-import { escapeIdentifier, escapeLiteral } from "pg";
+import { escapeLiteral } from "pg";
 
 /** The roles that services connect as. */
 export const loginRoles = ["authenticator", "report_service", "publisher"] as const;
 export type LoginRole = (typeof loginRoles)[number];
+/** Those of other roles stay as they are. */
+export type Passwords = Partial<Record<LoginRole, string | undefined>>;
 
 /** The statements that set passwords of login roles. They contain only SCRAM verifiers, so that no log can hold a password. */
-export function describePasswords(passwords: Partial<Record<LoginRole, string>>): string[] {
-  return Object.entries(passwords).map(
-    ([role, password]) =>
-      `alter role ${escapeIdentifier(role)} with password ${escapeLiteral(computeScramVerifier(password))}`,
-  );
+export function describePasswords(passwords: Passwords): string[] {
+  return loginRoles.flatMap((role) => {
+    const password = passwords[role];
+    if (password === undefined) return [];
+    return [`alter role ${role} with password ${escapeLiteral(computeScramVerifier(password))}`];
+  });
 }
 
 /** The form in which PostgreSQL keeps a password (PostgreSQL: pg_authid.rolpassword; RFC 5803). */

@@ -1,16 +1,14 @@
 import type { Client } from "pg";
-import { keepSession } from "../sql/session.ts";
 import { checkGates, type GateOptions } from "./check-gates.ts";
 import { checkLeaks } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { countNextGeneration, listSourceTables, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
-import { findChanges, recordChanges } from "./find-changes.ts";
 import type { SourceFile } from "./find-files.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
-import { computeChecksum, runDefinition, runSession } from "./read-definition.ts";
+import { computeChecksum, runDefinition } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 import type { Suppression } from "./suppression.ts";
 
@@ -42,7 +40,7 @@ export interface LoadedDataSet {
  * Builds a data set beside the live one and publishes it. If anything fails, the live one stays as it is. The client must have
  * the role publisher.
  *
- * @throws SourceFaults, LeaksFound, DoesNotFit, RefreshIsRunning, and Error that names a file that cannot be read
+ * @throws SourceFaults, LeaksFound, RefreshIsRunning, and Error that names a file that cannot be read, or what does not fit
  */
 export async function loadDataSet(
   client: Client,
@@ -55,7 +53,9 @@ export async function loadDataSet(
   const checksum =
     options.checksum ??
     (files.length === 0 || options.dryRun ? null : await stopwatch.time("checksum", computeChecksum(files)));
-  return await asLoader(client, async () => {
+  return await lockPublication(client, async () => {
+    // Its settings last as long as the connection.
+    await inTransaction(client, () => runDefinition(client, "session.sql"));
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     const durations = stopwatch.seconds;
     if (options.dryRun) return { id: "", counts, rejected, durations };
@@ -65,7 +65,6 @@ export async function loadDataSet(
       report("Writing the bulk files ...");
       await stopwatch.time("bulk files", options.writePublicFiles(client));
     }
-    const changes = await stopwatch.time("compare", findChanges(client, "disclosed_next"));
     report("Publishing ...");
     let id = "";
     const record = async () => {
@@ -74,9 +73,8 @@ export async function loadDataSet(
       const { rows } = await client.query(recordDataSet, [...values, JSON.stringify(durations)]);
       id = rows[0].id;
       await client.query(rememberSuppressed, [suppression.suppressed]);
-      await recordChanges(client, changes, id);
     };
-    await publishNextGeneration(client, record, { advice, report });
+    await publishNextGeneration(client, record, { report });
     return { id, counts, rejected, durations };
   });
 }
@@ -93,20 +91,6 @@ const recordDataSet = `
     (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, state)
   select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
   returning id`;
-
-/** Runs work with the lock and the settings of a load. Only one load runs at a time. */
-async function asLoader<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
-  return await lockPublication(client, async () => {
-    try {
-      await inTransaction(client, () => runSession(client));
-      return await work();
-    } finally {
-      // Keeps the role. A broken connection has no settings to reset.
-      await client.query("reset all").catch(() => {});
-      await keepSession(client).catch(() => {});
-    }
-  });
-}
 
 /** The files that build the next generation, in order, with the names of their durations in publication.data_sets. */
 const builders: Record<string, string> = {
@@ -133,7 +117,7 @@ async function buildNextGeneration(
     for (const [name, step] of Object.entries(builders))
       await stopwatch.time(step, runDefinition(client, name));
     const counts = await countNextGeneration(client);
-    await checkServed(client, "disclosed_next", advice);
+    await checkServed(client, "disclosed_next");
     await checkGates(client, counts, options);
     // Before the bulk files are made of them.
     await stopwatch.time("leak gate", checkLeaks(client, "_next"));
@@ -141,9 +125,6 @@ async function buildNextGeneration(
   };
   return await inTransaction(client, build, options.dryRun ? "rollback" : "commit");
 }
-
-const advice =
-  "Put it back in db/data_set, or remove it from the API first. From a published version, columns are removed only with the version itself.";
 
 /** Both sides of every source table, and the stubs. */
 async function listNextTables(client: Client): Promise<string> {

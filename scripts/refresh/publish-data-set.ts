@@ -8,24 +8,17 @@ import { runDefinition } from "./read-definition.ts";
 const attempts = 600;
 const droppedSchemas = ["disclosed_dropped", "suppressed_dropped"];
 
-export interface PublishOptions {
-  /** What to do if the API serves what this generation does not have. */
-  advice: string;
-  /** SQL that comes first in the transaction. */
-  prepare?: string;
-  report?: ((line: string) => void) | undefined;
-}
-
 /**
  * Makes the next generation live in one transaction, and then drops the generation before the previous one.
  *
- * @param record records in publication.data_sets what becomes live, in the same transaction
+ * @param record records in publication.data_sets what becomes live and what was, in the same transaction
+ * @param options.prepare SQL that comes first in the transaction
  * @throws LeaksFound if suppressed submissions would be shown. Nothing has changed then.
  */
 export async function publishNextGeneration(
   client: Client,
   record: () => Promise<unknown>,
-  { advice, prepare = "", report }: PublishOptions,
+  { prepare = "", report }: { prepare?: string; report?: (line: string) => void } = {},
 ): Promise<void> {
   await dropSchemas(client, droppedSchemas);
   const publish = async () => {
@@ -35,8 +28,9 @@ export async function publishNextGeneration(
     await runDefinition(client, "publish.sql");
     // Checking rows takes long, so it comes before readers have to wait.
     await checkLeaks(client, "");
-    await checkServed(client, "disclosed", advice);
+    await checkServed(client, "disclosed");
     await record();
+    await runDefinition(client, "record_changes.sql");
     await client.query("select publication.describe_data_set()");
     // Readers wait from here to the end.
     await runDefinition(client, "views.sql");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { executeFiles, runSqlFiles } from "../sql/run-sql-file.ts";
+import { runSqlFiles } from "../sql/run-sql-file.ts";
 import type { StoredFile } from "./storage.ts";
 
 /** The `db/data_set` of this repository. */
@@ -44,12 +44,6 @@ export async function readSourceTables(): Promise<string[]> {
 export async function runDefinition(client: Client, name: string, directory?: string): Promise<void> {
   const sql = await readDefinition(name, directory);
   await runSqlFiles(client, [{ name: `db/data_set/${name}`, sql }]);
-}
-
-/** Runs `session.sql`, whose settings stay when the caller's transaction is committed. */
-export async function runSession(client: Client): Promise<void> {
-  const sql = await readDefinition("session.sql");
-  await executeFiles(client, [{ name: "db/data_set/session.sql", sql }]);
 }
 
 /**

@@ -74,7 +74,7 @@ function createCommand(): Command {
     .addHelpText(
       "after",
       `
-Environment (or .env); * may also stand in a file that <NAME>_FILE names:
+Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   PUBLISHER_DATABASE_URL *        the database, as the role publisher; or DATABASE_URL *, or PGHOST, PGUSER, …
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the address
   STACK_DIRECTORY                 without these, the stack that runs on this directory is used (.stack)

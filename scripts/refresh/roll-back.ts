@@ -1,5 +1,4 @@
 import type { Client } from "pg";
-import { findChanges, recordChanges } from "./find-changes.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
 import { listReports } from "./suppression.ts";
@@ -21,12 +20,8 @@ export async function rollBack(client: Client): Promise<string> {
       throw new Error("There is no previous data set to roll back to.");
     await refuseSuppressedSince(client, previous.source);
     await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
-    const changes = await findChanges(client, "disclosed_previous");
-    const record = async () => {
-      await recordRollback(client, previous.id);
-      await recordChanges(client, changes, previous.id);
-    };
-    await publishNextGeneration(client, record, { prepare: beforeRollback, advice });
+    const record = () => recordRollback(client, previous.id);
+    await publishNextGeneration(client, record, { prepare: beforeRollback });
     return previous.id;
   });
 }
@@ -50,9 +45,6 @@ To publish its files with these reports suppressed, run npm run refresh -- --fro
 To let a report be public again, run npm run refresh -- --release REPORT_ID, then roll back.`,
   );
 }
-
-const advice =
-  "Deploy an API without it first (git restore --source=<commit> db, then npm run db:deploy -- --roll-back), or publish a data set that has it.";
 
 const beforeRollback = `
   alter schema disclosed_previous rename to disclosed_next;

@@ -31,7 +31,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   ],
   [
     ({ sql }) => sql.startsWith("-- No transaction"),
-    "A failed create index concurrently leaves the index half built. The next plan names it, with the statement that drops it.",
+    "If it left an index half built, npm run db:deploy -- --plan lists it, with the statement that drops it.",
   ],
 ];
 

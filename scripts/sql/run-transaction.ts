@@ -4,11 +4,10 @@ import type { Client } from "pg";
 const lockNotAvailable = "55P03";
 const deadlockDetected = "40P01";
 
-/**
- * How long a statement waits for a lock, and so makes readers wait behind it. Shorter than PostgreSQL's deadlock_timeout, so
- * that if a request and a deployment wait for each other, the deployment gives way.
- */
-const lockTimeoutMilliseconds = 100;
+// lock_timeout limits how long a statement waits for a lock, and so makes readers wait behind it. Shorter than PostgreSQL's
+// deadlock_timeout, so that if a request and a deployment wait for each other, the deployment gives way.
+export const transactionSettings =
+  "set local lock_timeout = '100ms'; set local client_min_messages = warning";
 
 /**
  * Runs work in a transaction that needs locks which readers hold. If a lock is not free at once, the transaction is rolled
@@ -27,10 +26,7 @@ export async function runTransaction<Result>(
     await client.query("begin");
     try {
       // A file could release session locks, so the lock is also taken for the transaction.
-      await client.query(
-        `set local lock_timeout = '${lockTimeoutMilliseconds}ms'; set local client_min_messages = warning;
-         select pg_advisory_xact_lock(hashtext('${lock}'))`,
-      );
+      await client.query(`${transactionSettings}; select pg_advisory_xact_lock(hashtext('${lock}'))`);
       const result = await work();
       await client.query("commit");
       return result;
@@ -51,12 +47,25 @@ export async function runTransaction<Result>(
 }
 
 async function describeHolders(client: Client): Promise<string> {
-  const { rows } = await client.query<{ line: string }>(
-    `select format('  process %s, %s, for %s s: %s', pid, usename, extract(epoch from now() - xact_start)::integer, left(query, 100)) as line
+  const sessions = await describeSessions(client, "xact_start < now() - interval '100 ms'");
+  return sessions.join("\n") || "PostgreSQL shows them to members of pg_read_all_stats.";
+}
+
+/**
+ * Names sessions of this database, and how to end them: `process 12 (db-deploy, as owner, from 10.0.0.1, since … UTC, last
+ * query: …). To end it: select pg_terminate_backend(12)`. PostgreSQL hides some of this from other roles.
+ *
+ * @param condition which rows of pg_stat_activity
+ */
+export async function describeSessions(client: Client, condition: string): Promise<string[]> {
+  const { rows } = await client.query<{ session: string }>(
+    `select format('process %s (%s). To end it: select pg_terminate_backend(%1$s)', pid, concat_ws(', ',
+       nullif(application_name, ''), 'as ' || usename, 'from ' || host(client_addr),
+       to_char(coalesce(xact_start, backend_start) at time zone 'UTC', '"since" YYYY-MM-DD HH24:MI:SS "UTC"'),
+       'last query: ' || left(query, 100))) as session
      from pg_catalog.pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and xact_start < now() - interval '100 ms'
+     where datname = current_database() and pid <> pg_backend_pid() and ${condition}
      order by xact_start limit 5`,
   );
-  if (rows.length === 0) return "  PostgreSQL shows them to members of pg_read_all_stats.";
-  return rows.map(({ line }) => line).join("\n");
+  return rows.map(({ session }) => session);
 }

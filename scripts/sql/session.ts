@@ -1,16 +1,9 @@
 import type { Client, DatabaseError } from "pg";
+import { describeSessions, transactionSettings } from "./run-transaction.ts";
 
 /** The address is that of a connection pooler. */
 export class PoolerRefused extends Error {
   override name = "PoolerRefused";
-}
-
-/** What a server told its client about the connection. */
-interface Connected {
-  /** The server process, for the requests that cancel a statement. */
-  processID: number | null;
-  host: string;
-  port: number;
 }
 
 /**
@@ -21,14 +14,23 @@ interface Connected {
  */
 export async function keepSession(client: Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-  const { processID, host, port } = client as unknown as Connected;
+  // The server process that the server named for requests to cancel a statement.
+  const { processID } = client as unknown as { processID: number | null };
   if (rows[0]?.pid !== processID) {
     throw new PoolerRefused(
-      `${host}:${port} is a connection pooler: another server process answered than the one that accepted the connection. Session locks and settings would leak to other clients. Give the address of the PostgreSQL server itself.`,
+      `${client.host}:${client.port} is a connection pooler: another server process answered than the one that accepted the connection. Session locks and settings would leak to other clients. Give the address of the PostgreSQL server itself.`,
     );
   }
+  await client.query(settings);
+}
+
+const settings =
+  "set client_connection_check_interval = '1s'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3";
+
+/** Resets the role and the settings that files of SQL may have left changed, for what comes after them. */
+export async function resetSession(client: Client): Promise<void> {
   await client.query(
-    "set client_connection_check_interval = '1s'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3",
+    `set constraints all immediate; reset role; reset all; ${settings}; ${transactionSettings}`,
   );
 }
 
@@ -63,34 +65,26 @@ export async function lockDeployment(
 ): Promise<void> {
   const lock = "db-deploy";
   if (await tryLock(client, lock)) return;
-  const seconds = (milliseconds ?? 0) / 1000;
-  const limit =
-    milliseconds === undefined ? "until it ends (--wait sets a limit)" : `up to ${seconds} s (--wait)`;
+  const limit = milliseconds === undefined ? "it ends" : `${milliseconds / 1000} s have passed`;
   const holder = await describeHolder(client, lock);
-  report(`Another deployment is running: ${holder}\nWaiting ${limit} ...`);
+  report(`Another deployment is running: ${holder}\nWaiting until ${limit} (--wait) ...`);
   // lock_timeout = 0 means no limit.
   await client.query(`set lock_timeout = ${milliseconds === undefined ? 0 : Math.max(1, milliseconds)}`);
   await client.query("select pg_advisory_lock(hashtext($1))", [lock]).catch((cause: DatabaseError) => {
     if (cause.code !== "55P03") throw cause;
-    const message = `Nothing was deployed: another deployment was still running after ${seconds} s (--wait). Wait for it, or end it: ${holder}`;
-    throw new Error(message, { cause });
+    throw new Error(`Nothing was deployed: ${limit}, and another deployment still runs: ${holder}`, {
+      cause,
+    });
   });
   await client.query("reset lock_timeout");
 }
 
-/**
- * Names the session that holds a lock, and how to end it: `process 12 (db-deploy, as owner, from 10.0.0.1, since … UTC).
- * To end it: select pg_terminate_backend(12)`. PostgreSQL hides some of this from other roles.
- */
+/** Names the session that holds a lock, and how to end it. */
 export async function describeHolder(client: Client, name: string): Promise<string> {
-  const { rows } = await client.query<{ holder: string }>(
-    `select format('process %s (%s). To end it: select pg_terminate_backend(%1$s)', pid, concat_ws(', ',
-       nullif(application_name, ''), 'as ' || usename, 'from ' || host(client_addr),
-       to_char(backend_start at time zone 'UTC', '"since" YYYY-MM-DD HH24:MI:SS "UTC"'))) as holder
-     from pg_catalog.pg_locks join pg_catalog.pg_stat_activity using (pid)
-     where locktype = 'advisory' and granted and objsubid = 1 and objid = (hashtext($1)::bigint & x'ffffffff'::bigint)::oid
-       and database = (select oid from pg_catalog.pg_database where datname = current_database())`,
-    [name],
-  );
-  return rows[0]?.holder ?? "a session that has just ended";
+  const holds = `pid in (
+    select pid from pg_catalog.pg_locks where locktype = 'advisory' and granted and objsubid = 1
+      and objid = (hashtext('${name}')::bigint & x'ffffffff'::bigint)::oid
+  )`;
+  const [holder] = await describeSessions(client, holds);
+  return holder ?? "a session that has just ended";
 }

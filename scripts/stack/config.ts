@@ -18,7 +18,6 @@ const environment = z
   .object({
     GATEWAY_PORT: port(8000),
     APP_PORT: port(8001),
-    STORAGE_PORT: port(8002),
     DATABASE_PORT: port(8003),
     POSTGREST_PORT: port(8004),
     POSTGREST_ADMIN_PORT: port(8005),

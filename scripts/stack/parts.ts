@@ -35,7 +35,6 @@ export function listAddresses(config: StackConfig) {
     postgrest: addressOf(config.POSTGREST_PORT),
     gateway: addressOf(config.GATEWAY_PORT),
     gatewayMetrics: addressOf(config.GATEWAY_METRICS_PORT),
-    storage: addressOf(config.STORAGE_PORT),
     app: addressOf(config.APP_PORT),
   };
 }
@@ -102,21 +101,12 @@ export async function startGateway(context: PartContext): Promise<void> {
   });
 }
 
-/** Starts the storage of the reports' PDFs. */
-export async function startStorage(context: PartContext, reports: string): Promise<void> {
-  const { config, secrets, addresses } = context;
-  await startService(context, "local-storage", addresses.storage, {
-    name: "The local storage",
-    env: {
-      STORAGE_PORT: String(config.STORAGE_PORT),
-      STORAGE_DIRECTORY: reports,
-      STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
-    },
-  });
-}
-
-/** Starts the report service with its pages and the bulk files. */
-export async function startApp(context: PartContext, databaseUrl: string, publicData: string): Promise<void> {
+/** Starts the report service with its pages. */
+export async function startApp(
+  context: PartContext,
+  databaseUrl: string,
+  { reports, publicData }: { reports: string; publicData: string },
+): Promise<void> {
   const { config, secrets, addresses } = context;
   await startService(context, "report-service", `${addresses.app}/healthz`, {
     name: "The report service",
@@ -124,8 +114,7 @@ export async function startApp(context: PartContext, databaseUrl: string, public
       APP_PORT: String(config.APP_PORT),
       APP_METRICS_PORT: config.APP_METRICS_PORT?.toString(),
       REPORT_SERVICE_DATABASE_URL: asRole(databaseUrl, "report_service", secrets),
-      STORAGE_URL: addresses.storage,
-      STORAGE_SIGNING_SECRET: secrets.storageSigningSecret,
+      REPORTS_DIRECTORY: reports,
       PUBLIC_DATA: publicData,
       API_URL: addresses.gateway,
       GATEWAY_CONFIG: config.GATEWAY_CONFIG,

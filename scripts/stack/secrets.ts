@@ -9,7 +9,6 @@ export interface Secrets {
   superuserPassword: string;
   rolePasswords: Record<LoginRole, string>;
   jwtSecret: string;
-  storageSigningSecret: string;
   /** Keys that were made for trying the service out on this machine. */
   sampleKeys: { individual?: string; tribal?: string };
 }
@@ -27,7 +26,6 @@ export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
     superuserPassword: makeSecret(),
     rolePasswords: rolePasswords as Record<LoginRole, string>,
     jwtSecret: makeSecret(),
-    storageSigningSecret: makeSecret(),
     sampleKeys: {},
   };
   await writePrivateJson(path.join(directory, "secrets.json"), secrets);

@@ -9,15 +9,7 @@ import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
 import { lockDirectory } from "./lock-directory.ts";
-import {
-  listAddresses,
-  type PartContext,
-  startApi,
-  startApp,
-  startDatabase,
-  startGateway,
-  startStorage,
-} from "./parts.ts";
+import { listAddresses, type PartContext, startApi, startApp, startDatabase, startGateway } from "./parts.ts";
 import { hasData, makeSample, publishData, writeBulkFiles } from "./publish-data.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
@@ -52,8 +44,8 @@ export interface StackOptions {
 }
 
 /**
- * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, the report service and its storage, each in a
- * process of its own.
+ * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, and the report service, each in a process
+ * of its own.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
@@ -119,14 +111,10 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       if (source !== undefined) await publishData(client, source, report);
       await startApi(context, databaseUrl);
     };
-    await Promise.all([publishAndServe(), startApp(context, databaseUrl, publicData)]);
+    await Promise.all([publishAndServe(), startApp(context, databaseUrl, { reports, publicData })]);
     return { databaseUrl, client };
   };
-  const [{ databaseUrl, client }] = await Promise.all([
-    startDatabaseAndApi(),
-    startGateway(context),
-    startStorage(context, reports),
-  ]);
+  const [{ databaseUrl, client }] = await Promise.all([startDatabaseAndApi(), startGateway(context)]);
   const sampleKeys = await makeSampleKeys(client, secrets.sampleKeys);
   await writePrivateJson(inDirectory("secrets.json"), { ...secrets, sampleKeys });
   const facts: StackFacts = {

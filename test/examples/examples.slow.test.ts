@@ -15,7 +15,6 @@ import {
   run,
   sort,
   stack,
-  storageUrl,
   swapBefore,
   useTwoDataSets,
 } from "./set-up.ts";
@@ -168,10 +167,10 @@ describe.each(present)("the $language client", (client) => {
           commands.push(...listCommands());
         };
         const api = await proxyTo(stack.facts.base_url, { before });
-        const storage = await proxyTo(storageUrl, { before });
+        const storage = await proxyTo(stack.facts.app_url, { before });
         const app = await proxyTo(stack.facts.app_url, {
           before,
-          changeLocation: (location) => location.replace(storageUrl, storage.url),
+          changeLocation: (location) => location.replace(stack.facts.app_url, storage.url),
         });
         const isPublic = which === "public";
         const key = stack.facts.keys[isPublic ? "individual" : "tribal"];
@@ -222,7 +221,7 @@ describe.each(present)("the $language client", (client) => {
     const faults: [RegExp, string[], Record<string, string>?][] = [
       [/^error: 401: [^\n]+\n$/, ["query", "2023", "CA"], { API_KEY: "wrong" }],
       [/^error: 401: [^\n]+\n$/, ["sync", file], { API_KEY: "wrong" }],
-      [/^error: 401: This needs an API key with Tribal access\.\n$/, ["download", suppressed, file]],
+      [/^error: 401: This request needs an API key with Tribal access\.\n$/, ["download", suppressed, file]],
       [/^error: 404: [^\n]+ no report [^\n]+\n$/, ["download", "2023-06-GSAFAC-9999999999", file]],
       [/^error: [^\n]+\n$/, ["walk", "general", file], { API_URL: "localhost:8000" }],
       [/^error: [^\n]+\n$/, ["walk", "resubmission", inDirectory("no/such/place")]],

@@ -11,8 +11,6 @@ import { type ProxyOptions, type ProxyRequest, type RecordingProxy, startProxy }
 // Each example as a reader runs it, on a stack of its own with two data sets to publish in turn.
 
 export let stack: Awaited<ReturnType<typeof startTwoDataSets>>;
-/** Where a redirect to a report leads. */
-export let storageUrl: string;
 export let directory: string;
 export const json = { "content-type": "application/json" };
 const proxies: RecordingProxy[] = [];
@@ -20,7 +18,6 @@ const proxies: RecordingProxy[] = [];
 export function useTwoDataSets(): void {
   beforeAll(async () => {
     stack = await startTwoDataSets();
-    storageUrl = await findStorage();
   });
   afterAll(() => stack.dispose());
   beforeEach(async () => {
@@ -99,21 +96,6 @@ export const sort = (rows: TextRow[]) =>
 export const synced = "report_id,fac_accepted_date,audit_year,auditee_uei,auditee_name,total_amount_expended";
 export const readPublic = async () =>
   parseRows(await ask(`/general?select=${synced}&is_public=is.true`, "csv"), "csv");
-
-async function findStorage(): Promise<string> {
-  const { base_url, app_url, keys, sample } = stack.facts;
-  const access = await send(base_url, "/rpc/request_file_access", {
-    method: "POST",
-    headers: {
-      "x-api-key": keys.tribal,
-      "content-profile": "admin_api_v1_1_0",
-      ...json,
-    },
-    body: JSON.stringify({ report_id: sample.public_report_id }),
-  });
-  const { headers } = await send(app_url, `/dissemination/report/pdf/ota/${access.json.access_uuid}`);
-  return new URL(String(headers.location)).origin;
-}
 
 /** The command lines of all processes, as ps shows them. */
 export function listCommands(): string[] {

@@ -1,81 +1,145 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { Client } from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readRateLimits } from "../../service/read-rate-limits.ts";
-import { type Answer, makeAddress, type Request, request as send, target } from "../support/target.ts";
+import { type KeyName, makeAddress, queryValue, type Request, request, target } from "../support/target.ts";
 
-// Windows are calendar hours (UTC): a test that starts at the end of one waits for the next.
-async function waitForRoomInTheHour(): Promise<void> {
-  const hour = 3_600_000;
-  const left = hour - (Date.now() % hour);
-  if (left < 20_000) await sleep(left + 500);
-}
+const page = "/general?limit=1&select=report_id";
 
-// With its counters in Redis, Kong updates them 50 times a second (sync_rate), and a request that follows sooner sees an
-// older count.
-const isInRedis = process.env.COUNTERS === "redis";
-const pause = isInRedis ? 100 : 0;
+describe("requests per hour and day", () => {
+  // With its counters in Redis, Kong updates them 50 times a second (sync_rate), so a request that follows sooner sees an
+  // older count. Kong then counts the first request that it refuses, takes that back, and so answers one more.
+  const isInRedis = process.env.COUNTERS === "redis";
+  const ask = async (options: Request, path = page) => {
+    await sleep(isInRedis ? 100 : 0);
+    return await request(path, options);
+  };
+  const limits = readRateLimits();
+  const { hour = 0, day = 0 } = limits.tiers.get("demo") ?? {};
 
-async function request(path: string, options: Request = {}): Promise<Answer> {
-  await sleep(pause);
-  return await send(path, options);
-}
+  // Windows are calendar hours (UTC): a test that starts at the end of one waits for the next.
+  beforeEach(async () => {
+    const left = 3_600_000 - (Date.now() % 3_600_000);
+    if (left < 20_000) await sleep(left + 500);
+  });
 
-const limits = readRateLimits();
-const { hour = 0, day = 0 } = limits.tiers.get("demo") ?? {};
+  it("with the demonstration key are limited by address, whatever headers say", async () => {
+    const from = makeAddress();
+    for (let count = 1; count <= hour; count += 1) {
+      const { status, headers } = await ask({ key: "demo", from });
+      expect(status, `request ${count}`).toBe(200);
+      expect(headers).toMatchObject({
+        "x-ratelimit-limit-hour": String(hour),
+        "x-ratelimit-remaining-hour": String(hour - count),
+        "x-ratelimit-limit-day": String(day),
+        "x-ratelimit-remaining-day": String(day - count),
+      });
+    }
+    for (let extra = 0; isInRedis && extra < 2; extra += 1) await ask({ key: "demo", from });
+    const claims = ["x-forwarded-for", "x-real-ip", "x-client-network", "forwarded"];
+    for (const name of claims) {
+      const claim = { [name]: name === "forwarded" ? "for=203.0.113.7" : "203.0.113.7" };
+      const { status, headers, json } = await ask({ key: "demo", from, headers: claim });
+      expect(status, name).toBe(429);
+      expect(headers["content-type"]).toMatch(/^application\/json/);
+      expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+      expect(Number(headers["retry-after"])).toBeLessThanOrEqual(3600);
+      expect(headers["x-ratelimit-remaining-hour"]).toBe("0");
+      // Kong counts refused requests toward the day's limit if its counters are in Redis.
+      const remaining = Number(headers["x-ratelimit-remaining-day"]);
+      expect(remaining).toBeLessThanOrEqual(day - hour);
+      expect(remaining).toBeGreaterThanOrEqual(isInRedis ? day - hour - 2 - claims.length : day - hour);
+      const { code, message } = json.error;
+      expect(json).toMatchObject({ code, message: expect.stringContaining("Retry-After") });
+      expect([code, message]).toEqual(["OVER_RATE_LIMIT", json.message]);
+    }
+    expect((await ask({ from }, `${page}&api_key=${target.keys.demo}`)).status).toBe(429);
+    expect((await ask({ key: "demo", from: makeAddress() })).status).toBe(200);
+    expect((await ask({ key: "individual", from })).status).toBe(200);
+  });
 
-it("the demonstration key gets as many responses per hour and address as the gateway allows, and then 429", async () => {
-  await waitForRoomInTheHour();
-  const from = makeAddress();
-  for (let count = 1; count <= hour; count += 1) {
-    const answer = await request("/general?limit=1&select=report_id", { key: "demo", from });
-    expect(answer.status, `request ${count}`).toBe(200);
-    expect(answer.headers["x-ratelimit-limit-hour"]).toBe(String(hour));
-    expect(answer.headers["x-ratelimit-remaining-hour"]).toBe(String(hour - count));
-    expect(answer.headers["x-ratelimit-limit-day"]).toBe(String(day));
-    expect(answer.headers["x-ratelimit-remaining-day"]).toBe(String(day - count));
-    // Of two limits, the one with fewer requests left.
-    expect(answer.headers["x-ratelimit-limit"]).toBe(String(hour));
-    expect(answer.headers["x-ratelimit-remaining"]).toBe(String(hour - count));
-  }
-  // In Redis, Kong counts the first request that it refuses, takes that back, and so answers one more.
-  for (let extra = 0; isInRedis && extra < 2; extra += 1) {
-    await request("/general?limit=1&select=report_id", { key: "demo", from });
-  }
-  const claims: Record<string, string>[] = [
-    {},
-    { "x-forwarded-for": "203.0.113.7" },
-    { "x-real-ip": "203.0.113.7" },
-    { "x-client-network": "203.0.113.7" },
-    { forwarded: "for=203.0.113.7" },
-  ];
-  for (const headers of claims) {
-    const answer = await request("/general?limit=1", { key: "demo", from, headers });
-    expect(answer.status, JSON.stringify(headers)).toBe(429);
-    expect(answer.headers["content-type"]).toMatch(/^application\/json/);
-    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
-    expect(Number(answer.headers["retry-after"])).toBeLessThanOrEqual(3600);
-    expect(answer.headers["x-ratelimit-remaining-hour"]).toBe("0");
-    // Kong counts refused requests toward the day's limit if its counters are in Redis.
-    const remaining = Number(answer.headers["x-ratelimit-remaining-day"]);
-    expect(remaining).toBeLessThanOrEqual(day - hour);
-    expect(remaining).toBeGreaterThanOrEqual(isInRedis ? day - hour - 2 - claims.length : day - hour);
-    expect(answer.headers["x-ratelimit-remaining"]).toBe("0");
-    expect(answer.json).toMatchObject({ code: "OVER_RATE_LIMIT", error: { code: "OVER_RATE_LIMIT" } });
-    expect(answer.json.message).toBe(answer.json.error.message);
-    expect(answer.json.message).toContain("Retry-After");
-  }
-  expect((await request(`/general?limit=1&api_key=${target.keys.demo}`, { from })).status).toBe(429);
-  expect((await request("/general?limit=1", { key: "demo", from: makeAddress() })).status).toBe(200);
-  expect((await request("/general?limit=1", { key: "individual", from })).status).toBe(200);
+  it("with an individual key are limited by the key, wherever it is used from", async () => {
+    const findRemaining = async () => {
+      const { headers } = await ask({ key: "individual", from: makeAddress() });
+      expect(headers["x-ratelimit-limit-hour"]).toBe(String(limits.others.hour));
+      return Number(headers["x-ratelimit-remaining-hour"]);
+    };
+    const before = await findRemaining();
+    expect(await findRemaining()).toBe(before - 1);
+  });
 });
 
-it("an individual key is limited by itself, wherever it is used from", async () => {
-  await waitForRoomInTheHour();
-  const remaining = async () => {
-    const answer = await request("/general?limit=1", { key: "individual", from: makeAddress() });
-    expect(answer.headers["x-ratelimit-limit-hour"]).toBe(String(limits.others.hour));
-    return Number(answer.headers["x-ratelimit-remaining-hour"]);
-  };
-  const before = await remaining();
-  expect(await remaining()).toBe(before - 1);
+describe("requests at a time", () => {
+  // A lock on the table that these requests read keeps them under way for as long as the test wants.
+  let client: Client;
+  beforeEach(async () => {
+    client = new Client({ connectionString: target.databaseUrl });
+    await client.connect();
+    await client.query("begin");
+    await client.query("lock table disclosed.notes_to_sefa in access exclusive mode");
+  });
+  afterEach(async () => await client.end());
+
+  const countWaiting = () =>
+    queryValue<number>(
+      "select count(*)::integer from pg_locks where relation = 'disclosed.notes_to_sefa'::regclass and not granted",
+    );
+
+  /** Sends as many requests as the tier may have at a time. They wait for the lock until `release` expects 200 of each. */
+  async function occupy(key: KeyName, options: Pick<Request, "from"> = {}) {
+    const tier = "select requests_at_a_time from access.tiers where name = $1";
+    const places = await queryValue<number>(tier, [key]);
+    const waiting = await countWaiting();
+    const answers = Array.from({ length: places }, () =>
+      request("/notes_to_sefa?limit=1", { key, ...options }),
+    );
+    await expect.poll(countWaiting).toBe(waiting + places);
+    const release = async () => {
+      await client.query("rollback");
+      for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+    };
+    return { places, release };
+  }
+
+  it.each<[KeyName, other: KeyName]>([
+    ["individual", "tribal"],
+    ["tribal", "individual"],
+  ])("of the key %s are bounded, and others go on", async (key, other) => {
+    const { places, release } = await occupy(key);
+    // Fewer than PostgREST has connections anywhere (docker-compose.yml).
+    expect(places).toBeLessThan(5);
+    const refused = await Promise.all(Array.from({ length: 12 }, () => request(page, { key })));
+    for (const { status, headers, json } of refused) {
+      expect([status, headers["retry-after"]]).toEqual([429, "1"]);
+      expect(json).toMatchObject({
+        code: "too_many_requests_at_a_time",
+        message: `More than ${places} requests are running at the same time.`,
+        details: "The limit applies to each key.",
+        hint: "Wait for a response before you send the next request.",
+      });
+    }
+    expect((await request(page, { key: other })).status).toBe(200);
+    await release();
+    expect((await request(page, { key })).status).toBe(200);
+  });
+
+  it("of the demonstration key are counted by address, whatever headers say", async () => {
+    const from = makeAddress();
+    const { release } = await occupy("demo", { from });
+    for (const name of ["x-client-network", "x-real-ip", "x-forwarded-for"]) {
+      const headers = { [name]: "203.0.113.7" };
+      const { status, json } = await request(page, { key: "demo", from, headers });
+      expect([status, json.details]).toEqual([429, "The limit applies to each address."]);
+    }
+    expect((await request(page, { key: "demo" })).status).toBe(200);
+    await release();
+  });
+
+  it("leave room for what needs no rows: 304", async () => {
+    const etag = String((await request(page, { key: "individual" })).headers.etag);
+    const { release } = await occupy("individual");
+    const unchanged = await request(page, { key: "individual", headers: { "if-none-match": etag } });
+    expect(unchanged.status).toBe(304);
+    await release();
+  });
 });

@@ -1,8 +1,16 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { columnNames } from "../support/columns.ts";
-import { findReport, query, queryValue, request } from "../support/target.ts";
+import { columnNames, tables, totals } from "../support/columns.ts";
+import {
+  findReport,
+  type KeyName,
+  keyNames,
+  query,
+  queryValue,
+  type Request,
+  request,
+} from "../support/target.ts";
 
-// Clients of PostgREST work unchanged.
+// Clients of PostgREST work unchanged, cannot write, and are told when the data set has changed.
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   request(path, { key: "individual", headers });
@@ -12,35 +20,71 @@ beforeAll(async () => {
 });
 
 const single = "application/vnd.pgrst.object+json";
-type Refusal = [path: string, headers: Record<string, string>, status: number, code: string];
+const profile = (name: string, key: KeyName = "tribal") => ({ key, headers: { "accept-profile": name } });
+type Refusal = [path: string, options: Request, status: number, code?: string];
+const behindTheApi = [
+  "disclosed",
+  "suppressed",
+  "dissemination",
+  "access",
+  "request",
+  "public",
+  "pg_catalog",
+];
+const noTables = [
+  "/no_such_table",
+  "/rpc/no_such_function",
+  "/data_set",
+  "/api_keys",
+  "/general/",
+  "/v1/general",
+];
 it.each<Refusal>([
-  ["/general?limit=2", { accept: single }, 406, "PGRST116"],
-  ["/general?select=report_id&offset=10000000", { prefer: "count=exact" }, 416, "PGRST103"],
+  ["/general?limit=2", { headers: { accept: single } }, 406, "PGRST116"],
+  ["/general?select=report_id&offset=10000000", { headers: { prefer: "count=exact" } }, 416, "PGRST103"],
   ["/general?audit_year=2023", {}, 400, "PGRST100"],
   ["/general?no_such_column=eq.1", {}, 400, "42703"],
   ["/general?fac_accepted_date=eq.yesterdayish", {}, 400, "22007"],
   ["/federal_awards?select=audit_year,amount_expended.sum()", {}, 400, "PGRST123"],
-])("%s with %j is answered %i %s", async (path, headers, status, code) => {
-  const answer = await get(path, headers);
-  expect([answer.status, answer.json.code]).toEqual([status, code]);
+  ["/rpc/general", { method: "POST", body: "{}" }, 405],
+  ["/", profile("admin_api_v1_1_0", "demo"), 401, "tribal_key_required"],
+  ["/", profile("admin_api_v1_1_0", "individual"), 401, "tribal_key_required"],
+  ["/general", profile("api_v1_0_3"), 406, "PGRST106"],
+  ...behindTheApi.map((name): Refusal => ["/general", profile(name), 406]),
+  ...noTables.map((path): Refusal => [path, { key: "tribal" }, 404]),
+])("%s with %j is answered %i %s", async (path, options, status, code) => {
+  const { status: answered, json } = await request(path, { key: "individual", ...options });
+  expect([answered, json]).toEqual([status, expect.objectContaining({ message: expect.any(String) })]);
+  if (code !== undefined) expect(json.code).toBe(code);
 });
 
-describe("representations", () => {
-  it("are CSV and single objects", async () => {
-    const csv = await get("/general?limit=2", { accept: "text/csv" });
-    expect([csv.status, csv.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
-    expect(csv.text.split("\n")[0]).toBe(columnNames("general").join(","));
-    const one = await get(`/general?report_id=eq.${published}`, { accept: single });
-    expect([one.status, one.json.report_id]).toEqual([200, published]);
-    expect(one.headers["content-type"]).toMatch(single);
-  });
+it.each(tables)("a write to %s is refused with 405", async (table) => {
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    const headers = { "content-type": "application/json" };
+    const body = '{"report_id": "x"}';
+    const answer = await request(`/${table}?report_id=eq.x`, { method, key: "tribal", headers, body });
+    expect([answer.status, answer.json.message], method).toEqual([405, "This API is read-only."]);
+  }
+});
 
-  it("are refused where PostgREST has none", async () => {
-    const answer = await get("/general?limit=1", { accept: "application/xml" });
-    expect(answer.json.code).toBe("PGRST107");
-    // PostgREST 12.0.3 and newer say 406.
-    expect([406, 415]).toContain(answer.status);
-  });
+it("errors name what there is: versions, and tables of totals instead of aggregates", async () => {
+  const { json: version } = await request("/general?limit=1", profile("api_v1_0_3"));
+  // PostgREST 13.0.7 moved the list from the message to the hint.
+  expect(`${version.message} ${version.hint}`).toContain("api_v1_1_0, admin_api_v1_1_0");
+  const { json: aggregate } = await get("/federal_awards?select=amount_expended.sum()");
+  for (const table of totals) expect(aggregate.hint).toContain(table);
+});
+
+it("representations are CSV and single objects, and no others", async () => {
+  const csv = await get("/general?limit=2", { accept: "text/csv" });
+  expect([csv.status, csv.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
+  expect(csv.text.split("\n")[0]).toBe(columnNames("general").join(","));
+  const one = await get(`/general?report_id=eq.${published}`, { accept: single });
+  expect([one.status, one.json.report_id]).toEqual([200, published]);
+  expect(one.headers["content-type"]).toMatch(single);
+  const xml = await get("/general?limit=1", { accept: "application/xml" });
+  // PostgREST 12.0.2 says 415.
+  expect([xml.json.code, [406, 415].includes(xml.status)]).toEqual(["PGRST107", true]);
 });
 
 describe("pages", () => {
@@ -92,16 +136,47 @@ it.each<[filter: string, column: string, pattern: RegExp]>([
   for (const row of json) expect(row[column]).toMatch(pattern);
 });
 
-it("rows are ordered as asked, nulls included", async () => {
-  const order = "total_amount_expended.desc.nullslast,report_id.asc";
-  const { json } = await get(`/general?select=total_amount_expended&order=${order}&limit=100`);
-  const amounts = json.map((row: { total_amount_expended: number }) => row.total_amount_expended);
-  expect(amounts).toEqual([...amounts].sort((a, b) => b - a));
-});
-
 it("embedding brings the submission of a row as an object, and filters by it with !inner", async () => {
   const path = "/federal_awards?select=general!inner(auditee_state)&general.auditee_state=eq.CA&limit=20";
   const { json } = await get(path);
   expect(json.length).toBeGreaterThan(0);
   for (const row of json) expect(row).toEqual({ general: { auditee_state: "CA" } });
+});
+
+describe("the ETag", () => {
+  const page = "/general?limit=3&select=report_id";
+  const getEtag = async (key: KeyName = "individual") => String((await request(page, { key })).headers.etag);
+
+  it.each(tables)("of %s is the data set's, and is kept by the client alone", async (table) => {
+    const { headers } = await get(`/${table}?limit=1`);
+    expect(headers.etag).toMatch(/^(W\/)?"[0-9a-f]{32}"$/);
+    expect(headers["cache-control"]).toBe("private, no-cache");
+    expect([headers.vary].join()).toMatch(/Accept-Profile/);
+    expect(headers.etag).toBe(await getEtag());
+  });
+
+  it.each([
+    [304, "if-none-match", (etag: string) => [etag, `W/${etag}`, `"other", ${etag}`]],
+    [200, "if-none-match", () => ['"other"', "*", "nonsense"]],
+    [200, "if-match", (etag: string) => [etag, `W/${etag}`, `"other", ${etag}`, "*"]],
+    [412, "if-match", () => ['"stale"']],
+  ] as const)("is answered %i as %s", async (status, name, makeValues) => {
+    const etag = await getEtag();
+    for (const value of makeValues(etag)) {
+      const headers = { [name]: value };
+      const answer = await get(page, headers);
+      expect([answer.status, answer.headers.etag], value).toEqual([status, etag]);
+      if (status === 200) expect(answer.json).toHaveLength(3);
+      // A length of what is not sent breaks clients that keep connections.
+      if (status === 304) expect([answer.text, answer.headers["content-length"]]).toEqual(["", undefined]);
+      if (status === 412) expect(answer.json.code).toBe("data_set_changed");
+      const head = await request(page, { key: "individual", method: "HEAD", headers });
+      expect(head.status, value).toBe(status);
+    }
+  });
+
+  it("is another for another tier, and matches no other tier's", async () => {
+    expect(new Set(await Promise.all(keyNames.map(getEtag))).size).toBe(3);
+    expect((await get(page, { "if-none-match": await getEtag("tribal") })).status).toBe(200);
+  });
 });

@@ -118,7 +118,7 @@ describe("the request ID", () => {
 });
 
 it("no log holds a key, a token or a signed address", () => {
-  for (const service of ["gateway", "postgresql", "report-service", "local-storage"])
+  for (const service of ["gateway", "postgresql", "report-service"])
     expect(of(service).length, service).toBeGreaterThan(0);
   expect(of("postgresql").some(({ msg }) => msg?.includes("redeem_access_token"))).toBe(true);
   const log = JSON.stringify(lines);

@@ -59,7 +59,7 @@ beforeAll(async () => {
     ...loopback,
     metrics: loopback,
     database: { connectionString: target.databaseUrl },
-    storage: { kind: "local", url: "http://127.0.0.1:9", secret: "x".repeat(32) },
+    storage: { kind: "local", directory: "/nowhere" },
     logger,
   });
   stops.push(reportService.close);

@@ -15,16 +15,20 @@ export async function send(
   target: string,
   { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Reply> {
-  const { origin } = new URL(base);
-  const sent = { "x-request-id": "a-test", ...headers };
   const response = await agent.request({
-    origin,
+    origin: new URL(base).origin,
     path: target,
     method: method as "GET",
-    headers: sent,
+    headers: { "x-request-id": "a-test", ...headers },
     reset: true,
   });
   const { date, connection, "keep-alive": keepAlive, ...rest } = response.headers;
   const body = Buffer.from(await response.body.arrayBuffer()).toString("latin1");
   return { status: response.statusCode, headers: rest, body };
+}
+
+/** Sends a request to where an answer redirects. */
+export function follow({ headers }: Reply): Promise<Reply> {
+  const { origin, pathname, search } = new URL(String(headers.location));
+  return send(origin, pathname + search);
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect as connectTo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 
@@ -17,33 +17,28 @@ export interface Relay {
 }
 
 export async function startRelay(targetPort: number): Promise<Relay> {
-  const pairs = new Map<Socket, Socket>();
+  const sockets = new Set<Socket>();
   let isHolding = false;
   let announceHeld = () => {};
 
-  const server: Server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
     const far = connectTo({ port: targetPort, host: "127.0.0.1", allowHalfOpen: true });
-    pairs.set(near, far);
     const cut = () => {
-      pairs.delete(near);
-      near.destroy();
-      far.destroy();
+      for (const socket of [near, far]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
     };
-    for (const socket of [near, far]) {
-      socket.on("error", cut);
-      socket.on("close", cut);
-    }
-    near.on("data", (chunk) => void far.write(chunk));
-    far.on("data", (chunk) => void near.write(chunk));
-    near.on("end", () => far.end());
-    far.on("end", () => near.end());
-    if (isHolding) {
-      near.pause();
-      far.pause();
-      announceHeld();
-    } else {
-      near.resume();
-    }
+    const passOn = (from: Socket, to: Socket) => {
+      sockets.add(from);
+      from.on("error", cut).on("close", cut);
+      from.on("data", (chunk) => void to.write(chunk)).on("end", () => to.end());
+      if (isHolding) from.pause();
+      else from.resume();
+    };
+    passOn(near, far);
+    passOn(far, near);
+    if (isHolding) announceHeld();
   });
 
   async function listen(port: number): Promise<number> {
@@ -55,34 +50,28 @@ export async function startRelay(targetPort: number): Promise<Relay> {
         await setTimeout(10);
       });
     }
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("The relay has no port.");
-    return address.port;
+    return (server.address() as AddressInfo).port;
   }
 
   async function refuse(): Promise<void> {
-    if (server.listening) {
-      const closed = once(server, "close");
-      server.close();
-      for (const socket of pairs.keys()) socket.destroy();
-      await closed;
-    }
+    if (!server.listening) return;
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
   }
 
   // The port is released and taken again, so it is outside of the range that others choose from.
   const port = await listen(await findFreePort([2_000, 5_000]));
+  const switchTo = async (holds: boolean) => {
+    isHolding = holds;
+    await listen(port);
+    for (const socket of sockets) holds ? socket.pause() : socket.resume();
+  };
   return {
     port,
-    pass: async () => {
-      isHolding = false;
-      await listen(port);
-      for (const pair of pairs) for (const socket of pair) socket.resume();
-    },
-    hold: async () => {
-      isHolding = true;
-      await listen(port);
-      for (const pair of pairs) for (const socket of pair) socket.pause();
-    },
+    pass: () => switchTo(false),
+    hold: () => switchTo(true),
     refuse,
     held: () =>
       new Promise((resolve) => {

@@ -1,26 +1,19 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { type Reply, send } from "./http.ts";
-import { downloads, loggedSecrets, type Parts, pdf, reportId, startParts, storageKinds } from "./parts.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { follow, type Reply, send } from "./http.ts";
+import type { Parts } from "./parts.ts";
+import { credentials, describeS3, downloads, pdf, pdfAnswer, reportId, startParts } from "./parts.ts";
 
-// What holds for both kinds of storage: how files are handed out, and what an outage costs.
+// How files are handed out, and what an outage costs.
 
 const hungReport = "2023-06-GSAFAC-0000000009";
+const unspent = "The token was not used.";
 let parts: Parts;
 const redeem = (token: string, url = parts.url): Promise<Reply> => send(url, `${downloads}/${token}`);
 
-function follow({ headers }: Reply): Promise<Reply> {
-  const { origin, pathname, search } = new URL(String(headers.location));
-  return send(origin, pathname + search);
-}
-
-function expectUnavailable({ status, headers, body }: Reply, details = "The token was not used up."): void {
-  const json = "application/json; charset=utf-8";
-  expect({ status, headers }).toMatchObject({
-    status: 503,
-    headers: { "retry-after": "5", "cache-control": "no-store", "content-type": json },
-  });
+function expectUnavailable({ status, headers, body }: Reply, details: string | null = unspent): void {
+  expect([status, headers["retry-after"], headers["cache-control"]]).toEqual([503, "5", "no-store"]);
   expect(JSON.parse(body)).toMatchObject({ code: "temporarily_unavailable", details });
 }
 
@@ -30,144 +23,124 @@ async function expectReadiness(database: string, storage: string): Promise<void>
   expect([status, JSON.parse(body)]).toEqual([isReady ? 200 : 503, { database, storage }]);
 }
 
-/** Redeems a token, and cuts the wire to storage until `meanwhile` is done. */
-async function redeemWhile(meanwhile: () => Promise<unknown>, start: () => unknown): Promise<void> {
-  await parts.storageWire.refuse();
-  await parts.storageWire.hold();
-  const held = parts.storageWire.held();
-  start();
-  await held;
-  await meanwhile();
+beforeAll(async () => {
+  parts = await startParts();
+});
+afterEach(async () => {
+  Object.assign(parts.s3, { failure: null, secondsAhead: 0 });
   await parts.storageWire.pass();
-}
+  await parts.databaseWire.pass();
+});
+afterAll(() => parts.close());
 
-describe.each(storageKinds)("with storage of the kind %s", (kind) => {
-  beforeAll(async () => {
-    parts = await startParts(kind);
-  });
-  afterEach(async () => {
-    vi.restoreAllMocks();
-    await parts.storageWire.pass();
-    await parts.databaseWire.pass();
-  });
-  afterAll(() => parts.close());
+test("a token is redirected to the PDF, by an address that lives for less than a minute", async () => {
+  const redirect = await redeem(await parts.tokens.issue());
+  expect(await follow(redirect)).toMatchObject(pdfAnswer);
+  const readStatusAfter = async (secondsAhead: number) => {
+    Object.assign(parts.s3, { secondsAhead });
+    return (await follow(redirect)).status;
+  };
+  expect([await readStatusAfter(45), await readStatusAfter(60)]).toEqual([200, 403]);
+});
 
-  test("a token is redirected to the PDF, by an address that lives for less than a minute", async () => {
-    const redirect = await redeem(await parts.tokens.issue());
-    expect(await follow(redirect)).toMatchObject({
-      status: 200,
-      body: pdf,
-      headers: {
-        "content-type": "application/pdf",
-        "content-disposition": `attachment; filename="${reportId}.pdf"`,
-        "content-length": String(pdf.length),
-        "cache-control": "private, no-store",
-      },
-    });
-    const now = Date.now();
-    const clock = vi.spyOn(Date, "now");
-    for (const [seconds, status] of [
-      [45, 200],
-      [60, 403],
-    ] as const) {
-      clock.mockReturnValue(now + seconds * 1000);
-      expect((await follow(redirect)).status).toBe(status);
-    }
-  });
+test("a token works as soon as there is a file", async () => {
+  const late = "2024-01-CENSUS-0000000002";
+  const token = await parts.tokens.issue(late);
+  expect((await redeem(token)).status).toBe(404);
+  parts.s3.objects.set(`reports/${late}.pdf`, Buffer.from(pdf, "latin1"));
+  expect((await follow(await redeem(token))).body).toBe(pdf);
+});
 
-  test("a token works as soon as there is a file", async () => {
-    const late = "2024-01-CENSUS-0000000002";
-    const token = await parts.tokens.issue(late);
-    expect((await redeem(token)).status).toBe(404);
-    await parts.storage.add(late);
-    expect((await follow(await redeem(token))).body).toBe(pdf);
-  });
+test("a token of a report whose ID leads out of its folder stays unspent", async () => {
+  const token = await parts.tokens.issue("../../etc/passwd");
+  expect([(await redeem(token)).status, await parts.tokens.isSpent(token)]).toEqual([404, false]);
+});
 
-  test("a token of a report whose ID leads out of its folder stays unspent", async () => {
-    const token = await parts.tokens.issue("../../etc/passwd");
-    expect([(await redeem(token)).status, await parts.tokens.isSpent(token)]).toEqual([404, false]);
-  });
-
-  const outages: [string, () => Promise<unknown>][] = [
-    ["refuses connections", () => parts.storageWire.refuse()],
-    ["does not answer", () => parts.storageWire.hold()],
-    ["answers 500", () => parts.storage.fail()],
-  ];
-  test.each(outages)(
-    "storage that %s costs no token: 503, and 302 once it is back",
-    async (_, breakStorage) => {
-      const token = await parts.tokens.issue();
-      const repair = await breakStorage();
-      const start = Date.now();
-      expectUnavailable(await redeem(token));
-      expect(Date.now() - start).toBeLessThan(4500);
-      expect(await parts.tokens.isSpent(token)).toBe(false);
-      await expectReadiness("ok", "unavailable");
-      if (typeof repair === "function") await repair();
-      await parts.storageWire.pass();
-      expect((await follow(await redeem(token))).body).toBe(pdf);
-      await expectReadiness("ok", "ok");
-    },
-  );
-
-  test("storage that denies access costs no token", async () => {
+describe("storage", () => {
+  const fail = (status: number, code: string) => async () =>
+    void Object.assign(parts.s3, { failure: { status, code } });
+  test.each<[string, () => Promise<void>, times: number]>([
+    ["refuses connections", () => parts.storageWire.refuse(), 0],
+    ["does not answer", () => parts.storageWire.hold(), 0],
+    ["denies access", fail(403, "AccessDenied"), 1],
+    ["answers 301", fail(301, "PermanentRedirect"), 1],
+    ["answers 500, twice", fail(500, "InternalError"), 2],
+    ["answers 503, twice", fail(503, "SlowDown"), 2],
+  ])("that %s costs no token: 503, and 302 once it is back", async (_, breakStorage, times) => {
     const token = await parts.tokens.issue();
-    const stranger = await parts.startAnother(parts.storage.describeStranger(parts.storageUrl));
-    expectUnavailable(await redeem(token, stranger.url));
-    expect((await redeem(token)).status).toBe(302);
+    parts.s3.requests = [];
+    await breakStorage();
+    const start = Date.now();
+    expectUnavailable(await redeem(token));
+    expect(Date.now() - start).toBeLessThan(4500);
+    expect(parts.s3.requests).toHaveLength(times);
+    expect(await parts.tokens.isSpent(token)).toBe(false);
+    await expectReadiness("ok", "unavailable");
+    parts.s3.failure = null;
+    await parts.storageWire.pass();
+    expect((await follow(await redeem(token))).body).toBe(pdf);
+    await expectReadiness("ok", "ok");
   });
 
-  test("storage that hangs for 100 tokens delays no other token, and spends none of the 100", async () => {
-    await parts.storage.add(hungReport);
+  test("that hangs for 100 tokens delays no other token, and spends none of the 100", async () => {
+    parts.s3.objects.set(`reports/${hungReport}.pdf`, Buffer.from(pdf));
+    let held = 0;
     const proxy = createServer(({ method, url, headers }, response) => {
-      if (url?.includes(hungReport)) return;
-      const at = { host: "127.0.0.1", port: parts.storage.port, method, path: url, headers };
-      const passed = request(at, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
+      if (url?.includes(hungReport)) {
+        held += 1;
+        return;
+      }
+      const passed = request({ host: "127.0.0.1", port: parts.s3.port, method, path: url, headers });
+      passed.on("response", (answer) => {
+        answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers));
       });
       passed.end();
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const { url } = await parts.startAnother(parts.storage.describe(address));
-    const hung = await Promise.all(Array.from({ length: 100 }, () => parts.tokens.issue(hungReport)));
-    const others = await Promise.all(Array.from({ length: 20 }, () => parts.tokens.issue()));
+    onTestFinished(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    const { port } = proxy.address() as AddressInfo;
+    const { url } = await parts.startAnother({ storage: { kind: "s3", ...describeS3(port) } });
+    const issue = (count: number, report: string) =>
+      Promise.all(Array.from({ length: count }, () => parts.tokens.issue(report)));
+    const [hung, others] = [await issue(100, hungReport), await issue(5, reportId)];
     let isOver = false;
     const waiting = Promise.all(hung.map((token) => redeem(token, url))).finally(() => {
       isOver = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await expect.poll(() => held).toBeGreaterThanOrEqual(100);
     const replies = await Promise.all(others.map((token) => redeem(token, url)));
     expect(isOver).toBe(false);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([302]));
     for (const reply of await waiting) expectUnavailable(reply);
     expect(await Promise.all(hung.map(parts.tokens.isSpent))).not.toContain(true);
-    proxy.closeAllConnections();
-    proxy.close();
   });
 
-  test("the log names causes, and no token, no address and no secret", () => {
-    const log = parts.log.join("");
-    for (const word of ["StorageUnavailable", "ECONNREFUSED"]) expect(log).toContain(word);
-    expect(log).not.toMatch(loggedSecrets);
-    for (const token of parts.tokens.issued) expect(log).not.toContain(token);
+  test("without its bucket, or with wrong credentials, is not ready", async () => {
+    const stranger = { ...credentials, secretAccessKey: "wrong" };
+    for (const changes of [{ bucket: "elsewhere" }, { credentials: stranger }]) {
+      const storage = { kind: "s3", ...describeS3(parts.s3.port, changes) } as const;
+      const { url } = await parts.startAnother({ storage });
+      expect((await send(url, "/readyz")).status).toBe(503);
+    }
   });
+});
 
-  if (kind !== "disk") return;
-
-  test("a database that refuses connections: 503, and 302 once it is back", async () => {
+describe("a database", () => {
+  test("that refuses connections: 503, and 302 once it is back", async () => {
     const token = await parts.tokens.issue();
     await parts.databaseWire.refuse();
     expectUnavailable(await redeem(token));
-    expect((await send(parts.url, `/dissemination/report/pdf/${reportId}`)).status).toBe(503);
+    expectUnavailable(await send(parts.url, `/dissemination/report/pdf/${reportId}`), null);
     await expectReadiness("unavailable", "ok");
     await parts.databaseWire.pass();
     expect((await redeem(token)).status).toBe(302);
     await expectReadiness("ok", "ok");
   });
 
-  test("a database that does not answer: 503 in bounded time, over open and new connections", async () => {
+  test("that does not answer: 503 in bounded time, over open and new connections", async () => {
     const token = await parts.tokens.issue();
     const fresh = await parts.startAnother();
     await parts.databaseWire.hold();
@@ -178,37 +151,49 @@ describe.each(storageKinds)("with storage of the kind %s", (kind) => {
     await parts.databaseWire.pass();
     expect((await redeem(token)).status).toBe(302);
   });
+});
 
-  test("a database that goes away while storage is asked: 503, and the token is not spent", async () => {
+describe("while storage is asked,", () => {
+  /** Sends a request, and does this before storage answers. */
+  async function sendWhile<Answer>(
+    sendIt: () => Answer,
+    act: () => Promise<unknown>,
+  ): Promise<Awaited<Answer>> {
+    await parts.storageWire.refuse();
+    await parts.storageWire.hold();
+    const held = parts.storageWire.held();
+    const answer = sendIt();
+    await held;
+    await act();
+    await parts.storageWire.pass();
+    return await answer;
+  }
+
+  test("a database that goes away: 503, and the token is not spent", async () => {
     const token = await parts.tokens.issue();
-    let reply: Promise<Reply> | undefined;
-    await redeemWhile(parts.databaseWire.refuse, () => {
-      reply = redeem(token);
-    });
+    const reply = await sendWhile(() => redeem(token), parts.databaseWire.refuse);
     // The service cannot know.
-    expectUnavailable((await reply) as Reply, "The token may have been used up.");
+    expectUnavailable(reply, "The token may have been used.");
     expect(await parts.tokens.isSpent(token)).toBe(false);
   });
 
-  test("a database that cuts connections while storage is asked is asked over a new one", async () => {
+  test("a database that cuts connections is asked over a new one", async () => {
     const token = await parts.tokens.issue();
-    let reply: Promise<Reply> | undefined;
-    const cut = () => parts.databaseWire.refuse().then(() => parts.databaseWire.pass());
-    await redeemWhile(cut, () => {
-      reply = redeem(token);
-    });
-    expect(await reply).toMatchObject({ status: 302 });
+    const cut = () => parts.databaseWire.refuse().then(parts.databaseWire.pass);
+    expect((await sendWhile(() => redeem(token), cut)).status).toBe(302);
   });
 
-  test("a client that leaves while storage is asked does not lose its token", async () => {
+  test("a client that leaves does not lose its token", async () => {
     const token = await parts.tokens.issue();
-    const leaving = request(`${parts.url}${downloads}/${token}`);
-    leaving.on("error", () => {});
-    const leave = async () => {
-      leaving.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    };
-    await redeemWhile(leave, () => leaving.end());
+    const leaving = request(`${parts.url}${downloads}/${token}`).on("error", () => {});
+    const leave = () => new Promise((resolve) => setTimeout(resolve, 100, leaving.destroy()));
+    await sendWhile(() => void leaving.end(), leave);
     expect((await redeem(token)).status).toBe(302);
   });
+});
+
+test("the log names causes, and no token", () => {
+  const log = parts.readLog();
+  for (const word of ["StorageUnavailable", "ECONNREFUSED"]) expect(log).toContain(word);
+  for (const token of parts.tokens.issued) expect(log).not.toContain(token);
 });

@@ -2,8 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
-import type { RunningServer } from "../../report-service/listen.ts";
-import { startReportService } from "../../report-service/start-report-service.ts";
+import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { readSiteConfig } from "../../site/config.ts";
 import { createSite } from "../../site/create-site.ts";
@@ -174,13 +173,12 @@ describe("security.txt", () => {
 async function startApp(
   databaseUrl: string,
   environment: Record<string, string> = {},
-): Promise<RunningServer> {
+): Promise<RunningReportService> {
   const site = readSiteConfig({ API_URL: "https://api.example.gov/", ...environment });
   const config = readReportServiceConfig({
     APP_PORT: "0",
     REPORT_SERVICE_DATABASE_URL: databaseUrl,
-    STORAGE_URL: "http://127.0.0.1:1",
-    STORAGE_SIGNING_SECRET: "0123456789abcdef0123456789abcdef",
+    REPORTS_DIRECTORY: "/nowhere",
   });
   const addSite = site && (await createSite(site));
   return startReportService({ ...config, addSite, logger: pino({ level: "silent" }) });
@@ -215,7 +213,7 @@ it("the first page says so if no data has been published", async () => {
 });
 
 describe("without a database", () => {
-  let service: RunningServer;
+  let service: RunningReportService;
   beforeAll(async () => {
     service = await startApp("postgres://report_service@127.0.0.1:1/none");
   });

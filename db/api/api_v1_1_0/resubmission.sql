@@ -58,7 +58,8 @@ comment on column api_v1_1_0.resubmission.next_report_id is
   'Report that replaces this one; null for the last of a chain.';
 comment on column api_v1_1_0.resubmission.original_submission_date is
   E'Date of the original submission\n'
-  'fac_accepted_date of the first report in the chain of previous_report_id, YYYY-MM-DD.';
+  'fac_accepted_date of the first report in the chain, found by following previous_report_id; '
+  'YYYY-MM-DD.';
 
 grant select on api_v1_1_0.resubmission to api_public, api_tribal;
 

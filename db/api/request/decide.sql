@@ -42,15 +42,15 @@ begin
     perform request.refuse(
       401, 'API_KEY_INVALID',
       'The API key is not valid. Send a key in the header x-api-key. The home page says how to get one.',
-      'It is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
+      'The key is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
       '{"WWW-Authenticate": "Key"}'
     );
   end if;
 
   if not key.is_open then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'Previews answer only while someone uses them.',
-      'Ask its operator to switch it on: npm run refresh -- --requests on.'
+      503, 'service_switched_off', 'This service is switched off.', 'A preview is switched on only while someone needs it.',
+      'Ask the operator to switch the service on: npm run refresh -- --requests on.'
     );
   end if;
 
@@ -63,7 +63,7 @@ begin
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
       perform request.refuse(
-        401, 'tribal_key_required', 'This needs an API key with Tribal access.', null,
+        401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
         'Tribal keys are issued under an agreement that a federal official has approved. The home page says how to get one.',
         '{"WWW-Authenticate": "Key"}'
       );
@@ -92,8 +92,8 @@ begin
     into answer from dissemination.data_set;
     if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
       perform request.refuse(
-        412, 'data_set_changed', 'The data set or the API has changed since this ETag was sent.',
-        format('The ETag is now %s.', answer.etag), 'Start again from the first page, without If-Match.',
+        412, 'data_set_changed', 'The data set or the API has changed since you received this ETag.',
+        format('The current ETag is %s.', answer.etag), 'Start again from the first page, without If-Match.',
         jsonb_build_object('ETag', answer.etag)
       );
     end if;
@@ -142,7 +142,7 @@ begin
     if place > key.requests_at_a_time then
       perform request.refuse(
         429, 'too_many_requests_at_a_time', format('More than %s requests are running at the same time.', key.requests_at_a_time),
-        format('They are counted by %s.', key.limited_by), 'Wait for a response before you send the next request.',
+        format('The limit applies to each %s.', key.limited_by), 'Wait for a response before you send the next request.',
         '{"Retry-After": "1"}'
       );
     end if;

@@ -21,6 +21,6 @@ select
 from access.active_keys;
 comment on view request.keys is 'The active keys, each with the settings that apply to all keys.';
 comment on column request.keys.statement_timeout is 'In milliseconds, for statement_timeout.';
-comment on column request.keys.is_use_recorded is 'Whether its last-used date is today (UTC).';
+comment on column request.keys.is_use_recorded is 'Whether the key''s last-used date is today (UTC).';
 comment on column request.keys.is_open is 'Whether the service is switched on.';
 grant select on request.keys to gateway;

@@ -18,7 +18,8 @@ begin
     perform request.refuse(
       400, 'answer_too_heavy', 'This request embeds too many rows.',
       format(
-        'Embedded lists may have at most %s MB in total. The rows of skipped and sorted reports count as well.', most / 1000000
+        'Embedded rows may total at most %s MB. Rows embedded in reports that offset skips, or that are read only for sorting, count too.',
+        most / 1000000
       ),
       'Lower the limit, embed fewer tables, or filter. Page by report_id instead of offset: report_id=gt.<last report_id>&order=report_id.'
     );
@@ -27,5 +28,5 @@ begin
 end
 $$;
 comment on function request.take_weight is
-  'Returns true, or ends the request with 400 if its embedded lists exceed the limit.';
+  'Returns true, or ends the request with 400 if its embedded rows exceed the limit.';
 grant execute on function request.take_weight to api_public, api_tribal;

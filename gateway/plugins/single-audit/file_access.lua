@@ -4,12 +4,12 @@ local refusal = require "kong.plugins.single-audit.refusal"
 
 local file_access = {
   path = "/rpc/request_file_access",
-  hint = "Send POST /rpc/request_file_access with a Tribal API key, the headers content-profile: admin_api_v1_1_0 and "
+  hint = "Send a POST request to /rpc/request_file_access with a Tribal API key, the headers content-profile: admin_api_v1_1_0 and "
     .. 'content-type: application/json, and the body {"report_id": "2023-06-GSAFAC-0000000001"}.',
 }
 
 local INCOMPLETE = refusal.body(
-  "file_access_request_incomplete", "This is not a complete request for access to a report.", file_access.hint
+  "file_access_request_incomplete", "This request for access to a report is incomplete.", file_access.hint
 )
 
 --- Whether the client means this function. Some clients leave out /rpc.

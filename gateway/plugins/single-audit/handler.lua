@@ -82,7 +82,7 @@ local function refuse_flood()
   if ngx.var.limit_conn_status == "REJECTED_DRY_RUN" then
     return refusal.new(
       429, "too_many_requests_at_a_time", "Too many responses to this address and key are in progress.",
-      "Read the responses to their end before you send the next request.", { ["Retry-After"] = "1" }
+      "Read each response to the end before you send the next request.", { ["Retry-After"] = "1" }
     )
   end
 end

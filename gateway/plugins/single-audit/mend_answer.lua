@@ -8,7 +8,7 @@ local TRY_AGAIN = "Send the request again in half a minute."
 local AWAY = refusal.body("database_away", "The database cannot be reached.", TRY_AGAIN)
 local TIMEOUT_HINT = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
   .. "or another indexed column, ask for fewer rows, or download the bulk files."
-local AGGREGATE_HINT = "totals_by_state and totals_by_agency have totals by year. For other totals, download the bulk files."
+local AGGREGATE_HINT = "totals_by_state and totals_by_agency have totals for each year. For other totals, download the bulk files."
 
 local KONG_ERRORS = {
   [400] = refusal.body("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
@@ -18,8 +18,8 @@ local KONG_ERRORS = {
   [413] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
   [414] = refusal.body("uri_too_long", "The URL is too long.", "Split the query into several requests."),
   [429] = refusal.body(
-    "OVER_RATE_LIMIT", "Too many requests were sent with this API key. Wait for the seconds that the header Retry-After names.",
-    "Send a key of your own in the header x-api-key instead of DEMO_KEY. The home page says how to get one."
+    "OVER_RATE_LIMIT", "Too many requests were sent with this API key. Wait the number of seconds in the header Retry-After.",
+    "If you use DEMO_KEY, get your own key and send it in the header x-api-key. The home page says how to get one."
   ),
   [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),
   [502] = refusal.body("api_away", "The API cannot be reached.", TRY_AGAIN),

@@ -41,7 +41,7 @@ end
 
 local function refuse_method(method, path)
   if path == file_access.path and method ~= "POST" and method ~= "OPTIONS" then
-    return refusal.new(405, "method_not_allowed", "This function needs POST.", file_access.hint, { Allow = "POST, OPTIONS" })
+    return refusal.new(405, "method_not_allowed", "This function must be called with POST.", file_access.hint, { Allow = "POST, OPTIONS" })
   elseif path ~= file_access.path and not READS[method] then
     local hint = file_access.is_meant(path) and file_access.hint or "Use GET or HEAD."
     return refusal.new(405, "method_not_allowed", "This API is read-only.", hint, { Allow = "GET, HEAD, OPTIONS" })
@@ -63,11 +63,11 @@ local function refuse_headers(request)
   end
   for name, value in pairs(request.headers) do
     if type(value) == "table" and (name == "accept-profile" or name == "content-profile") then
-      return refuse("The header " .. name .. " is sent twice.", "Send it once.")
+      return refuse("The header " .. name .. " was sent twice.", "Send it once.")
     end
     value = type(value) == "table" and table.concat(value, " , ") or value
     if not is_utf8(value) or not is_utf8(name) then
-      return refuse("A header holds bytes that are not UTF-8.", "Encode headers as UTF-8.")
+      return refuse("A header contains bytes that are not UTF-8.", "Encode headers as UTF-8.")
     end
   end
   local connection = request.headers.connection or ""
@@ -75,7 +75,7 @@ local function refuse_headers(request)
   for option in connection:lower():gmatch("[^%s,]+") do
     -- Kong drops the headers that Connection names, even headers that the gateway sets.
     if not CONNECTION_OPTIONS[option] then
-      return refuse("The header Connection names another header.", "Send close or keep-alive, or leave it out.")
+      return refuse("The header Connection names another header.", "Send Connection: close or keep-alive, or leave the header out.")
     end
   end
 end
@@ -83,7 +83,7 @@ end
 local function refuse_body(request)
   local length = request.headers["content-length"]
   if READS[request.method] and (request.headers["transfer-encoding"] or (length and tonumber(length) ~= 0)) then
-    return refuse("A " .. request.method .. " request has no body here.", "Put filters into the query string.")
+    return refuse("A " .. request.method .. " request may not have a body.", "Put filters into the query string.")
   end
 end
 
@@ -106,7 +106,7 @@ local function refuse_query(query, config)
     )
   end
   if query:find("%00", 1, true) or not is_utf8(ngx.unescape_uri(query)) then
-    return refuse("The query string holds bytes that are not UTF-8 text.", "Percent-encode UTF-8, without %00.")
+    return refuse("The query string contains bytes that are not UTF-8 text.", "Encode it as percent-encoded UTF-8, without %00.")
   end
   local parameters, items = 0, 0
   for parameter in query:gmatch("[^&]+") do
@@ -115,7 +115,7 @@ local function refuse_query(query, config)
     parameters = parameters + 1
     if parameters > config.most_parameters or #name > config.longest_parameter_name then
       return refuse(
-        "The query has too many parameters, or a name that is too long.",
+        "The query has too many parameters, or a parameter name that is too long.",
         "Send at most " .. config.most_parameters .. " parameters, with names of at most "
           .. config.longest_parameter_name .. " bytes."
       )
@@ -125,8 +125,8 @@ local function refuse_query(query, config)
     items = items + more + 1
     if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
       return refuse(
-        "The query has too many items.",
-        "Name at most " .. config.most_columns .. " columns and " .. config.most_items
+        "The query names too many columns or values.",
+        "Send at most " .. config.most_columns .. " columns and " .. config.most_items
           .. " values, or split the query into several requests."
       )
     end

@@ -24,15 +24,15 @@ end
 local function refuse_table(name, times, tables, depth, config)
   if name == "general" and (depth > 1 or times > 1) then
     return refuse(
-      "The report is embedded more than once.",
-      "Embed general once, in the outermost table: everything else that is embedded belongs to the same report."
+      "The request embeds general more than once, or inside another embedded table.",
+      "Embed general once, in the outermost table. All other embedded rows belong to the same report."
     )
   end
   if tables > config.most_embedded_tables or depth > config.deepest_embedding or times > 2 then
     return refuse(
       "The select embeds too many tables.",
       "Embed at most " .. config.most_embedded_tables .. " tables, at most " .. config.deepest_embedding
-        .. " deep, and none more than twice side by side."
+        .. " deep, and no table more than twice at the same level."
     )
   end
 end
@@ -55,7 +55,7 @@ local function refuse_items(text, config)
       )
     end
     if item:lower():find("::[ \t]*bytea") then
-      return refuse("A cast to bytea is not allowed.", "Ask for the text itself.")
+      return refuse("A cast to bytea is not allowed.", "Select the column without a cast.")
     end
     if mark == "(" then
       local times = (level[name .. "("] or 0) + 1
@@ -68,7 +68,7 @@ local function refuse_items(text, config)
       levels[#levels + 1] = {}
     elseif name ~= "" then
       if level[name] or level["*"] or (name == "*" and level[1]) then
-        return refuse("The select names a column twice.", "Name each column once. The star stands for all columns.")
+        return refuse("The select names a column twice.", "Name each column once. * already includes all columns.")
       end
       level[name], level[1] = true, true
     end

@@ -70,7 +70,7 @@ const refused: [answer: RegExp, ...files: string[]][] = [
   [/EXECUTE of transaction commands is not implemented/, "commit"],
   [/run_as_api_owner/, "drop owned by api_owner"],
   [
-    /API schemas hold views, functions and types/,
+    /API schemas may only contain views, functions and types/,
     `create table ${api}.notes (text text)`,
     `create sequence ${api}.numbers`,
   ],
@@ -82,21 +82,20 @@ const refused: [answer: RegExp, ...files: string[]][] = [
     `grant select on ${api}.general to report_service`,
   ],
   [/default privileges of api_owner/, "alter default privileges grant select on tables to api_public"],
-  [/search_path is left changed for what comes after/, "set search_path = public"],
-  [/more: It needs a comment/, view("general.report_id")],
+  [/more: This object has no comment/, view("general.report_id")],
   [
-    /again\(.*needs a weight/,
+    /again\(.*must count its rows/,
     `create function ${api}.again(${api}.general) returns setof ${api}.general language sql stable begin atomic select general.* from ${api}.general; end; comment on function ${api}.again is 'Again.'`,
   ],
   [
-    /more: API views select plain columns of one table/,
+    /more: An API view may only select plain columns/,
     view("general.report_id", "order by 1"),
     view("general.report_id", "where audit_year > '2020'"),
     view("general.report_id", "join dissemination.findings using (report_id)"),
     view("upper(general.report_id) as id"),
   ],
   [
-    /become.*: PostgreSQL must parse its body/,
+    /become.*: PostgreSQL must parse the function's body/,
     ...unparsed(
       "set/**/local/**/role api_tribal",
       "execute 'select 1'",
@@ -110,7 +109,7 @@ const refused: [answer: RegExp, ...files: string[]][] = [
     `create aggregate ${api}.become(integer) (sfunc = int4larger, stype = integer); comment on aggregate ${api}.become(integer) is 'Become.'`,
   ],
   [
-    /become.*: It calls .* not volatile/,
+    /become.*: This function calls .* not volatile/,
     ...parsed(
       `select U&"set\\005fconfig"('role', 'api_tribal', true)`,
       "select query_to_xml_and_xmlschema('select 1', true, true, '')",
@@ -122,13 +121,13 @@ const refused: [answer: RegExp, ...files: string[]][] = [
     become("language sql return role", "role text default set_config('role', 'api_tribal', true)"),
   ],
   [
-    /become.*: It writes/,
+    /become.*: This function writes/,
     ...parsed("update pg_settings set setting = 'api_tribal' where name = 'role'; select ''"),
   ],
-  [/become.*: It reads pg_settings/, ...parsed("select setting from pg_settings limit 1")],
-  [/become.*: It sets row_security=off/, become("language sql set row_security = off return 1")],
+  [/become.*: This function reads pg_settings/, ...parsed("select setting from pg_settings limit 1")],
+  [/become.*: This function sets row_security=off/, become("language sql set row_security = off return 1")],
   [
-    /API schemas have no casts, domains, ranges, rules, triggers or defaults/,
+    /API schemas may not contain casts, domains, ranges, rules, triggers or defaults/,
     `create domain ${api}.role as text check (set_config('role', value, true) = value)`,
     `create type ${api}.steps as range (subtype = integer)`,
     `create type ${api}.role as enum (); create cast (${api}.role as text) with inout as implicit`,
@@ -137,7 +136,7 @@ const refused: [answer: RegExp, ...files: string[]][] = [
     `create trigger role instead of insert on ${api}.general for each row execute function suppress_redundant_updates_trigger()`,
   ],
   [
-    /API schemas hold views, functions and types, and api_owner owns nothing else/,
+    /api_owner may only own API schemas and the views, functions and types in them/,
     `create operator ${api}.# (function = pg_catalog.text_larger, leftarg = text, rightarg = text)`,
     "select lo_create(0)",
   ],

@@ -29,10 +29,9 @@ it("db:check passes on this repository, on a PostgreSQL of its own", async () =>
 
 it("db:check names everything that is wrong", async () => {
   await copy.edit("api/request/decide.sql", (text) => text.replace("if not found then", "if not found thn"));
-  await copy.write("migrations/20991231000000000_x.sql", "create table deployment.x ();\n");
   const { code, output } = await check();
   expect(code).toBe(1);
-  expect(output).toContain("20991231000000000_x.sql: say at its top what it locks");
+  expect(output).not.toMatch(/db\/contracts|migrations ran/);
   expect(output).toMatch(/FAIL lint[\s\S]*decide\.sql[\s\S]*FAIL db deploys to an empty database/);
   expect(output).toMatch(/ db\/api\/request\/decide\.sql:\d+:\d+: missing/);
 });

@@ -92,7 +92,7 @@ describe("what production promised", () => {
     await setView([...viewColumns, addedColumn]);
     await deploy({ promises: true });
     await expect(deployDatabase(database.url)).rejects.toThrow(
-      /^This checkout would take away or change what clients were promised: api_v1_1_0: additional_eins\.other_id was removed/,
+      /^This deployment would remove or change what clients were promised: api_v1_1_0: additional_eins\.other_id was removed/,
     );
     const { changes } = await deployDatabase(database.url, {}, { rollsBack: true, promises: true });
     expect(changes).toMatchObject([
@@ -103,7 +103,7 @@ describe("what production promised", () => {
   it("keeps a version until its announced sunset, and the oldest as the default", async () => {
     await deployDatabase(database.url, {}, { promises: true });
     await copy.copyVersion("v1_1_0", "v1_0_0");
-    await expect(deploy()).rejects.toThrow("api_v1_0_0: it is now the oldest version");
+    await expect(deploy()).rejects.toThrow("api_v1_0_0: it is now the version with the lowest number");
     await copy.remove("api/api_v1_0_0");
     await copy.copyVersion("v1_1_0", "v1_2_0");
     await deploy();

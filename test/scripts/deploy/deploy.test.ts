@@ -57,7 +57,7 @@ describe("db:deploy", () => {
     const plan = await deploy("--plan");
     expect([plan.code, plan.output]).toEqual([
       0,
-      expect.stringMatching(/^Nothing to do: the database is in the state of db\/\.\nPlan \w{16}\n$/),
+      expect.stringMatching(/^Nothing to do: the database matches db\/\.\nPlan \w{16}\n$/),
     ]);
     expect(await readAll(database.url)).toEqual(before);
   });
@@ -124,7 +124,7 @@ describe("db:deploy", () => {
     );
     expect(output).toContain(ending);
     expect(output).toContain(
-      "Nothing was deployed: another deployment was still running after 1 s (--wait).",
+      "Nothing was deployed: 1 s have passed, and another deployment still runs: process",
     );
     await holder.end();
   });
@@ -153,7 +153,7 @@ describe("db:deploy", () => {
     const refused = await deploy("--plan-hash", hash, "--accept-drift");
     expect([refused.code, refused.output]).toEqual([
       1,
-      expect.stringContaining(`plan ${hash} was approved, and now`),
+      expect.stringContaining(`plan ${hash} was approved, but`),
     ]);
     await query("drop table access.notes");
     expect((await deploy("--plan-hash", hash)).code).toBe(0);
@@ -169,7 +169,7 @@ describe("db:deploy", () => {
     const kept = await deploy(...older);
     expect([kept.code, kept.output]).toEqual([
       0,
-      expect.stringContaining("The leak check of this checkout is older than the database's, which stays."),
+      expect.stringContaining("The leak check in this checkout is older than the one in the database"),
     ]);
     await addColumn();
     await migrate("create table deployment.more ()");
@@ -183,7 +183,7 @@ describe("db:deploy", () => {
     expect([back.code, back.output]).toEqual([
       0,
       expect.stringContaining(
-        "Clients lose what they were promised:\n  api_v1_1_0: additional_eins.other_id was removed",
+        "Promises to clients that are broken:\n  api_v1_1_0: additional_eins.other_id was removed",
       ),
     ]);
     const [row] = await query(
@@ -207,10 +207,10 @@ describe("db:deploy --plan", () => {
       "Migration 20991231000000000_step would run:\n    -- Lock level: none.\n    create table deployment.more ();",
       "~ view api_v1_1_0.additional_eins",
       "+ column other_id: text",
-      "db/migrations/20991231000000000_step.sql:3: this statement fails if rows have equal values.",
-      "db/migrations/20991231000000000_step.sql:4: this statement may look at rows.",
-      "The password of publisher will be set.",
-      "db/data_set/check.sql has changed: it is in effect with the next refresh.",
+      "db/migrations/20991231000000000_step.sql:3: this statement fails if rows have duplicate values.",
+      "db/migrations/20991231000000000_step.sql:4: this statement may depend on rows.",
+      "The password of publisher would be set.",
+      "db/data_set/check.sql has changed since the last deployment. If no refresh has used it yet, run one:",
     ])
       expect(output).toContain(line);
     const json = JSON.parse((await deploy("--plan", "--json")).output);
@@ -258,18 +258,18 @@ describe("the plan and the deployment refuse the same:", () => {
           "update deployment.migrations set name = '20200101000000000_other' where name like '%create_roles'",
         ),
       "This database ran migrations that db/migrations does not have:\n  20200101000000000_other\n",
-      "start with an empty database:\n  The stack of npm start: npm start -- --fresh",
+      "start with an empty database:\n  With npm start, run npm start -- --fresh",
     ],
     [
       "an older checkout",
       () => query("insert into deployment.migrations (name, sha256) values ('20990101000000000_later', 'x')"),
-      "20990101000000000_later\nNothing was changed. This checkout is older than the database.",
+      "20990101000000000_later\nThis checkout is older than the database.",
     ],
     [
       "a migration that is dated too early",
       () => copy.write("migrations/20200101000000000_early.sql", "-- Lock level: none.\nselect 1;\n"),
       "are dated before the last one that this database ran,",
-      "Rename them (git mv), with a later date.",
+      "Give them a later date: rename them with git mv.",
     ],
     [
       "a commit",
@@ -277,7 +277,6 @@ describe("the plan and the deployment refuse the same:", () => {
       "20991231000000000_step.sql: ",
       "The deployment runs this file inside its own transaction",
     ],
-    ["another role", () => migrate("select 1;\nset role publisher"), "step.sql: role is left changed"],
     [
       "an error, with its place",
       () => migrate("create table deployment.half ();\nselect 1 from deployment.no_such_table"),
@@ -333,8 +332,7 @@ describe("a migration without a transaction", () => {
       1,
       expect.stringContaining('step.sql: could not create unique index "once"'),
     ]);
-    for (const args of [["--plan"], ["--accept-drift"]])
-      expect((await deploy(...args)).output).toContain("drop index concurrently access.once;");
+    expect((await deploy("--plan")).output).toContain("drop index access.once;");
     await query("drop index access.once; delete from access.beside");
     expect((await deploy("--accept-drift")).code).toBe(0);
     expect((await deploy()).output).toContain("Nothing to do.");

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 const deploy = (...args: string[]) => run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url });
-const nothing = /^Nothing to do: the database is in the state of db\/\.\nPlan \w+\n$/;
+const nothing = /^Nothing to do: the database matches db\/\.\nPlan \w+\n$/;
 
 /** Each with the line of the plan. PostgreSQL can print what undoes all but the last. */
 const durable: [change: string, line: string][] = [
@@ -110,7 +110,7 @@ describe("drift in what is derived", () => {
     await client.query("create index by_hand on disclosed.findings (award_reference)");
     const { code, output } = await deploy("--plan");
     expect([code, output]).toEqual([0, expect.stringContaining("+ CREATE INDEX by_hand")]);
-    expect(output).toContain("The next data set loses what was changed");
+    expect(output).toContain("The next data set discards changes to this one");
     expect((await deploy()).code).toBe(0);
     await client.query("drop index disclosed.by_hand");
   });

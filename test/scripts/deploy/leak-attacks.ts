@@ -7,7 +7,7 @@ const asPublisher = (relation: string) =>
 export const attacks: [attack: string, finding: RegExp][] = [
   [
     `create view ${api}.bare as table suppressed.general; ${grant(`select on ${api}.bare`)} alter view ${api}.bare owner to api_owner; grant usage on schema suppressed to api_owner; grant select on suppressed.general to api_owner; create policy builder on suppressed.general to api_owner using (true)`,
-    /The policy builder shows rows of suppressed\.general to others than api_tribal/,
+    /The policy builder shows rows of suppressed\.general to roles other than api_tribal/,
   ],
   [
     `create view ${api}.bare as table suppressed.general; ${grant(`select on ${api}.bare`)}`,
@@ -15,7 +15,7 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     `create schema helper; create view helper.bare as table suppressed.findings; ${grant("usage on schema helper")} ${grant("select on helper.bare")}`,
-    /api_public may read helper\.bare, which is neither part of the data set nor of the API/,
+    /api_public may read helper\.bare, which is not part of the data set or the API/,
   ],
   [
     `create schema helper; create table helper.copy as table suppressed.findings; ${grant("select on helper.copy")}`,
@@ -32,7 +32,7 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     "alter view dissemination.findings reset (security_invoker)",
-    /api_public and api_owner may read dissemination\.findings, which does not read with its caller's rights/,
+    /api_public and api_owner may read dissemination\.findings, which does not run with its caller's rights/,
   ],
   ["alter role api_public superuser", /api_public is a superuser or has bypassrls/],
   ["alter role gateway bypassrls", /gateway is a superuser or has bypassrls/],
@@ -55,7 +55,7 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     "alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed; update access.tiers set database_role = 'api_tribal' where name = 'individual'",
-    /The tier individual becomes api_tribal/,
+    /The tier individual uses the role api_tribal/,
   ],
   [
     "create role api_agency bypassrls; alter table access.tiers drop constraint tiers_database_role_is_served; update access.tiers set database_role = 'api_agency' where name = 'individual'",
@@ -91,19 +91,19 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ],
   [
     "insert into disclosed.resubmission (report_id, auditee_uei, status) select previous_report_id, auditee_uei, 'deprecated_via_resubmission' from suppressed.resubmission where previous_report_id is not null limit 1",
-    /disclosed\.resubmission has a status that tells of a suppressed submission/,
+    /disclosed\.resubmission has a status that reveals a later suppressed submission/,
   ],
   [
     "update disclosed.general set resubmission_version = 2 where report_id in (select next_report_id from suppressed.resubmission) and report_id not in (select report_id from disclosed.resubmission)",
-    /disclosed\.general has a resubmission_version that tells of a suppressed submission/,
+    /disclosed\.general has a resubmission_version that reveals an earlier suppressed submission/,
   ],
   [
     `create materialized view disclosed.copy as table suppressed.general; ${asPublisher("disclosed.copy")}`,
-    /disclosed\.copy reads more than tables of the same schema/,
+    /disclosed\.copy reads something other than tables in its own schema/,
   ],
   [
     `create materialized view disclosed.counts as select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1; ${asPublisher("disclosed.counts")}`,
-    /disclosed\.counts reads more than tables/,
+    /disclosed\.counts reads something other than tables/,
   ],
   [
     "create table disclosed.names as select auditee_name from suppressed.general",
@@ -112,19 +112,19 @@ export const attacks: [attack: string, finding: RegExp][] = [
   ["alter table disclosed.data_set add column names text[]", /disclosed\.data_set has no report_id/],
   [
     "insert into disclosed.data_set select md5(auditee_name)::uuid, now(), now() from suppressed.general where auditee_name is not null limit 1",
-    /disclosed\.data_set should have one row, and has 2/,
+    /disclosed\.data_set should have one row, but has 2/,
   ],
   [
     "create or replace function publication.is_public_report(asked_report_id text) returns boolean language sql stable security definer set search_path = '' as $$ select exists (select from dissemination.general where report_id = asked_report_id) $$",
-    /is_public_report\(\) says yes to suppressed reports/,
+    /is_public_report\(\) returns true for suppressed reports/,
   ],
   [
     "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$",
-    /describe_totals\(\) does not count the public submissions/,
+    /describe_totals\(\) should count all public submissions and no others/,
   ],
   [
     "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role",
-    /disclosed\.turn\(\) belongs to publisher\. Drop it/,
+    /disclosed\.turn\(\) belongs to publisher, and this check might run it/,
   ],
   [
     "alter table disclosed.general force row level security",

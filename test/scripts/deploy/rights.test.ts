@@ -54,7 +54,7 @@ describe("who deploys", () => {
         "  alter role single_audit_owner createrole;",
         `  alter database ${database()} owner to single_audit_owner;`,
         "  grant publisher to single_audit_owner with admin option;",
-        "To plan or to manage keys, a role needs less: docs/operations.md.",
+        "A role that only plans or manages keys needs fewer rights: see docs/operations.md, Rights.",
         "",
       ],
     ]);
@@ -79,7 +79,7 @@ describe("who deploys", () => {
     const plan = await runAs("single_audit_owner", runDeploy, ["--plan"]);
     expect([plan.code, plan.stdout]).toEqual([
       0,
-      expect.stringContaining("Nothing to do: the database is in the state of db/.\n"),
+      expect.stringContaining("Nothing to do: the database matches db/.\n"),
     ]);
   });
 
@@ -119,7 +119,7 @@ describe("a planner", () => {
     const { code, stdout } = await runAs("paul", runDeploy, ["--plan"]);
     expect([code, stdout]).toEqual([
       0,
-      expect.stringContaining("Nothing to do: the database is in the state of db/.\n"),
+      expect.stringContaining("Nothing to do: the database matches db/.\n"),
     ]);
     await superuser.query("grant select on access.api_keys to key_operator");
     const drifted = await runAs("paul", runDeploy, ["--plan"]);

@@ -198,13 +198,13 @@ describe("a data set by other definitions than the live one", () => {
       "build.sql lacks a column of staging.sql",
       addCounty("text"),
       ["staging.sql"],
-      "general lacks the column auditee_county",
+      "general is missing the column auditee_county",
     ],
     [
       "build.sql lacks a table of staging.sql",
       addTable,
       ["staging.sql"],
-      "visits lacks the column report_id",
+      "visits is missing the column report_id",
     ],
     [
       "it lacks a column that is served",
@@ -216,7 +216,7 @@ describe("a data set by other definitions than the live one", () => {
       "a served column has another type",
       threshold,
       ["staging.sql"],
-      `${fit}dollar_threshold as bigint, and in this data set it is text.\nPut it back in db/data_set`,
+      `${fit}dollar_threshold as bigint, but in this data set it is text.\nPut it back in db/data_set`,
     ],
   ])("is refused where %s, and the live one goes on", async (_what, edit, names, fault) => {
     await publish();
@@ -241,7 +241,7 @@ describe("a data set by other definitions than the live one", () => {
       `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
     );
     await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
-      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nDeploy an API without it first`,
+      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nPut it back in db/data_set and refresh, or deploy an API without it`,
     );
     expect(await here.liveId()).toBe(live);
     await here.rollBack();

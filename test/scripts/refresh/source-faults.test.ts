@@ -191,16 +191,16 @@ describe("a file that cannot be loaded", () => {
 });
 
 describe("a data set that differs too much from the live one", () => {
-  const fall = "  passthrough would fall from 1000 to 949 rows (5.1 % less; 5 % at most).";
-  const growth = "  passthrough would grow from 1000 to 2001 rows (2.0 times as many; 2 times at most).";
+  const fall = "  passthrough would fall from 1000 to 949 rows (5.1% fewer; the limit is 5%).";
+  const growth = "  passthrough would grow from 1000 to 2001 rows (2.0 times as many; the limit is 2).";
   // The live one has 200 submissions, of which 4 are suppressed, and 1000 rows of passthrough.
   it.each([
     ["loses more than 5 % of a table", [200, 4, 949], fall, "--accept-shrink"],
     ["loses 5 % of a table", [200, 4, 950], "", ""],
     ["more than doubles a table", [200, 4, 2001], growth, "--accept-growth"],
     ["doubles a table", [200, 4, 2000], "", ""],
-    ["suppresses a larger share", [200, 7, 1000], "from 2.0 % to 3.5 %", "--accept-shrink"],
-    ["suppresses a smaller share", [800, 4, 1000], "from 2.0 % to 0.5 %", "--accept-shrink"],
+    ["suppresses a larger share", [200, 7, 1000], "from 2.0% to 3.5%", "--accept-shrink"],
+    ["suppresses a smaller share", [800, 4, 1000], "from 2.0% to 0.5%", "--accept-shrink"],
     ["does both", [200, 50, 2001], growth, "--accept-shrink --accept-growth"],
   ])("is refused, if it %s: %j", async (_what, [submissions = 0, suppressed = 0, rows = 0], says, flags) => {
     const prepare = async (submissions: number, suppressed: number, rows: number) => {

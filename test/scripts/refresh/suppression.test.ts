@@ -88,7 +88,7 @@ it("it does not come back by a build that forgets to ask, nor by functions of th
   const [sql] = await list("select pg_get_functiondef('publication.is_public_report(text)'::regprocedure)");
   await select(String(sql).replace("return exists", "return true or exists"));
   await write("newer");
-  await expect(here.load()).rejects.toThrow("publication.is_public_report() says yes to suppressed");
+  await expect(here.load()).rejects.toThrow("publication.is_public_report() returns true for suppressed");
   await select(String(sql));
   await here.load();
 });

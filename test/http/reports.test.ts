@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { columnNames, columns, tables } from "../support/columns.ts";
+import { findReport, type KeyName, keyNames, query, queryValue, request } from "../support/target.ts";
+
+// What each key sees of public and suppressed reports, and in which form.
+
+let published: string;
+let suppressed: string;
+beforeAll(async () => {
+  [published, suppressed] = [await findReport(true), await findReport(false)];
+});
+
+const isOfType: Record<string, (value: unknown) => boolean> = {
+  TEXT: (value) => typeof value === "string",
+  "VARCHAR(30)": (value) => typeof value === "string",
+  BIGINT: (value) => Number.isSafeInteger(value),
+  INTEGER: (value) => Number.isSafeInteger(value),
+  BOOLEAN: (value) => typeof value === "boolean",
+  DATE: (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value),
+};
+it.each(Object.keys(columns))("%s has the published columns in their order and JSON types", async (table) => {
+  const answer = await request(`/${table}?limit=200`, { key: "individual" });
+  expect(answer.status).toBe(200);
+  for (const row of answer.json) {
+    expect(Object.keys(row)).toEqual(columnNames(table));
+    for (const { name, type } of columns[table] ?? []) {
+      const fits = row[name] === null || isOfType[type]?.(row[name]);
+      expect(fits, `${table}.${name} (${type}): ${JSON.stringify(row[name])}`).toBe(true);
+    }
+  }
+});
+
+describe.each(keyNames)("with the %s key", (key) => {
+  const get = (path: string, headers = {}, method = "GET") => request(path, { key, headers, method });
+
+  it.each([{}, { "accept-profile": "api_v1_1_0" }])("general answers a page, with %j", async (headers) => {
+    const answer = await get("/general?limit=5", headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "content-range": "0-4/*",
+      "content-profile": "api_v1_1_0",
+    });
+    expect(answer.json).toHaveLength(5);
+    for (const row of answer.json) expect(Object.keys(row)).toEqual(columnNames("general"));
+  });
+
+  it("an unknown report_id is answered 404, wherever the filter is", async () => {
+    for (const query of ["report_id=eq.2023-06-GSAFAC-9999999999", "select=report_id&report_id=eq.x"]) {
+      const { status, headers, json } = await get(`/general?${query}`);
+      expect([status, json.code], query).toEqual([404, "report_not_found"]);
+      expect(headers["content-type"]).toMatch(/^application\/json/);
+      expect(Object.keys(json).sort()).toEqual(["code", "details", "hint", "message"]);
+      expect(await get(`/general?${query}`, {}, "HEAD")).toMatchObject({ status, text: "" });
+    }
+  });
+
+  it("other filters of report_id that find nothing are answered with no rows", async () => {
+    const excluded = `eq.${published}&audit_year=eq.1900`;
+    for (const filter of ["in.(no-such-report)", "like.no-such*", "gt.zzz", excluded])
+      expect(await get(`/general?report_id=${filter}`), filter).toMatchObject({ status: 200, json: [] });
+  });
+
+  it("a suppressed report is one row of general: a stub, or all of it for Tribal", async () => {
+    const { status, json } = await get(`/general?report_id=eq.${suppressed}`);
+    expect([status, json.length]).toEqual([200, 1]);
+    const identity = { report_id: suppressed, is_public: false };
+    const stub = Object.fromEntries(columnNames("general").map((name) => [name, null]));
+    const whole = expect.objectContaining({ auditee_uei: expect.any(String), ...identity });
+    expect(json).toEqual([key === "tribal" ? whole : { ...stub, ...identity }]);
+  });
+
+  it.each(tables)("%s shows public reports, and suppressed ones to Tribal (stubs: to all)", async (table) => {
+    for (const schema of ["disclosed", "suppressed"]) {
+      const rows = `select distinct report_id from ${schema}.${table} order by report_id limit 20`;
+      const held = await queryValue<string[]>(`select array(${rows})`);
+      const { status, json } = await get(`/${table}?report_id=in.(${held})&select=report_id`);
+      expect(status).toBe(200);
+      const seen = new Set(json.map((row: { report_id: string }) => row.report_id));
+      const isShown = schema === "disclosed" || key === "tribal" || table === "general";
+      expect([...seen].sort(), schema).toEqual(isShown ? held : []);
+    }
+  });
+});
+
+it.each(["demo", "individual"] as const)(
+  "no filter tells the %s key a value of a suppressed report",
+  async (key) => {
+    const [row] = await query<Record<string, unknown>>("select * from suppressed.general limit 1");
+    for (const [column, value] of Object.entries(row ?? {})) {
+      if (value === null || value === "" || column === "report_id" || column === "is_public") continue;
+      const filter = `report_id=eq.${row?.report_id}&${column}=not.is.null`;
+      expect((await request(`/general?${filter}`, { key })).json, column).toEqual([]);
+    }
+  },
+);
+
+it("nobody who may not see suppressed rows is told their number", async () => {
+  const rows = await queryValue("select count(*) from disclosed.federal_awards");
+  const options = { key: "individual", headers: { prefer: "count=exact" } } as const;
+  const { headers } = await request("/federal_awards?limit=1", options);
+  expect(headers["content-range"]).toBe(`0-0/${rows}`);
+});
+
+it("nothing of a suppressed report is embedded for a key without Tribal access", async () => {
+  const report = await queryValue("select report_id from suppressed.federal_awards limit 1");
+  const path = `/general?report_id=eq.${report}&select=report_id,federal_awards(award_reference)`;
+  const embed = async (key: KeyName) => (await request(path, { key })).json;
+  expect(await embed("individual")).toEqual([{ report_id: report, federal_awards: [] }]);
+  expect((await embed("tribal"))[0].federal_awards.length).toBeGreaterThan(0);
+});
+
+it("no public row leaves both cognizant and oversight agency null", async () => {
+  const nulls = "or=(cognizant_agency.is.null,oversight_agency.is.null)";
+  const { json } = await request(`/general?is_public=eq.true&${nulls}`, { key: "individual" });
+  expect(json).toEqual([]);
+});

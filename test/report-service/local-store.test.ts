@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { addressRefused, securityHeaders } from "../../report-service/answers.ts";
+import { follow, send } from "./http.ts";
+import { downloads, loggedSecrets, type Parts, pdf, pdfAnswer, reportId, startParts } from "./parts.ts";
+
+let directory: string;
+let parts: Parts;
+
+beforeAll(async () => {
+  directory = path.join(await mkdtemp(path.join(tmpdir(), "reports-")), "reports");
+  await mkdir(directory);
+  for (const name of [`${reportId}.pdf`, "2023-06-GSAFAC-0000000002.pdf", "../outside.pdf"])
+    await writeFile(path.join(directory, name), pdf, "latin1");
+  parts = await startParts({ storage: { kind: "local", directory } });
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(async () => {
+  await parts.close();
+  await rm(path.dirname(directory), { recursive: true });
+});
+
+const redeem = async (report = reportId) =>
+  send(parts.url, `${downloads}/${await parts.tokens.issue(report)}`);
+const sign = async () => String((await redeem()).headers.location).slice(parts.url.length);
+
+test("a token leads to an address of this service, which serves the PDF for less than a minute", async () => {
+  const redirect = await redeem();
+  expect(String(redirect.headers.location)).toMatch(`${parts.url}/reports/`);
+  const answer = await follow(redirect);
+  expect(answer).toMatchObject(pdfAnswer);
+  expect(answer.headers).toMatchObject({ ...securityHeaders, "cache-control": "private, no-store" });
+  const now = Date.now();
+  const clock = vi.spyOn(Date, "now");
+  const readStatusAfter = async (seconds: number) => {
+    clock.mockReturnValue(now + seconds * 1000);
+    return (await follow(redirect)).status;
+  };
+  expect([await readStatusAfter(45), await readStatusAfter(60)]).toEqual([200, 403]);
+});
+
+test("what is no readable file is no download", async () => {
+  const name = (number: number) => `2023-06-CENSUS-000000000${number}`;
+  await writeFile(path.join(directory, `${name(0)}.pdf`), "");
+  await mkdir(path.join(directory, `${name(1)}.pdf`));
+  await symlink("loop.pdf", path.join(directory, "loop.pdf"));
+  await symlink("loop.pdf", path.join(directory, `${name(2)}.pdf`));
+  const statuses = [0, 1, 2, 3].map(async (number) => (await redeem(name(number))).status);
+  expect(await Promise.all(statuses)).toEqual([302, 404, 503, 404]);
+  expect(await follow(await redeem(name(0)))).toMatchObject({ status: 200, body: "" });
+});
+
+test("a directory that is away costs no token", async () => {
+  const token = await parts.tokens.issue();
+  await rename(directory, `${directory}.away`);
+  for (const target of [`${downloads}/${token}`, "/readyz"])
+    expect((await send(parts.url, target)).status).toBe(503);
+  await rename(`${directory}.away`, directory);
+  expect((await send(parts.url, `${downloads}/${token}`)).status).toBe(302);
+});
+
+describe("is refused:", () => {
+  test.each<[string, (target: string) => string]>([
+    ["a parameter more", (target) => `${target}&x=1`],
+    ["an empty parameter more", (target) => `${target}&`],
+    ["a parameter twice", (target) => target.replace(/(expires=\d+)/, "$1&$1")],
+    ["parameters in another order", (target) => target.replace(/\?(.*)&(.*)$/, "?$2&$1")],
+    ["no signature", (target) => target.replace(/&signature.*/, "")],
+    ["an empty signature", (target) => target.replace(/signature=.*/, "signature=")],
+    ["a signature in capital letters", (target) => target.replace(/[0-9a-f]*$/, (it) => it.toUpperCase())],
+    ["an escaped character", (target) => target.replace("GSAFAC", "%47SAFAC")],
+    ["a zero byte", (target) => `${target}%00`],
+    ["a dot segment", (target) => target.replace("/reports/", "/reports/./")],
+    ["a doubled slash", (target) => target.replace("/reports/", "//reports/")],
+    ["a path that climbs", (target) => target.replace("/reports/", "/reports/../reports/")],
+    ["another report", (target) => target.replace("0000000001", "0000000002")],
+    ["a file outside", (target) => target.replace(reportId, "../outside")],
+    ["a later expiry", (target) => target.replace(/expires=(\d)/, "expires=9")],
+    ["a zero before the expiry", (target) => target.replace("expires=", "expires=0")],
+    ["a fragment", (target) => `${target}%23`],
+    ["a host before it", (target) => `http://127.0.0.1${target}`],
+    ["a broken escape", (target) => `${target}%zz`],
+    ["a file without a signature", () => `/reports/${reportId}.pdf`],
+  ])("%s", async (_what, rewrite) => {
+    const { status, body } = await send(parts.url, rewrite(await sign()));
+    expect([status, body]).toEqual([403, JSON.stringify(addressRefused.body)]);
+  });
+
+  test("another service's address", async () => {
+    const { url } = await parts.startAnother();
+    expect((await send(url, await sign())).status).toBe(403);
+  });
+
+  test.each(["HEAD", "POST", "PUT", "OPTIONS"])("the method %s", async (method) => {
+    expect((await send(parts.url, await sign(), { method })).status).toBe(405);
+  });
+});
+
+test("the log names no address", () => {
+  expect(parts.readLog()).toContain('"route":"/reports/*"');
+  expect(parts.readLog()).not.toMatch(loggedSecrets);
+});
