@@ -1,5 +1,6 @@
--- Describes the tables of the bulk files as JSON Table Schemas (https://specs.frictionlessdata.io/table-schema/): columns and
--- keys as the database has them, texts as the newest version of the API has them. Parameters: the schema, and its tables.
+-- Describes the tables of the bulk files: types as the database has them, and JSON Table Schemas
+-- (https://specs.frictionlessdata.io/table-schema/) with columns and keys as the database has them, and texts as the newest
+-- version of the API has them. Parameter: the schema of the public side. The source tables are those of the suppressed side.
 with newest as (
   select distinct on (view.relname) view.oid, view.relname
   from publication.served_schemas
@@ -24,7 +25,11 @@ with newest as (
     ) as other_fields
   from pg_catalog.pg_constraint
 )
-select json_strip_nulls(json_build_object(
+select pg_class.relname as table, (
+  select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum)
+  from pg_catalog.pg_attribute
+  where attrelid = pg_class.oid and attnum > 0 and not attisdropped
+) as columns, json_strip_nulls(json_build_object(
   'name', pg_class.relname,
   'title', coalesce(split_part(obj_description(newest.oid, 'pg_class'), E'\n', 1), ''),
   'description', coalesce(
@@ -72,7 +77,10 @@ select json_strip_nulls(json_build_object(
     )
   )
 )) as description
-from unnest($2::text[]) with ordinality as wanted (name, place)
-join pg_catalog.pg_class on pg_class.relnamespace = $1::regnamespace and pg_class.relname = wanted.name
+from pg_catalog.pg_class
+join pg_catalog.pg_class as source
+  on source.relnamespace = replace($1, 'disclosed', 'suppressed')::regnamespace
+  and source.relkind = 'r' and source.relname = pg_class.relname
 left join newest on newest.relname = pg_class.relname
-order by wanted.place
+where pg_class.relnamespace = $1::regnamespace
+order by source.oid

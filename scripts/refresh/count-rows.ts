@@ -3,15 +3,11 @@ import type { Client } from "pg";
 /** Rows of a table by where they went. Rows of superseded submissions are in neither. */
 export type RowCounts = Record<string, { disclosed: number; suppressed: number }>;
 
-/** The source tables of a generation, in order, by its suppressed side: that has no other tables. */
-export async function listSourceTables(
-  client: Client,
-  schema: "suppressed" | "suppressed_next",
-): Promise<string[]> {
+/** The source tables of the next generation, in order, by its suppressed side: that has no other tables. */
+export async function listSourceTables(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_catalog.pg_class
-     where relnamespace = $1::regnamespace and relkind = 'r' order by oid`,
-    [schema],
+     where relnamespace = 'suppressed_next'::regnamespace and relkind = 'r' order by oid`,
   );
   return rows.map(({ name }) => name);
 }
@@ -19,7 +15,7 @@ export async function listSourceTables(
 /** Counts the rows of the next generation. */
 export async function countNextGeneration(client: Client): Promise<RowCounts> {
   const counts: RowCounts = {};
-  for (const table of await listSourceTables(client, "suppressed_next")) {
+  for (const table of await listSourceTables(client)) {
     const { rows } = await client.query<RowCounts[string]>(
       `select (select count(*) from disclosed_next.${table})::integer as disclosed,
               (select count(*) from suppressed_next.${table})::integer as suppressed`,

@@ -37,13 +37,13 @@ export function openDirectory(location: string): Storage {
         if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });
       return await mkdtemp(at(".part-"));
     },
-    put: async (key, file) => {
+    putFile: async (key, file) => {
       await makeFolder(key);
       await rename(file, at(key));
     },
-    putText: async (key, text) => {
+    put: async (key, content) => {
       await makeFolder(key);
-      await writeFile(at(`${key}.part`), text);
+      await writeFile(at(`${key}.part`), content);
       await rename(at(`${key}.part`), at(key));
     },
     readText: async (key) => {

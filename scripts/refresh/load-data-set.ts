@@ -128,7 +128,7 @@ async function buildNextGeneration(
 
 /** Both sides of every source table, and the stubs. */
 async function listNextTables(client: Client): Promise<string> {
-  const tables = await listSourceTables(client, "suppressed_next");
+  const tables = await listSourceTables(client);
   const sides = tables.flatMap((table) => [`disclosed_next.${table}`, `suppressed_next.${table}`]);
   return [...sides, "disclosed_next.general_stubs"].join(", ");
 }

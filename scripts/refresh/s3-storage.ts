@@ -32,7 +32,8 @@ export function openS3Storage(location: string): Storage {
     }
     return { objects, folders };
   }
-  const put = async (key: string, Body: string | Readable, ContentType: string, ContentLength?: number) => {
+  type Content = string | Buffer | Readable;
+  const put = async (key: string, Body: Content, ContentType: string, ContentLength?: number) => {
     await client.send(new PutObjectCommand({ Bucket, Key: prefix + key, Body, ContentType, ContentLength }));
   };
 
@@ -59,9 +60,9 @@ export function openS3Storage(location: string): Storage {
         await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: Objects.splice(0, 1000) } }));
     },
     makeWorkDirectory: () => mkdtemp(path.join(tmpdir(), "public-data-")),
-    put: async (key, file, contentType) =>
+    put,
+    putFile: async (key, file, contentType) =>
       put(key, createReadStream(file), contentType, (await stat(file)).size),
-    putText: (key, text) => put(key, text, "application/json"),
     readText: async (key) => {
       try {
         const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + key }));

@@ -10,7 +10,7 @@ import { RefreshIsRunning } from "./lock-publication.ts";
 import { openStorage } from "./open-storage.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { refreshDataSet } from "./refresh-data-set.ts";
-import { createRefreshMetrics, type ScheduleState } from "./refresh-metrics.ts";
+import { createRefreshMetrics } from "./refresh-metrics.ts";
 
 export interface Schedule {
   url: string;
@@ -24,6 +24,9 @@ const retryMinutes = [1, 5, 15, 60];
 const hourMilliseconds = 3_600_000;
 const pollMilliseconds = 15_000;
 const storageTimeoutMilliseconds = 3_000;
+
+/** Unix time in seconds. */
+const now = () => Date.now() / 1000;
 
 /**
  * Starts the service that refreshes by the environment's timetable, one refresh at a time. It serves `/healthz`, `/readyz` and
@@ -40,14 +43,24 @@ export async function startSchedule(
 ): Promise<Schedule> {
   const { environment, source, publicData, database, host, port } = config;
   const stop = new AbortController();
-  const state: ScheduleState = {
-    isRunning: false,
-    isDatabaseConnected: false,
-    longestAgeSeconds: findLongestAge(environment),
-    lastDurationSeconds: 0,
-    leaks: 0,
-  };
-  const metrics = createRefreshMetrics(state);
+  const longestAge = findLongestAge(environment);
+  let isRunning = false;
+  let isDatabaseConnected = false;
+  let lastDuration = 0;
+  let leaks = 0;
+  let leaksCheckedAt = 0;
+  let publishedAt: Date | undefined;
+  let lastSuccess: number | undefined;
+  const metrics = createRefreshMetrics(() => ({
+    refresh_data_set_age_seconds: publishedAt && now() - publishedAt.getTime() / 1000,
+    refresh_data_set_age_limit_seconds: longestAge,
+    refresh_database_connected: Number(isDatabaseConnected),
+    refresh_running: Number(isRunning),
+    refresh_last_success_timestamp_seconds: lastSuccess,
+    refresh_last_duration_seconds: lastDuration,
+    refresh_leaks: leaks,
+    refresh_leaks_checked_timestamp_seconds: leaksCheckedAt,
+  }));
 
   /** @returns the rows, or undefined if the database did not answer */
   const query = async (what: string, sql: string) => {
@@ -60,29 +73,29 @@ export async function startSchedule(
   const poll = async () => {
     const live = "select published_at from publication.data_sets where state = 'live'";
     const rows = await query("the live data set", live);
-    state.isDatabaseConnected = rows !== undefined;
-    state.publishedAt = rows?.[0]?.published_at ?? state.publishedAt;
+    isDatabaseConnected = rows !== undefined;
+    publishedAt = rows?.[0]?.published_at ?? publishedAt;
   };
   const everyHour = async () => {
     // Rights and rows may change between publications.
-    const leaks = await query("leaks", "select find_leaks as leak from publication.find_leaks(true)");
-    for (const { leak } of leaks ?? [])
+    const found = await query("leaks", "select find_leaks as leak from publication.find_leaks(true)");
+    for (const { leak } of found ?? [])
       logger.error({ leak }, "Suppressed data can be seen without Tribal access.");
-    if (leaks !== undefined) Object.assign(state, { leaks: leaks.length, leaksChecked: new Date() });
+    if (found !== undefined) [leaks, leaksCheckedAt] = [found.length, now()];
     const pruned = await query("expired tokens", "select access.prune_access_tokens() as pruned");
     metrics.prunedTokens.inc(Number(pruned?.[0]?.pruned ?? 0));
   };
 
   /** @returns whether to try again */
   const attempt = async (from: string, run: Logger): Promise<boolean> => {
-    const start = performance.now();
+    const start = now();
     const report = (line: string) => run.info(line);
     try {
       const { outcome } = await withPublisher(database, (client) =>
         refreshDataSet(client, { from, publicData, report }),
       );
-      if (outcome === "published") state.lastDurationSeconds = (performance.now() - start) / 1000;
-      state.lastSuccess = new Date();
+      if (outcome === "published") lastDuration = now() - start;
+      lastSuccess = now();
       metrics.runs.inc({ outcome });
       run.info(`refresh: ${outcome}`);
       return false;
@@ -96,28 +109,28 @@ export async function startSchedule(
   };
   const refreshNow = async () => {
     if (source === undefined) return;
-    if (state.isRunning) {
+    if (isRunning) {
       metrics.runs.inc({ outcome: "busy" });
       logger.warn("refresh: skipped, because the last one is still running");
       return;
     }
-    state.isRunning = true;
+    isRunning = true;
     // Connects the log lines of all attempts.
     const run = logger.child({ run_id: randomUUID() });
     for (const minutes of [...retryMinutes, 0]) {
       if (stop.signal.aborted || !(await attempt(source, run))) break;
       await sleep(minutes * minute, undefined, { signal: stop.signal }).catch(() => {});
     }
-    state.isRunning = false;
+    isRunning = false;
     await poll();
   };
 
   const describeState = () => ({
-    database: state.isDatabaseConnected ? "ok" : "unavailable",
+    database: isDatabaseConnected ? "ok" : "unavailable",
     environment,
-    refreshing: state.isRunning,
+    refreshing: isRunning,
     next_run: timer?.nextRun()?.toISOString() ?? null,
-    published_at: state.publishedAt?.toISOString() ?? null,
+    published_at: publishedAt?.toISOString() ?? null,
   });
   // The first refresh makes the directory of the bulk files.
   const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
@@ -132,7 +145,7 @@ export async function startSchedule(
     }
   };
 
-  if (state.longestAgeSeconds !== undefined && source === undefined)
+  if (longestAge !== undefined && source === undefined)
     throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
   // A preview answers nothing until someone has switched it on.
   const close = "update publication.settings set is_open = false where changed_at is null";
@@ -146,16 +159,15 @@ export async function startSchedule(
       "/healthz": async () => asJson(true, describeState()),
       "/readyz": async () => {
         const storage = await checkStorage();
-        return asJson(state.isDatabaseConnected && storage === "ok", { ...describeState(), storage });
+        return asJson(isDatabaseConnected && storage === "ok", { ...describeState(), storage });
       },
       "/metrics": () => asMetrics(metrics.registry),
     },
   });
   const timer = startTimer(environment, () => void refreshNow());
   const due = findLastRun(environment);
-  const published_at = state.publishedAt;
-  if (due !== undefined && (published_at === undefined || published_at < due)) {
-    logger.info({ due, published_at }, "A refresh was due while the service did not run.");
+  if (due !== undefined && (publishedAt === undefined || publishedAt < due)) {
+    logger.info({ due, published_at: publishedAt }, "A refresh was due while the service did not run.");
     void refreshNow();
   }
   const intervals = [

@@ -27,9 +27,9 @@ export interface Storage {
   /** Makes a local directory for unfinished files. The caller removes it. */
   makeWorkDirectory: () => Promise<string>;
   /** Takes a finished file, which may be moved. */
-  put: (key: string, file: string, contentType: string) => Promise<void>;
-  /** Replaces a small text at once. */
-  putText: (key: string, text: string) => Promise<void>;
+  putFile: (key: string, file: string, contentType: string) => Promise<void>;
+  /** Replaces a small file at once. */
+  put: (key: string, content: string | Buffer, contentType: string) => Promise<void>;
   /** @returns undefined if there is none */
   readText: (key: string) => Promise<string | undefined>;
 }

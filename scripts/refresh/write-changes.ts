@@ -1,9 +1,20 @@
-import { rm } from "node:fs/promises";
-import path from "node:path";
-import { type Client, escapeLiteral } from "pg";
-import type { ChangeFile } from "./public-manifest.ts";
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import type { Client } from "pg";
 import type { Storage } from "./storage.ts";
-import { describeFile, writeCsv } from "./write-csv.ts";
+
+/** A file with the reports that differ between two data sets, of which one replaced the other. */
+export interface ChangeFile {
+  name: string;
+  from: string;
+  to: string;
+  published_at: string;
+  added: number;
+  changed: number;
+  removed: number;
+  bytes: number;
+  sha256: string;
+}
 
 /** What is recorded of a publication, as the manifest has it. */
 const recordedChanges = `
@@ -11,9 +22,19 @@ const recordedChanges = `
     cardinality(added) as added, cardinality(changed) as changed, cardinality(removed) as removed
   from publication.changes order by number`;
 
+/** The file of a publication. Report IDs need no quotes. */
+const changedReports = `
+  select E'report_id,change\\n' || coalesce(string_agg(report_id || ',' || change || E'\\n', '' order by report_id), '') as csv
+  from publication.changes, lateral (
+    select unnest(added) as report_id, 'added' as change
+    union all select unnest(changed), 'changed'
+    union all select unnest(removed), 'removed'
+  ) as listed
+  where format('changes-%s.csv.gz', number) = $1`;
+
 /**
- * Writes a file for each publication that has none yet, and removes the files of publications that are no longer recorded. To
- * get from the data set `from` to the live one, a reader applies all files since the last one that begins there.
+ * Writes a file for each publication that has none yet. To get from the data set `from` to the live one, a reader applies all
+ * files since the last one that begins there.
  *
  * @param written the files that the manifest lists so far
  */
@@ -22,9 +43,7 @@ export async function writeChanges(
   store: Storage,
   written: ChangeFile[],
 ): Promise<ChangeFile[]> {
-  const { rows } = await client.query<Omit<ChangeFile, "published_at"> & { published_at: Date }>(
-    recordedChanges,
-  );
+  const { rows } = await client.query(recordedChanges);
   const files: ChangeFile[] = [];
   for (const row of rows) {
     const entry = { ...row, published_at: row.published_at.toISOString() };
@@ -34,30 +53,12 @@ export async function writeChanges(
     );
     files.push(known ?? { ...entry, ...(await writeFile(client, store, entry.name)) });
   }
-  const kept = files.map(({ name }) => path.basename(name, ".csv.gz"));
-  for (const folder of await store.listFolders())
-    if (/^changes-\d+$/.test(folder) && !kept.includes(folder)) await store.removeFolder(folder);
   return files;
 }
 
 async function writeFile(client: Client, store: Storage, name: string) {
-  const directory = await store.makeWorkDirectory();
-  try {
-    const target = path.join(directory, name);
-    const sql = `
-      select report_id, change
-      from publication.changes, lateral (
-        select unnest(added) as report_id, 'added' as change
-        union all select unnest(changed), 'changed'
-        union all select unnest(removed), 'removed'
-      ) as listed
-      where format('changes-%s.csv.gz', number) = ${escapeLiteral(name)}
-      order by report_id`;
-    await writeCsv(client, sql, target);
-    const about = await describeFile(target);
-    await store.put(`${path.basename(name, ".csv.gz")}/${name}`, target, "application/gzip");
-    return about;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const { rows } = await client.query<{ csv: string }>(changedReports, [name]);
+  const file = gzipSync(rows[0]?.csv ?? "");
+  await store.put(`${name.replace(".csv.gz", "")}/${name}`, file, "application/gzip");
+  return { bytes: file.length, sha256: createHash("sha256").update(file).digest("hex") };
 }

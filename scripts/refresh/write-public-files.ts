@@ -2,13 +2,11 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { type Client, escapeLiteral } from "pg";
 import { parseJson } from "../../service/parse-json.ts";
-import { listSourceTables } from "./count-rows.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
-import { formatManifest, type Manifest } from "./public-manifest.ts";
 import { readDefinition } from "./read-definition.ts";
 import type { Storage } from "./storage.ts";
-import { writeChanges } from "./write-changes.ts";
+import { type ChangeFile, writeChanges } from "./write-changes.ts";
 import { describeFile, writeCsv } from "./write-csv.ts";
 import { openParquetWriter } from "./write-parquet.ts";
 
@@ -17,6 +15,27 @@ type Schema = "disclosed" | "disclosed_next";
 /** The tables that are also written as Parquet for each audit year. */
 const yearlyParquetTables = ["general", "federal_awards"];
 const contentTypes = { "csv.gz": "application/gzip", parquet: "application/vnd.apache.parquet" };
+
+/** The content of `manifest.json`. */
+interface Manifest {
+  data_set: string;
+  /** When it became live. Null until then. */
+  published_at: string | null;
+  /** Public rows of a table, or of one audit year of it. */
+  files: {
+    name: string;
+    table: string;
+    audit_year: string | null;
+    format: "csv" | "parquet";
+    rows: number;
+    bytes: number;
+    sha256: string;
+  }[];
+  /** For each table its name, texts and JSON Table Schema. */
+  tables: object[];
+  /** The last publications and rollbacks, the newest last. */
+  changes: ChangeFile[];
+}
 
 /**
  * Writes what the public may see of a data set to files: for each table one as CSV and one as Parquet, and one for each of its
@@ -34,25 +53,23 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
       "set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
     );
     const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
-    const tables = await describeTables(client, schema);
-    const manifest: Manifest = {
-      data_set: rows[0]?.id ?? "",
-      published_at: null,
-      files: [],
-      tables,
-      changes: [],
-    };
+    const data_set = rows[0]?.id ?? "";
+    const { rows: described } = await client.query<Table>(await readDefinition("describe_tables.sql"), [
+      schema,
+    ]);
+    const tables = described.map(({ description }) => description);
+    const manifest: Manifest = { data_set, published_at: null, files: [], tables, changes: [] };
     const finish = async (file: WantedFile, ending: keyof typeof contentTypes, rows: number) => {
       const { table, audit_year } = file;
       const name = `${file.name}.${ending}`;
       const target = path.join(directory, name);
       const format = ending === "parquet" ? "parquet" : "csv";
       manifest.files.push({ name, table, audit_year, format, rows, ...(await describeFile(target)) });
-      await store.put(`${manifest.data_set}/${name}`, target, contentTypes[ending]);
+      await store.putFile(`${data_set}/${name}`, target, contentTypes[ending]);
     };
     // While PostgreSQL writes a CSV file, DuckDB converts the one before.
     let converted = Promise.resolve();
-    for (const file of await listFiles(client, schema)) {
+    for (const file of await listFiles(client, schema, described)) {
       const csv = await writeCsv(client, file.sql, path.join(directory, `${file.name}.csv.gz`));
       converted = converted.then(async () => {
         if (file.hasParquet)
@@ -64,7 +81,7 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
       converted.catch(() => {});
     }
     await converted;
-    await store.putText(`${manifest.data_set}/manifest.json`, formatManifest(manifest));
+    await putManifest(store, `${data_set}/manifest.json`, manifest);
     return manifest;
   };
   try {
@@ -96,36 +113,42 @@ export async function settlePublicFiles(client: Client, store: Storage): Promise
     const current = await store.readText("manifest.json");
     const written = current === undefined ? [] : (JSON.parse(current).changes ?? []);
     const changes = await writeChanges(client, store, written);
-    await store.putText("manifest.json", formatManifest({ ...manifest, published_at, changes }));
+    await putManifest(store, "manifest.json", { ...manifest, published_at, changes });
+    await removeFolders(store, /^changes-\d+$/, (name) =>
+      changes.every((file) => file.name !== `${name}.csv.gz`),
+    );
   }
   const kept = rows.map(({ id }) => id);
+  // IDs sort by time. A newer one is being written now.
   const newest = [...kept].sort().at(-1) ?? "";
-  for (const id of await store.listFolders()) {
-    // IDs sort by time. A newer one is being written now.
-    if (/^[0-9a-f-]{36}$/.test(id) && !kept.includes(id) && id < newest) await store.removeFolder(id);
-  }
+  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id) && id < newest);
 }
 
-interface WantedFile {
-  name: string;
+async function removeFolders(store: Storage, pattern: RegExp, isOld: (name: string) => boolean) {
+  for (const name of await store.listFolders())
+    if (pattern.test(name) && isOld(name)) await store.removeFolder(name);
+}
+
+const putManifest = (store: Storage, key: string, manifest: Manifest) =>
+  store.put(key, `${JSON.stringify(manifest, null, 2)}\n`, "application/json");
+
+/** A row of `describe_tables.sql`. */
+interface Table {
   table: string;
+  columns: { name: string; type: string }[];
+  description: object;
+}
+
+interface WantedFile extends Omit<Table, "description"> {
+  name: string;
   audit_year: string | null;
   sql: string;
   hasParquet: boolean;
-  columns: { name: string; type: string }[];
 }
 
-async function listFiles(client: Client, schema: Schema): Promise<WantedFile[]> {
+async function listFiles(client: Client, schema: Schema, tables: Table[]): Promise<WantedFile[]> {
   const { rows: years } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
-  );
-  const { rows: tables } = await client.query<{ table: string; columns: WantedFile["columns"] }>(
-    `select relname as table, json_agg(json_build_object(
-       'name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum) as columns
-     from pg_catalog.pg_class join pg_catalog.pg_attribute on attrelid = pg_class.oid
-     where relnamespace = $1::regnamespace and relname = any ($2) and attnum > 0 and not attisdropped
-     group by relname order by array_position($2, relname::text)`,
-    [schema, await listTables(client, schema)],
   );
   return tables.flatMap(({ table, columns }) => {
     const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
@@ -141,15 +164,4 @@ async function listFiles(client: Client, schema: Schema): Promise<WantedFile[]> 
     }));
     return [whole, ...yearly];
   });
-}
-
-const listTables = (client: Client, schema: Schema) =>
-  listSourceTables(client, schema === "disclosed" ? "suppressed" : "suppressed_next");
-
-async function describeTables(client: Client, schema: Schema): Promise<object[]> {
-  const { rows } = await client.query<{ description: object }>(await readDefinition("describe_tables.sql"), [
-    schema,
-    await listTables(client, schema),
-  ]);
-  return rows.map(({ description }) => description);
 }
