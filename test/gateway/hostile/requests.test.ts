@@ -5,13 +5,13 @@ import { sendBytes } from "../gateways.ts";
 
 // Requests that are expensive, misleading or harmful are refused before they are counted or sent on, by either gateway.
 
-const get = (path: string, headers: Record<string, string | string[]> = {}) =>
-  request(path, { key: "individual", headers });
-const list = (count: number, item: string) => Array.from({ length: count }, () => item).join(",");
-const ids = (count: number) =>
-  Array.from({ length: count }, (_, n) => `2023-06-GSAFAC-${String(n).padStart(10, "0")}`).join(",");
+/** A row of a table is a query of general, or a path. */
+const get = (row: string, headers: Record<string, string> = {}) =>
+  request(row.startsWith("/") ? row : `/general?limit=1&${row}`, { key: "individual", headers });
+const list = (count: number, item = "report_id") => Array.from({ length: count }, () => item).join(",");
+const ids = Array.from({ length: 1000 }, (_, n) => `2023-06-GSAFAC-${String(n).padStart(10, "0")}`).join(",");
 const nest = (depth: number, open = "(") =>
-  `/general?limit=1&or=${`${open}and`.repeat(depth - 1)}(is_public.is.true,is_public.is.false)${")".repeat(depth - 1)}`;
+  `or=${`${open}and`.repeat(depth - 1)}(is_public.is.true,is_public.is.false)${")".repeat(depth - 1)}`;
 /** The answer to a GET with these header lines. */
 const getRaw = (path: string, head: string) =>
   sendBytes(
@@ -22,86 +22,72 @@ const getRaw = (path: string, head: string) =>
 /** By what the hint says. */
 const refused: Record<string, string[]> = {
   "Name at most 300 columns": [
-    `/general?limit=1&select=${list(301, "report_id")}`,
-    `/general?limit=1&s%65lect=${list(301, "report_id").replaceAll(",", "%2C")}`,
-    `/general?limit=1&federal_awards.order=${list(301, "report_id")}`,
-    `/general?limit=1&select=a:report_id${"->b".repeat(400)}`,
+    `select=${list(301)}`,
+    `s%65lect=${list(301).replaceAll(",", "%2C")}`,
+    `federal_awards.order=${list(301)}`,
+    `select=a:report_id${"->b".repeat(400)}`,
   ],
   "Name each column once": [
     "/findings_text?limit=1&select=a:finding_text,b:finding_text",
     "/findings_text?limit=1&select=*,a:finding_text",
     "/findings_text?limit=1&select=a:finding_text,*",
-    '/general?limit=1&select="report_id",report_id',
-    "/general?limit=1&select=report_id,a:report_id::text",
-    "/general?limit=1&select=report_id,a:report_id->0",
-    "/general?limit=1&select=report_id,+report_id%20",
-    "/general?limit=1&select=report_id,report%5Fid",
-    "/general?limit=1&select=report_id,findings_text(a:finding_text,b:finding_text)",
+    'select="report_id",report_id',
+    "select=report_id,a:report_id::text",
+    "select=report_id,a:report_id->0",
+    "select=report_id,+report_id%20",
+    "select=report_id,report%5Fid",
+    "select=report_id,findings_text(a:finding_text,b:finding_text)",
   ],
   "Put the whole name": [
-    '/general?limit=1&select=a:report_id->a",b:auditee_name,c:auditee_name,d:report_id->b"',
-    '/general?limit=1&select="report_id',
+    'select=a:report_id->a",b:auditee_name,c:auditee_name,d:report_id->b"',
+    'select="report_id',
   ],
   "at most 200 bytes": [
-    `/general?limit=1&select=${Array.from({ length: 10 }, (_, n) => `${"x".repeat(63)}${n}:${n}`)}`,
-    `/general?${"federal_awards.".repeat(20)}order=report_id`,
+    `select=${Array.from({ length: 10 }, (_, n) => `${"x".repeat(63)}${n}:${n}`)}`,
+    `${"federal_awards.".repeat(20)}order=report_id`,
   ],
   "Ask for the text itself": ["/findings_text?limit=1&select=finding_text::BYTEA"],
   "Embed general once": [
     "/findings?limit=1&select=a:general(report_id),b:general(report_id)",
-    "/general?limit=1&select=*,federal_awards(*,...general(*))",
+    "select=*,federal_awards(*,...general(*))",
   ],
-  "none more than twice": [
-    `/general?limit=1&select=${["a", "b", "c"].map((it) => `${it}:findings!inner(award_reference)`)}`,
-  ],
+  "none more than twice": [`select=${["a", "b", "c"].map((it) => `${it}:findings!inner(award_reference)`)}`],
   "at most 4 deep": [`/findings?limit=1&select=${"federal_awards(findings(".repeat(2)}federal_awards(*)))))`],
-  "Embed at most 10 tables": [
-    `/general?limit=1&select=${childTables.map((it) => `${it}(report_id)`)},x:findings(report_id)`,
-  ],
-  "1500 values": [
-    `/general?limit=1&audit_year=in.(${list(1501, "2023")})`,
-    `/general?limit=1&${`audit_year=in.(${list(301, "1")})&`.repeat(5)}`,
-  ],
+  "Embed at most 10 tables": [`select=${[...childTables, "x:findings"].map((it) => `${it}(report_id)`)}`],
+  "1500 values": [`audit_year=in.(${list(1501, "1")})`, `audit_year=in.(${list(301, "1")})&`.repeat(5)],
   "Nest parentheses at most 6 deep": [
-    nest(7),
-    nest(7, "%28"),
-    `/general?or=${"(".repeat(7000)}`,
-    `/general?or=${")".repeat(20)}${"(".repeat(7)}`,
+    ...[nest(7), nest(7, "%28"), `or=${"(".repeat(7000)}`, `or=${")".repeat(20)}${"(".repeat(7)}`],
   ],
-  "Send at most 100 parameters": [`/general?${"limit=1&".repeat(100)}report_id=eq.X`],
-  "Send at most 32000 bytes": [`/general?auditee_name=eq.${"x".repeat(32_000)}`],
+  "Send at most 100 parameters": [`${"limit=1&".repeat(99)}report_id=eq.X`],
+  "Send at most 32000 bytes": [`auditee_name=eq.${"x".repeat(32_000)}`],
   // A stray byte, an overlong form, half a surrogate pair, a code point that is too large, and one that breaks off.
   "Percent-encode UTF-8, without %00": ["%ff", "%C0%AF", "%ED%A0%80", "%F4%90%80%80", "%E2%82", "a%00b"].map(
-    (bytes) => `/general?auditee_name=eq.${bytes}`,
+    (bytes) => `auditee_name=eq.${bytes}`,
   ),
   "Send 0 or more": ["/findings?select=report_id,general(*)&general.limit=(-1)"],
 };
 
 describe("a request is refused", () => {
-  const cases = Object.entries(refused).flatMap(([hint, paths]) =>
-    paths.map((path) => [hint, path] as const),
-  );
-  it.each(cases)("with the hint %j: %.100s", async (hint, path) => {
-    const started = performance.now();
-    const { status, json, headers } = await get(path);
-    expect({ status, code: json?.code }).toEqual({ status: 400, code: "request_refused" });
-    expect(json.hint).toContain(hint);
-    expect(headers["access-control-allow-origin"]).toBe("*");
-    expect(headers["x-ratelimit-remaining-hour"]).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(1000);
+  it.each(Object.entries(refused))("with the hint %j", async (hint, rows) => {
+    for (const row of rows) {
+      const started = performance.now();
+      const { status, json, headers } = await get(row);
+      expect([status, json?.code], row.slice(0, 100)).toEqual([400, "request_refused"]);
+      expect(json.hint, row.slice(0, 100)).toContain(hint);
+      expect(headers["access-control-allow-origin"]).toBe("*");
+      expect(headers["x-ratelimit-remaining-hour"]).toBeUndefined();
+      expect(performance.now() - started).toBeLessThan(1000);
+    }
   });
 
   it.each([
     ["a header that is not UTF-8", "User-Agent: \xff"],
-    ["more than 100 headers", Array.from({ length: 101 }, (_, n) => `X-${n}: 1`).join("\r\n")],
+    ["more than 100 headers", `${"X-A: 1\r\n".repeat(100)}X-B: 1`],
     ["a length on GET", "Content-Length: 5"],
     ["chunks on GET", "Transfer-Encoding: chunked"],
-    ["X-Filter-Report-Id named by Connection", "Connection: X-Filter-Report-Id"],
-    [
-      "X-Api-Key-Sha256 named by a second line of Connection",
-      "Connection: close\r\nConnection: x-api-key-sha256",
-    ],
-    ["Content-Length named by Connection", "Connection: content-length"],
+    ["Connection that names the filter", "Connection: X-Filter-Report-Id"],
+    ["a second Connection that names the key", "Connection: close\r\nConnection: x-api-key-sha256"],
+    ["Connection that names the length", "Connection: content-length"],
   ])("for %s", async (_, head) => {
     const answer = await getRaw("/general?report_id=eq.none", head);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -110,112 +96,81 @@ describe("a request is refused", () => {
 
   it("for a path with a zero byte; one that is no table's name is not there", async () => {
     expect((await get("/general%00")).status).toBe(400);
-    for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`]) {
-      expect((await get(path)).status, path).toBe(404);
-    }
     // A line break must not make the gateway judge another path and query than it sends on.
-    expect(await get(`/general%0A/general%0Alimit=1?${"a=eq.1&".repeat(150)}`)).toMatchObject({
-      status: 404,
-      json: { code: "no_such_table" },
-    });
+    const twoLines = `/general%0A/general%0Alimit=1?${"a=eq.1&".repeat(150)}`;
+    for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`, twoLines])
+      expect(await get(path), path).toMatchObject({ status: 404, json: { code: "no_such_table" } });
     // The bytes reach PostgREST as X-Forwarded-Path, also where the path without them is another one.
-    for (const path of ["/\x80/..", "/\x80/../general"]) {
+    for (const path of ["/\x80/..", "/\x80/../general"])
       expect(await getRaw(`${path}?limit=1`, "Connection: close"), path).toMatch(/^HTTP\/1\.1 40[04] /);
-    }
   });
-});
-
-describe("a request passes", () => {
-  it.each([
-    ["300 columns", `/general?limit=1&order=${list(300, "report_id")}`],
-    ["all columns, named", `/general?limit=1&select=${columnNames("general").join(",%20")}`],
-    [
-      "aliases, casts and marks",
-      '/general?limit=1&select="Report":"report_id",name:auditee_name::text,year:audit_year->>0',
-    ],
-    ["10 embedded tables", `/general?limit=1&select=${childTables.map((it) => `${it}(*)`)}`],
-    [
-      "a table embedded twice",
-      "/general?limit=1&select=report_id,a:federal_awards(is_loan),b:federal_awards(is_loan)&a.is_loan=eq.Y",
-    ],
-    [
-      "tables embedded 4 deep",
-      "/findings?limit=1&select=*,...general(auditee_name),federal_awards(*,findings(*,federal_awards(*,findings(*))))",
-    ],
-    ["1,000 report IDs", `/general?select=report_id&report_id=in.(${ids(1000)})`],
-    ["1,000 report IDs of another table", `/federal_awards?select=report_id&report_id=in.(${ids(1000)})`],
-    ["parentheses 6 deep", nest(6)],
-    ["100 parameters", `/general?limit=1&${"audit_year=neq.1&".repeat(98)}select=report_id`],
-    [
-      "characters of 1 to 4 bytes",
-      "/general?auditee_name=eq.a%C3%A9%E2%82%AC%ED%9F%BF%F0%9F%98%80%F4%8F%BF%BF",
-    ],
-  ])("with %s", async (_, path) => {
-    expect(await get(path)).toMatchObject({ status: 200 });
-  });
-
-  it.each(["Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "Connection: close", "Content-Length: 0"])(
-    "with %j",
-    async (head) => {
-      expect(await getRaw("/general?report_id=eq.none", head)).toMatch(/^HTTP\/1\.1 404 /);
-    },
-  );
 });
 
 it.each([
-  ["letters", "a".repeat(31_000)],
-  ["spaces", "+".repeat(31_000)],
-  ["dots", ".".repeat(31_000)],
-  ["letters after a name in quotation marks", `"report_id",${"b".repeat(31_000)}`],
-])("a select of 31,000 %s is judged at once", async (_, select) => {
-  const started = performance.now();
-  expect((await get(`/general?limit=1&select=${select}`)).status).toBeLessThan(500);
-  expect(performance.now() - started).toBeLessThan(1500);
+  ["300 columns", `order=${list(300)}`],
+  ["all columns, named", `select=${columnNames("general").join(",%20")}`],
+  ["aliases, casts and marks", 'select="Report":"report_id",name:auditee_name::text,year:audit_year->>0'],
+  ["10 embedded tables", `select=${childTables.map((it) => `${it}(*)`)}`],
+  ["a table embedded twice", "select=report_id,a:findings(award_reference),b:findings(award_reference)"],
+  ["tables embedded 4 deep", "select=*,federal_awards(*,findings(*,federal_awards(*,findings(*))))"],
+  ["columns of general beside a row's", "/findings?limit=1&select=*,...general(auditee_name)"],
+  ["1,000 report IDs", `select=report_id&report_id=in.(${ids})`],
+  ["1,000 report IDs of another table", `/federal_awards?select=report_id&report_id=in.(${ids})`],
+  ["parentheses 6 deep", nest(6)],
+  ["100 parameters", `${"audit_year=neq.1&".repeat(98)}select=report_id`],
+  ["characters of 1 to 4 bytes", "auditee_name=eq.a%C3%A9%E2%82%AC%ED%9F%BF%F0%9F%98%80%F4%8F%BF%BF"],
+])("a request with %s passes", async (_, row) => expect(await get(row)).toMatchObject({ status: 200 }));
+
+it.each(["Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "Connection: close", "Content-Length: 0"])(
+  "a request with %j passes",
+  async (head) => expect(await getRaw("/general?report_id=eq.none", head)).toMatch(/^HTTP\/1\.1 404 /),
+);
+
+it.each(["a", "+", "."])("a select of 31,000 times %j is judged at once", async (letter) => {
+  for (const select of [letter.repeat(31_000), `"report_id",${letter.repeat(30_980)}`]) {
+    const started = performance.now();
+    expect((await get(`select=${select}`)).status).toBeLessThan(500);
+    expect(performance.now() - started).toBeLessThan(1500);
+  }
 });
 
-describe("an unknown report", () => {
-  it.each([
-    ["said twice", {}, "&report_id=eq.none"],
-    ["with a header of the gateway's", { "x-filter-report-id": "neq.x" }],
-    ["as long as it can be", {}, "x".repeat(20_000)],
-    ["of characters that are more than a byte", {}, "%C3%A9".repeat(60)],
-  ])("is not there, %s", async (_, headers, rest = "") => {
-    const answer = await get(`/general?report_id=eq.none${rest}`, headers);
-    expect([answer.status, answer.json.code]).toEqual([404, "report_not_found"]);
-  });
+it.each<[string, string, Record<string, string>?]>([
+  ["twice", "&report_id=eq.none"],
+  ["with a header of the gateway's", "", { "x-filter-report-id": "neq.x" }],
+  ["as long as it can be", "x".repeat(20_000)],
+  ["in characters that are more than a byte", "%C3%A9".repeat(60)],
+])("an unknown report, asked for %s, is not there", async (_, rest, headers = {}) => {
+  const answer = await get(`/general?report_id=eq.none${rest}`, headers);
+  expect([answer.status, answer.json.code]).toEqual([404, "report_not_found"]);
 });
 
-describe("an answer", () => {
-  it("does not repeat the URL, so that clients which read 16 KB of headers get it", async () => {
-    const path = `/general?select=report_id&report_id=in.(${ids(1000)},${await findReport(true)})`;
-    const answer = await fetch(target.baseUrl + path, { headers: { "x-api-key": target.keys.individual } });
-    expect([answer.status, answer.headers.get("content-location")]).toEqual([200, null]);
-    expect(answer.headers.get("access-control-expose-headers")).not.toContain("content-location");
-    expect(await answer.json()).not.toHaveLength(0);
-  });
+it("an answer does not repeat the URL, so that clients which read 16 KB of headers get it", async () => {
+  const path = `/general?select=report_id&report_id=in.(${ids},${await findReport(true)})`;
+  const answer = await fetch(target.baseUrl + path, { headers: { "x-api-key": target.keys.individual } });
+  expect([answer.status, answer.headers.get("content-location")]).toEqual([200, null]);
+  expect(answer.headers.get("access-control-expose-headers")).not.toContain("content-location");
+  expect(await answer.json()).not.toHaveLength(0);
+});
 
-  it.each([
-    ["/general?limit=100", "application/json"],
-    ["/general?limit=100", "text/csv"],
-    ["/general?limit=1", "application/vnd.pgrst.object+json"],
-    ["/", "application/openapi+json"],
-  ])("of %s as %s depends on Accept-Encoding, and says so", async (path, accept) => {
-    for (const [encoding, expected] of [
-      ["gzip", "gzip"],
-      ["identity", undefined],
-    ] as const) {
-      const { status, headers } = await get(path, { accept, "accept-encoding": encoding });
-      expect([status, headers["content-encoding"]]).toEqual([200, expected]);
-      expect([headers.vary].flat().join()).toContain("Accept-Encoding");
-    }
-  });
+it.each([
+  ["/general?limit=100", "application/json"],
+  ["/general?limit=100", "text/csv"],
+  ["/general?limit=1", "application/vnd.pgrst.object+json"],
+  ["/", "application/openapi+json"],
+])("an answer of %s as %s depends on Accept-Encoding, and says so", async (path, accept) => {
+  for (const [encoding, expected] of Object.entries({ gzip: "gzip", identity: undefined })) {
+    const { status, headers } = await get(path, { accept, "accept-encoding": encoding });
+    expect([status, headers["content-encoding"]]).toEqual([200, expected]);
+    expect([headers.vary].flat().join()).toContain("Accept-Encoding");
+  }
 });
 
 const hidden = "GET /general?limit=1&select=stranger:audit_year HTTP/1.1\r\nHost: a\r\nX-Api-Key: DEMO_KEY";
+const length = `Content-Length: ${hidden.length + 4}\r\n`;
 it.each([
-  `Content-Length: ${hidden.length + 4}\r\nConnection: content-length`,
-  `Content-Length: ${hidden.length + 4}\r\nContent-Length: 0`,
-  `Content-Length: ${hidden.length + 4}\r\nTransfer-Encoding: chunked`,
+  `${length}Connection: content-length`,
+  `${length}Content-Length: 0`,
+  `${length}Transfer-Encoding: chunked`,
   "Transfer-Encoding: chunked, identity\r\nConnection: transfer-encoding",
 ])("a witness with another key gets its own rows beside a hidden request (%j)", async (head) => {
   const attack = getRaw("/general?limit=0", `${head}\r\n\r\n${hidden}`);

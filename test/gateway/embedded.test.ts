@@ -2,12 +2,12 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
-import { createConnectionPool } from "../../../gateway/embedded/forward-request.ts";
-import { runLua } from "../../../gateway/embedded/lua-state.ts";
-import type { Plugin } from "../../../gateway/embedded/plugin.ts";
-import { handleRequest } from "../../../gateway/embedded/proxy.ts";
-import { readConfig } from "../../../gateway/embedded/read-config.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { createConnectionPool } from "../../gateway/embedded/forward-request.ts";
+import { runLua } from "../../gateway/embedded/lua-state.ts";
+import { handleRequest } from "../../gateway/embedded/proxy.ts";
+import { readConfig } from "../../gateway/embedded/read-config.ts";
+import { runScript } from "../support/run-stack.ts";
 import {
   configFor,
   openRequest,
@@ -17,34 +17,76 @@ import {
   startEmbedded,
   startUpstream,
   useGateways,
-} from "../gateways.ts";
+} from "./gateways.ts";
 
 // What recorded answers of Kong (conformance.test.ts) cannot show: connections, timing, configuration and faults.
 
 useGateways();
-const upstreamUrl = "http://127.0.0.1:1";
-const env = { POSTGREST_URL: "http://127.0.0.1:3000", GATEWAY_TOKEN: "a token" };
+const nowhere = "http://127.0.0.1:1";
+const env = { POSTGREST_URL: nowhere, GATEWAY_TOKEN: "a token" };
 const limit = (config: object) => ({
   name: "rate-limiting",
   config: { policy: "local", limit_by: "header", header_name: "X-Client", ...config },
 });
+type Plugins = Parameters<typeof configFor>[1];
 
 /** The address of a gateway before an upstream that answers so. */
 const start = async (listener: RequestListener, plugins: Plugins = [], service: object = {}) =>
   (await startEmbedded(configFor(await startUpstream(listener), plugins, service), "")).url;
-type Plugins = Parameters<typeof configFor>[1];
+
+/** Sends a request whose body is not written yet. */
+const open = (url: string, options = {}) => openRequest(url, "/", options).on("error", () => {});
+const respond = async (client: ReturnType<typeof open>): Promise<IncomingMessage> =>
+  (await once(client, "response"))[0];
+
+describe("npm run gateway:embedded", () => {
+  const anyPorts = ["--port", "0", "--metrics-port", "0"];
+  const run = (args: string[], environment = {}) => runScript("gateway-embedded.ts", args, environment);
+
+  test("says what is wrong", async () => {
+    const { port } = new URL((await startEmbedded(configFor(nowhere), "")).url);
+    const errors: [string[], string, object?][] = [
+      [["--config", "/none.yml", ...anyPorts], "--config /none.yml: no such file"],
+      [anyPorts, "POSTGREST_URL is not set.", { GATEWAY_TOKEN: "a token" }],
+      [["--port", "x"], "expected a port number"],
+      [["--metrics-port", "0", "--port", port], `Port ${port} is in use.`],
+      [["--port", "0", "--metrics-port", port], `Port ${port} is taken. Set --metrics-port`],
+      [[...anyPorts, "--trusted-ips", "10.0.0.0/99"], '"10.0.0.0/99" is not an IP address'],
+    ];
+    for (const [args, message, environment = env] of errors) {
+      const { exited, output } = run(args, environment);
+      expect([await exited, output()]).toEqual([1, expect.stringContaining(message)]);
+    }
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("serves until %s and then ends with status 0", async (signal) => {
+    const upstream = await startUpstream((_, response) => response.end("ok"));
+    const { child, exited, output } = run(anyPorts, { ...env, POSTGREST_URL: upstream });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const ready = /Gateway ready on (http:\S+), metrics on (http:\S+)\/metrics/;
+    await expect.poll(output, { timeout: 30_000 }).toMatch(ready);
+    const [, url = "", metricsUrl = ""] = ready.exec(output()) ?? [];
+    expect((await send(metricsUrl, "/status")).status).toBe(200);
+    expect((await send(url, "/general", { headers: { "x-api-key": "DEMO_KEY" } })).body).toBe("ok");
+    const count =
+      'kong_http_requests_total{service="postgrest",route="postgrest-demo",code="200",source="service"} 1';
+    expect((await send(metricsUrl, "/metrics")).body).toContain(count);
+    child.kill(signal);
+    expect(await exited).toBe(0);
+  });
+});
 
 describe("the configuration", () => {
   test.each([
-    ["an unknown plugin", [{ name: "acl", config: {} }], {}, "plugins[0].name"],
-    ["an unknown field of a plugin", [limit({ day: 1, path: "/" })], {}, '"path"'],
-    ["a value of a plugin", [limit({ day: 1, limit_by: "consumer" })], {}, "plugins[0].config.limit_by"],
-    ["counters elsewhere", [limit({ day: 1, policy: "redis" })], {}, "config.policy"],
-    ["an unknown field of a service", [], { tls_verify: true }, '"tls_verify"'],
-    ["an upstream with TLS", [], { url: "https://127.0.0.1:1" }, "services[0].url"],
-    ["a path other than /", [], { routes: [{ name: "a", paths: ["/a"] }] }, "routes[0].paths[0]"],
-  ])("that has %s is refused with its path, and says what to do", async (_, plugins, service, path) => {
-    const refused = expect(readConfig(configFor(upstreamUrl, plugins, service), env)).rejects;
+    ["plugins[0].name", [{ name: "acl", config: {} }], {}],
+    ['"path"', [limit({ day: 1, path: "/" })], {}],
+    ["plugins[0].config.limit_by", [limit({ day: 1, limit_by: "consumer" })], {}],
+    ["config.policy", [limit({ day: 1, policy: "redis" })], {}],
+    ['"tls_verify"', [], { tls_verify: true }],
+    ["services[0].url", [], { url: "https://127.0.0.1:1" }],
+    ["routes[0].paths[0]", [], { routes: [{ name: "a", paths: ["/a"] }] }],
+  ])("that needs real Kong is refused, which names %s", async (path, plugins, service) => {
+    const refused = expect(readConfig(configFor(nowhere, plugins, service), env)).rejects;
     await refused.toThrow(path);
     await refused.toThrow("run Kong for this");
   });
@@ -54,13 +96,8 @@ describe("the configuration", () => {
     ["longest_query: 32000", "longest_query: 0", "longest_query: expected more than 0"],
     ["max_age: 3600", "max_age: 3600\n      more: 1", '"more"'],
     ["longest_query:", "more: 1\n      longest_query:", "more: the schema has no such field"],
-  ])("of a plugin is checked by its schema (%s)", async (from, to, message) => {
+  ])("of a plugin is checked by its schema (%s, %j)", async (from, to, message) => {
     await expect(readConfig(await readKongYml({ [from]: to }), env)).rejects.toThrow(message);
-  });
-
-  test("names a missing variable", async () => {
-    const refused = expect(readConfig(await readKongYml(), { ...env, GATEWAY_TOKEN: "" })).rejects;
-    await refused.toThrow("GATEWAY_TOKEN is not set.");
   });
 });
 
@@ -71,9 +108,7 @@ describe("bodies", () => {
       response.writeHead(200, { "content-type": "text/plain" }).write("first");
       finish = () => response.end("last");
     });
-    const client = openRequest(url, "/");
-    client.end();
-    const [response] = (await once(client, "response")) as [IncomingMessage];
+    const response = await respond(open(url).end());
     expect(String((await once(response, "data"))[0])).toBe("first");
     finish();
     expect(String((await once(response, "data"))[0])).toBe("last");
@@ -85,13 +120,11 @@ describe("bodies", () => {
       asked += 1;
       response.end(String((await text(incoming)).length));
     });
-    const client = openRequest(url, "/", { method: "POST", headers: { "content-length": 3 } });
+    const client = open(url, { method: "POST", headers: { "content-length": 3 } });
     client.write("12");
     await sleep(100);
     expect(asked).toBe(0);
-    client.end("3");
-    const [response] = (await once(client, "response")) as [IncomingMessage];
-    expect(await text(response)).toBe("3");
+    expect(await text(await respond(client.end("3")))).toBe("3");
   });
 
   test.each([false, true])(
@@ -102,10 +135,8 @@ describe("bodies", () => {
         if (answers) response.write("first");
         sockets.push(incoming.socket);
       });
-      const client = openRequest(url, "/");
-      client.on("error", () => {});
-      client.end();
-      if (answers) await once((await once(client, "response"))[0], "data");
+      const client = open(url).end();
+      if (answers) await once(await respond(client), "data");
       await vi.waitUntil(() => sockets.length > 0, { timeout: 5000 });
       client.destroy();
       await vi.waitUntil(() => sockets[0]?.destroyed, { timeout: 5000 });
@@ -162,7 +193,7 @@ test.each([
 
 describe("an upstream", () => {
   test.each([
-    [upstreamUrl, 502],
+    [nowhere, 502],
     ["http://nowhere.invalid", 503],
   ])("that cannot be reached at %s is %i", async (upstream, status) => {
     expect((await send((await startEmbedded(configFor(upstream), "")).url, "/")).status).toBe(status);
@@ -194,7 +225,7 @@ describe("an upstream", () => {
 });
 
 test("a malformed request is answered 400, HEAD without a body", async () => {
-  const { url } = await startEmbedded(await readKongYml(), upstreamUrl);
+  const { url } = await startEmbedded(await readKongYml(), nowhere);
   for (const target of ["/a b", "/\x7f", "/\xff"]) {
     const answer = await sendBytes(url, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 400 .*Access-Control-Allow-Origin: \*.*{"code":"bad_request"/s);
@@ -218,29 +249,27 @@ test("closing lets a request in flight finish and takes no other", async () => {
   await closed;
 });
 
-describe("Lua", () => {
-  test.each(["rewrite", "access", "filterHeaders"] as const)(
-    "that fails in %s is answered 500, and lets no request pass",
-    async (phase) => {
-      let asked = 0;
-      const upstream = await startUpstream((_, response) => {
-        asked += 1;
-        response.end("secret");
-      });
-      const fail = await runLua("return function() error('no such luck') end");
-      const plugins: Plugin[] = [{ name: "broken", priority: 0, [phase]: () => fail() }];
-      const config = await readConfig(configFor(upstream), env);
-      const routes = config.routes.map((route) => ({ ...route, plugins }));
-      const connections = createConnectionPool();
-      const context = { config: { routes, plugins }, connections, isTrusted: () => false };
-      const errors: unknown[] = [];
-      const url = await startUpstream(async (request, response) => {
-        errors.push((await handleRequest(context, request, response)).error);
-      });
-      expect(await send(url, "/general")).toMatchObject({ status: 500, body: "" });
-      expect(String(errors[0])).toContain("no such luck");
-      expect(asked).toBe(phase === "filterHeaders" ? 1 : 0);
-      connections.destroy();
-    },
-  );
-});
+test.each(["rewrite", "access", "filterHeaders"] as const)(
+  "Lua that fails in %s is answered 500, and lets no request pass",
+  async (phase) => {
+    let asked = 0;
+    const upstream = await startUpstream((_, response) => {
+      asked += 1;
+      response.end("secret");
+    });
+    const fail = await runLua("return function() error('no such luck') end");
+    const plugins = [{ name: "broken", priority: 0, [phase]: () => fail() }];
+    const { routes } = await readConfig(configFor(upstream), env);
+    const config = { routes: routes.map((route) => ({ ...route, plugins })), plugins };
+    const connections = createConnectionPool();
+    const context = { config, connections, isTrusted: () => false };
+    const errors: unknown[] = [];
+    const url = await startUpstream(async (request, response) => {
+      errors.push((await handleRequest(context, request, response)).error);
+    });
+    expect(await send(url, "/general")).toMatchObject({ status: 500, body: "" });
+    expect(String(errors[0])).toContain("no such luck");
+    expect(asked).toBe(phase === "filterHeaders" ? 1 : 0);
+    connections.destroy();
+  },
+);
