@@ -23,7 +23,7 @@ import {
   startEmbeddedGateway,
 } from "../../gateway/embedded/start-embedded-gateway.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import { type ChildProcess, startProgram } from "../../scripts/servers/run-program.ts";
+import { startProgram } from "../../scripts/servers/run-program.ts";
 import { prepareKong } from "../../scripts/stack/kong.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
@@ -34,13 +34,15 @@ export const useGateways = () =>
     for (const close of closes.splice(0).reverse()) await close();
   });
 
-export const gatewayToken = "the token of this test";
+const gatewayToken = "the token of this test";
 /** Real Kong, if there is one. */
 export const kongProgram = process.env.KONG_BIN;
 
-export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 /** As access.issue_key makes them. */
-const issueKey = (random: string) => `std_${random}${sha256(`std_${random}`).slice(0, 8)}`;
+const issueKey = (random: string) => {
+  const checksum = createHash("sha256").update(`std_${random}`).digest("hex").slice(0, 8);
+  return `std_${random}${checksum}`;
+};
 /** Keys that the gateway accepts. */
 export const keys = {
   standard: issueKey("a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8"),
@@ -82,24 +84,15 @@ export async function startEmbedded(
 }
 
 /** Starts real Kong as `npm start -- --gateway kong` does. */
-export async function startRealKong(
-  program: string,
-  config: string,
-  upstream: string,
-  { trustedIps = [] }: { trustedIps?: string[] } = {},
-): Promise<{ url: string }> {
+export async function startRealKong(config: string, upstream: string, trustedIps: string[] = []) {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-kong-"));
   await chmod(directory, 0o755);
   await writeFile(path.join(directory, "kong.yml"), config);
-  let child: ChildProcess | undefined;
-  closes.push(async () => {
-    await child?.stop(5000);
-    await rm(directory, { recursive: true, force: true });
-  });
-  const options = {
-    binary: program,
+  const port = await findFreePort();
+  const kong = await prepareKong({
+    binary: kongProgram,
     prefix: path.join(directory, "kong"),
-    port: await findFreePort(),
+    port,
     metricsPort: await findFreePort(),
     config: path.join(directory, "kong.yml"),
     environment: {
@@ -109,11 +102,21 @@ export async function startRealKong(
       GATEWAY_TOKEN: gatewayToken,
       KONG_TRUSTED_IPS: trustedIps.join(),
     },
-  };
-  child = startProgram(await prepareKong(options));
+  });
+  const child = startProgram(kong);
+  closes.push(async () => {
+    await child.stop(5000);
+    await rm(directory, { recursive: true, force: true });
+  });
   await child.ready;
-  return { url: `http://127.0.0.1:${options.port}` };
+  return { url: `http://127.0.0.1:${port}` };
 }
+
+/** Starts real Kong if KONG_BIN is set, or else the embedded gateway. */
+export const startGateway = (config: string, upstream: string, trustedIps: string[] = []) =>
+  kongProgram === undefined
+    ? startEmbedded(config, upstream, { trustedIps })
+    : startRealKong(config, upstream, trustedIps);
 
 export async function startUpstream(listener: RequestListener): Promise<string> {
   const server = createServer({ maxHeaderSize: 1 << 18 }, listener);
@@ -165,44 +168,4 @@ export async function sendBytes(url: string, bytes: string, patience = 10_000): 
   socket.write(bytes, "latin1");
   await closed;
   return answer;
-}
-
-/** Headers that depend on the gateway's software, the connection or the moment. */
-const LEFT_OUT =
-  /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-kong-request-id)$/;
-const SECONDS = /^(ratelimit-reset|retry-after)$/;
-const REQUEST_ID = /\b[0-9a-f]{32}\b/g;
-
-/** What a client sees of an answer, and what PostgREST sees of the request if the answer describes it. */
-export function describeAnswer({ status, headers, body }: WireAnswer, url: string): object {
-  const text = body.replace(REQUEST_ID, "<request id>").replaceAll(`["${new URL(url).port}"]`, '["<port>"]');
-  return { status, headers: describeHeaders(headers), body: describeBody(text) };
-}
-
-function describeHeaders(headers: WireAnswer["headers"]): object {
-  const entries = Object.entries(headers).flatMap(([name, value]) => {
-    const text = SECONDS.test(name) ? "<seconds>" : String(value).replace(REQUEST_ID, "<request id>");
-    return LEFT_OUT.test(name) ? [] : [[name, text]];
-  });
-  return Object.fromEntries(entries.sort());
-}
-
-function describeBody(text: string): unknown {
-  try {
-    const { headers, ...rest } = JSON.parse(text);
-    // The upstream's port changes as well.
-    return headers === undefined
-      ? rest
-      : { ...rest, headers: { ...describeHeaders(headers), host: "<host>" } };
-  } catch {
-    return text;
-  }
-}
-
-/** What a gateway has made of a request. Each character of the body is a byte. */
-export async function describeRequest(incoming: IncomingMessage): Promise<string> {
-  let body = "";
-  for await (const chunk of incoming.setEncoding("latin1")) body += chunk;
-  const { method, url, headersDistinct: headers } = incoming;
-  return JSON.stringify({ method, url, headers, body });
 }
