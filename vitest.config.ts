@@ -10,7 +10,6 @@ const onStack = [
   "test/bench/torture.test.ts",
   "test/db/{catalog,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
-  "test/gateway/upstream-errors.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
   "test/report-service/{entry-points,local-store,redeem,s3-store,storage}.test.ts",

@@ -1,8 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readRateLimits } from "../../service/read-rate-limits.ts";
-import { type KeyName, makeAddress, queryValue, type Request, request, target } from "../support/target.ts";
+import {
+  type KeyName,
+  makeAddress,
+  query,
+  queryValue,
+  type Request,
+  request,
+  target,
+} from "../support/target.ts";
 
 const page = "/general?limit=1&select=report_id";
 
@@ -142,4 +150,33 @@ describe("requests at a time", () => {
     expect(unchanged.status).toBe(304);
     await release();
   });
+});
+
+describe("a query that runs longer than its tier allows", () => {
+  const setTimeLimit = (limit: string) =>
+    query("update access.tiers set statement_timeout = $1::interval where name = 'individual'", [limit]);
+  let limit: string;
+  beforeAll(async () => {
+    limit = await queryValue("select statement_timeout::text from access.tiers where name = 'individual'");
+    await setTimeLimit("1 ms");
+  });
+  afterAll(() => setTimeLimit(limit));
+
+  it.each(["application/json", "text/csv", "application/vnd.pgrst.object+json"])(
+    "is answered with what to do about it, also as %s",
+    async (accept) => {
+      const slow = "/federal_awards?select=*,general(*)&order=cluster_name";
+      const options = { key: "individual", headers: { accept, "accept-encoding": "gzip" } } as const;
+      const { status, headers, json } = await request(slow, options);
+      expect([status, headers["content-type"]]).toEqual([500, "application/json; charset=utf-8"]);
+      expect(json).toEqual({
+        code: "57014",
+        details: null,
+        hint: expect.stringContaining("Filter by report_id, audit_year, fac_accepted_date"),
+        message: "canceling statement due to statement timeout",
+      });
+      expect(headers["access-control-allow-origin"]).toBe("*");
+      expect(await request(slow, { ...options, method: "HEAD" })).toMatchObject({ status, text: "" });
+    },
+  );
 });
