@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { expect, it, onTestFinished } from "vitest";
+import { runKeys } from "../../scripts/access/keys.ts";
+import { runHere } from "../support/run-here.ts";
+import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { startScratchService } from "../support/scratch-service.ts";
+import { readKongYml, send, startGateway, startUpstream, useGateways } from "./gateways.ts";
+
+useGateways();
+const database = useDeployedDatabase();
+
+/** What docs/keys.md says, followed to the letter: the blocks of code of "Add a tier". */
+async function readSteps(): Promise<string[]> {
+  const guide = await readFile(new URL("../../docs/keys.md", import.meta.url), "utf8");
+  const [, section = ""] = /^## Add a tier\n(.*?)^## /ms.exec(guide) ?? [];
+  const blocks = [...section.matchAll(/^ *```\w+\n(.*?)^ *```/gms)];
+  return blocks.map(([, block = ""]) => block.replaceAll(/^ {3}/gm, ""));
+}
+
+it("a tier with a row and a route has rate limits of its own, and counts each of its keys apart", async () => {
+  const [sql = "", yaml = "", sh = ""] = await readSteps();
+  await database.client.query(sql);
+  const service = await startScratchService(database.url);
+  onTestFinished(() => service.stop());
+  const upstream = await startUpstream(async ({ url = "", headers }, response) => {
+    const find = "select id from access.api_keys where encode(key_sha256, 'hex') = $1";
+    const { rows } = await database.client.query(find, [headers["x-api-key-sha256"]]);
+    response.writeHead((await service.request(url, rows[0]?.id)).status).end();
+  });
+  const config = await readKongYml({ "\n\nplugins:\n": `\n${yaml}\nplugins:\n` });
+  const { url } = await startGateway(config, upstream);
+
+  const issue = async (command: string) => {
+    const [, args = ""] = /^npm run -s keys -- (.*)\n$/.exec(command) ?? [];
+    const env = { DATABASE_URL: database.url };
+    const { stdout, stderr } = await runHere(runKeys, [...args.split(" "), "--quiet"], { env });
+    expect(stderr).toBe("");
+    return stdout.trim();
+  };
+  const ask = async (key: string) => {
+    const { status, headers } = await send(url, "/general?limit=1", { headers: { "x-api-key": key } });
+    expect(status).toBe(200);
+    return ["limit", "remaining"].map((name) => Number(headers[`x-ratelimit-${name}-hour`]));
+  };
+  const limit = Number(/hour: (\d+)/.exec(yaml)?.[1]);
+  for (const key of [await issue(sh), await issue(sh)]) {
+    expect(key).toMatch(/^partner_/);
+    expect(await ask(key)).toEqual([limit, limit - 1]);
+    expect(await ask(key)).toEqual([limit, limit - 2]);
+  }
+  const [other] = await ask(await issue(sh.replace("partner", "individual")));
+  expect(other).not.toBe(limit);
+});
