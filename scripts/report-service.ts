@@ -11,7 +11,7 @@ const name = "report-service";
 
 new Command(name)
   .description(
-    "Redeems one-time tokens for redirects to the reports' PDFs, serves the pages for people, and records when API keys were used. Ctrl-C stops it.",
+    "Redirects one-time tokens to the reports' PDFs, serves the pages for people, and records when API keys were used. Ctrl-C stops it.",
   )
   .allowExcessArguments(false)
   .addHelpText(
@@ -23,31 +23,31 @@ Environment (or .env); for variables with *, <NAME>_FILE can name a file with th
                                        use a pooler in transaction mode, key use is not recorded
   REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the address
   APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
-                                       where Prometheus' /metrics is served; nowhere without the port
+                                       where /metrics is served for Prometheus; not served if no port is set
 The PDFs:
   REPORTS_DIRECTORY                    holds <report_id>.pdf for each report; this service serves them, and its
                                        signed addresses end when it is restarted
-or:
+or S3:
   S3_BUCKET, S3_REGION                 the bucket
-  S3_KEY_PREFIX                        stands before <report_id>.pdf (reports/)
-  S3_ENDPOINT                          the S3 API, if not at AWS
-  S3_PUBLIC_ENDPOINT                   the same API as clients reach it, if elsewhere; where they do not, this
-                                       service's own address: it passes signed addresses on
+  S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
+  S3_ENDPOINT                          the S3 API, if it is not AWS
+  S3_PUBLIC_ENDPOINT                   the same API as clients reach it, if that differs; if they cannot, set
+                                       this service's address, and it relays signed URLs
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
-                                       without them the AWS standard chain: profile, container, instance
+                                       if not set, the AWS standard chain: profile, container, instance
 Bulk files, if they are served here, at /public-data/:
   PUBLIC_DATA                          the directory, or s3://bucket/prefix, that the refresh writes them to
 Public reports, at /dissemination/report/pdf/<report_id>, and bulk files are limited by address:
-  TRUSTED_IPS                          load balancers in front whose X-Forwarded-For is believed, with commas
+  TRUSTED_IPS                          trusted load balancers, which set X-Forwarded-For; separate with commas
 Pages for people, if they are served here, at /:
   API_URL                              the API as browsers reach it
-  ENVIRONMENT                          whose timetable the next refresh follows: production, staging, development
-                                       or preview
-  CONTACT                              who gives keys and answers questions: a mailto: or https: address
-  SECURITY_CONTACT                     likewise, for /.well-known/security.txt (security@ and the API's host)
+  ENVIRONMENT                          production, staging, development or preview: selects the refresh times
+                                       that pages show
+  CONTACT                              where to get keys and ask questions: a mailto: or https: address
+  SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@ and the API's host)
 
-/healthz says whether it runs, /readyz whether database and storage answer.
+/healthz answers if the service runs, /readyz if database and storage also answer.
 Exit status: 0 stopped by a signal, 1 could not be started.`,
   )
   .parse();

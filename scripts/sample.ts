@@ -8,10 +8,10 @@ import { writeSample } from "./sample/write-sample.ts";
 type Options = { out: string; submissions: number; seed: number; pdf?: true; from?: string; force?: true };
 
 const command = new Command("npm run sample --")
-  .description("Writes invented Single Audit submissions as CSV files. The same seed gives the same files.")
+  .description("Writes generated Single Audit submissions as CSV files. The same seed gives the same files.")
   .requiredOption("--out <directory>", "where to write")
-  .option("--submissions <number>", "current submissions to write", parseWhole(1), 2000)
-  .option("--seed <number>", "another seed gives other submissions", parseWhole(0), 1)
+  .option("--submissions <number>", "how many current submissions to write", parseWhole(1), 2000)
+  .option("--seed <number>", "a different seed gives different submissions", parseWhole(0), 1)
   .option("--pdf", "also write a PDF of each report, to reports/ in the directory")
   .addOption(
     new Option(
@@ -24,7 +24,7 @@ const command = new Command("npm run sample --")
     "after",
     `
 Environment:
-  SCRATCH_URL   a PostgreSQL server to make the rows on, as superuser; else one is started
+  SCRATCH_URL   a PostgreSQL server that generates the rows, as superuser; by default one is started
 
 Ctrl-C leaves no partial CSV file. Exit status: 0 done, 1 failed, 130 interrupted.`,
   )
@@ -48,7 +48,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   if (!force && !(await isEmpty(out))) {
-    throw new Error(`${out} is not empty. Name another directory, or add --force to write into it.`);
+    throw new Error(`${out} is not empty. Choose another directory, or add --force to write into it.`);
   }
   if (from !== undefined) return writePdfs(from, out);
   const rows = await writeSample({
@@ -81,7 +81,7 @@ function parseWhole(min: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number < min) {
-      throw new InvalidArgumentError(`It must be a whole number from ${min}.`);
+      throw new InvalidArgumentError(`Enter a whole number of at least ${min}.`);
     }
     return number;
   };

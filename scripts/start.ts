@@ -29,12 +29,12 @@ Environment (or .env):
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
   GATEWAY_METRICS_PORT   port of the gateway's /status and /metrics (any free one)
   APP_METRICS_PORT       port of the report service's /metrics (none)
-                         Any port may be 0: a free one is taken.
+                         Set a port to 0 to use any free port.
   GATEWAY                embedded or kong, as --gateway (embedded)
   GATEWAY_CONFIG         file with the gateway's routes and rate limits (gateway/kong.yml)
   KONG_BIN               the Kong program, if it is not on the PATH
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD
-                         where Kong counts requests; without it Kong counts for itself
+                         where Kong counts requests; if not set, each Kong counts its own
   DATABASE_URL           an empty database of PostgreSQL 17 or newer to use, as its owner with createrole or as superuser, instead of the embedded one
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
@@ -44,8 +44,8 @@ Environment (or .env):
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)
 
-If a part ends, everything stops. Docker Compose and Kubernetes restart parts.
-Exit status: 0 stopped by Ctrl-C, 1 a part could not be started or has ended.`,
+If one part stops, everything stops. Docker Compose and Kubernetes restart parts instead.
+Exit status: 0 stopped by Ctrl-C, 1 a part could not be started or has stopped.`,
   )
   .parse();
 const options = command.opts<{ fresh?: boolean; data?: string; gateway?: string }>();

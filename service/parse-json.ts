@@ -7,6 +7,6 @@ export function parseJson<Content>(file: string, text: string): Content {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${file} is not JSON: it is broken.`);
+    throw new Error(`${file} is not valid JSON.`);
   }
 }

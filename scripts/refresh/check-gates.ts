@@ -30,7 +30,7 @@ export async function checkGates(
   const flags = refusing.filter((flag) => found.some((row) => row.flag === flag));
   throw new Error(
     [
-      "This does not look like the next data set. Nothing has changed.",
+      "This data set differs too much from the live one. Nothing has changed.",
       ...found.map(({ line }) => `  ${line}`),
       `If the files are right, publish them with ${flags.join(" ")}.`,
     ].join("\n"),

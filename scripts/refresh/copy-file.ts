@@ -60,12 +60,12 @@ export async function copyFile(
     if (cause instanceof DatabaseError)
       throw new Error(`${file.path}: ${cause.message} (${cause.where})`, { cause });
     const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === "Z_BUF_ERROR" ? "the gzipped data breaks off" : message;
-    throw new Error(`${file.path}:${line}: the file cannot be read on from here: ${reason}.`, { cause });
+    const reason = code === "Z_BUF_ERROR" ? "the gzipped data ends too early" : message;
+    throw new Error(`${file.path}:${line}: the rest of the file cannot be read: ${reason}.`, { cause });
   }
   if (copy.rowCount !== rows)
     throw new Error(
-      `${file.path}: PostgreSQL loaded ${copy.rowCount} of ${rows} rows. Nothing has changed. Before version 18, it stops at a line that holds only \\. within a value: remove that line from the file, or use PostgreSQL 18.`,
+      `${file.path}: PostgreSQL loaded ${copy.rowCount} of ${rows} rows. Nothing has changed. Before version 18, PostgreSQL stops at a line inside a value that contains only \\. Remove that line from the file, or use PostgreSQL 18.`,
     );
   return rows;
 }

@@ -9,14 +9,14 @@ export function explainFailure(error: unknown): string {
     const { code = "", message } = cause as Error & { code?: string };
     if (code === "53100") {
       return (
-        `PostgreSQL's disk is full: ${message}. Nothing has changed. A refresh needs room for two data sets beside the ` +
-        "live one. Free some space (docs/operations.md, Disk full), then run it again."
+        `PostgreSQL's disk is full: ${message}. Nothing has changed. A refresh needs space for two more data sets besides ` +
+        "the live one. Free some space (docs/operations.md, Disk full), then run it again."
       );
     }
     if (stopped.includes(code) || brokenOff.test(message)) {
       return (
         `PostgreSQL was stopped, or the connection to it broke: ${message}. Find the reason in PostgreSQL's log. ` +
-        "When it runs again, see what is live with npm run refresh -- --status, then run this again."
+        "When PostgreSQL is running again, check which data set is live (npm run refresh -- --status), then run this again."
       );
     }
   }

@@ -43,13 +43,13 @@ export class FaultList {
   describe(): string {
     const { total, tolerate } = this;
     return [
-      `${countRows(total)} cannot be published${tolerate > 0 ? `, and ${tolerate} are tolerated` : ""}. Nothing has changed.`,
+      `${countRows(total)} cannot be published${tolerate > 0 ? `; at most ${tolerate} may be left out` : ""}. Nothing has changed.`,
       ...this.kept
         .slice(0, shownFaults)
         .map((fault) => `  ${fault.file.path}:${fault.line}: ${describeProblem(fault)}`),
       ...(total > shownFaults ? [`  … and ${total - shownFaults} more.`] : []),
       ...[...this.#counts].map(([kind, count]) => `${countRows(count)}: ${kind}`),
-      `To publish the rest and keep these rows in a file, add --tolerate ${total}.`,
+      `To publish the rest and write these rows to a file, add --tolerate ${total}.`,
     ].join("\n");
   }
 

@@ -47,13 +47,13 @@ export async function fillStaging(
   const checking = checkRows(client, files, faults);
   const { consequences, repetitions } = await stopwatch.time("check", checking);
   for (const { table, rows } of repetitions)
-    report(`${table}: left out ${countRows(rows)} that an earlier file has as well`);
+    report(`${table}: left out ${countRows(rows)} that an earlier file also contains`);
   const suppression = await readSuppression(client);
   if (suppression.kept.length > 0) report(describeKept(suppression.kept));
   if (faults.total > tolerate) throw new SourceFaults(faults.describe());
   if (faults.total === 0) return { rejected: 0, suppression };
   if (rejects !== undefined) await faults.write(rejects);
   const where = rejects === undefined ? "" : `: see ${rejects}`;
-  report(`Left out ${countRows(faults.total)}, and ${consequences} more of their reports${where}.`);
+  report(`Left out ${countRows(faults.total)}, and ${consequences} other rows of the same reports${where}.`);
   return { rejected: faults.total + consequences, suppression };
 }

@@ -59,7 +59,7 @@ export async function loadDataSet(
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     const durations = stopwatch.seconds;
     if (options.dryRun) return { id: "", counts, rejected, durations };
-    report("Freezing and analyzing ...");
+    report("Vacuuming and analyzing the tables ...");
     await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
     if (options.writePublicFiles !== undefined) {
       report("Writing the bulk files ...");

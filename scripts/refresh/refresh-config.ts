@@ -49,7 +49,7 @@ export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig
     ? undefined
     : requireRunningStack(
         variables,
-        "No database is named: set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST.",
+        "No database is configured. Set PUBLISHER_DATABASE_URL, DATABASE_URL or PGHOST.",
       );
   return {
     database: describeDatabase(named ?? stack?.databaseUrl, data.PUBLISHER_DATABASE_PASSWORD),

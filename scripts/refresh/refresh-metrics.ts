@@ -3,14 +3,14 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 const gauges = {
   refresh_data_set_age_seconds: "Time since the live data set became live. Alert if it exceeds the limit.",
   refresh_data_set_age_limit_seconds:
-    "How old the live data set may become: a day longer than the timetable's longest pause. Absent without a timer.",
-  refresh_database_connected: "1 if the database answered the last query. There is one every 15 seconds.",
+    "How old the live data set may become: the longest time between scheduled refreshes plus a day. Absent if none are scheduled.",
+  refresh_database_connected: "1 if the database answered the last query. It is queried every 15 seconds.",
   refresh_running: "1 while this service refreshes.",
   refresh_last_success_timestamp_seconds:
     "When a refresh of this service last published, or found that the source has not changed. Absent until then.",
   refresh_last_duration_seconds: "Duration of the last refresh that published.",
   refresh_leaks:
-    "Ways in which suppressed data can be seen without Tribal access, by publication.find_leaks(). Checked at the start and once an hour. Alert if it is not 0.",
+    "Leaks that publication.find_leaks() found: ways to see suppressed data without Tribal access. Checked at the start and once an hour. Alert if it is not 0.",
   refresh_leaks_checked_timestamp_seconds: "When publication.find_leaks() last answered. 0 until then.",
 };
 

@@ -67,9 +67,9 @@ function createCommand(): Command {
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
     .addOption(
-      new Option("--requests <state>", "answer requests, or refuse each with 503").choices(["on", "off"]),
+      new Option("--requests <state>", "switch the service on or off (off: 503)").choices(["on", "off"]),
     )
-    .option("--schedule", "run as a service that refreshes by the environment's timetable")
+    .option("--schedule", "run as a service that refreshes on the environment's schedule")
     .allowExcessArguments(false)
     .addHelpText(
       "after",
@@ -77,18 +77,18 @@ function createCommand(): Command {
 Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   PUBLISHER_DATABASE_URL *        the database, as the role publisher; or DATABASE_URL *, or PGHOST, PGUSER, …
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the address
-  STACK_DIRECTORY                 without these, the stack that runs on this directory is used (.stack)
-  REFRESH_SOURCE                  what --from names
-  PUBLIC_DATA                     directory or s3://bucket/prefix of the bulk files; without it none are written
+  STACK_DIRECTORY                 if none of these is set, the stack in this directory is used (.stack)
+  REFRESH_SOURCE                  where to read the files if --from is not given
+  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files; if it is not set, none are written
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// addresses
 With --schedule:
   ENVIRONMENT                     production (Wednesdays 5 a.m. Eastern), staging (daily 5 a.m. Eastern),
-                                  development (no timer), preview (no timer; requests are refused until --requests on)
+                                  development (no schedule), preview (no schedule; requests are refused until --requests on)
   REFRESH_HOST (127.0.0.1), REFRESH_PORT (8007)
                                   where /healthz and /metrics are served
 
-Exit status: 0 done or nothing to do, 1 failed: the live data set is untouched, 3 another refresh is running.`,
+Exit status: 0 done or nothing to do, 1 failed and the live data set is unchanged, 3 another refresh is running.`,
     );
 }
 
@@ -106,16 +106,16 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
     await asPublisher((client) => runRollback(client, config, print));
   } else if (release !== undefined) {
     await asPublisher((client) => releaseReport(client, release));
-    print(`Released ${release}. The next refresh makes it public if its files call it public.`);
+    print(`Released ${release}. The next refresh makes it public if the source files do.`);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
-    print(requests === "on" ? "Requests are answered now." : "Requests are refused now, with 503.");
+    print(requests === "on" ? "The service is on." : "The service is off: requests get 503.");
   } else if (options.schedule) {
     const { startSchedule } = await import("./start-schedule.ts");
     // On a signal, a refresh under way is given up: its transaction is rolled back, and the live data set stays.
     closeOnSignal(await startSchedule({ ...config, source: from }, pino({ name: "refresh" })));
   } else if (from === undefined) {
-    command.error("error: name the files to publish with --from (or REFRESH_SOURCE)");
+    command.error("error: set --from (or REFRESH_SOURCE) to the files to publish");
   } else {
     const report = (line: string) => void around.stderr.write(`${line}\n`);
     const wanted = { ...options, from, publicData: config.publicData, report };
@@ -137,7 +137,7 @@ async function runRefresh(
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   print(
     done.outcome === "checked"
-      ? `Nothing has changed: a dry run of ${seconds} s. It would publish`
+      ? `Dry run finished in ${seconds} s. Nothing has changed. A refresh would publish:`
       : `Published data set ${done.dataSet.id} in ${seconds} s.`,
   );
   for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts))
@@ -158,6 +158,6 @@ async function runRollback(
 }
 
 function parseWhole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("Enter a whole number.");
   return Number(text);
 }

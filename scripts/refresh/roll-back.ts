@@ -40,9 +40,9 @@ async function refuseSuppressedSince(client: Client, source: string): Promise<vo
   if (rows.length === 0) return;
   const reports = rows.map(({ report_id }) => report_id);
   throw new Error(
-    `The previous data set shows reports to the public that were suppressed since: ${listReports(reports)}. Nothing has changed.
+    `The previous data set would make these reports public, which were suppressed later: ${listReports(reports)}. Nothing has changed.
 To publish its files with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.
-To let a report be public again, run npm run refresh -- --release REPORT_ID, then roll back.`,
+To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.`,
   );
 }
 

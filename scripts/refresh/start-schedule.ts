@@ -140,13 +140,13 @@ export async function startSchedule(
         await (await openStorage(place)).check(AbortSignal.timeout(storageTimeoutMilliseconds));
       return "ok";
     } catch (err) {
-      logger.warn({ err }, "The storage cannot be reached.");
+      logger.warn({ err }, "Storage cannot be reached.");
       return "unavailable";
     }
   };
 
   if (longestAge !== undefined && source === undefined)
-    throw new Error(`REFRESH_SOURCE is missing: ${environment} refreshes by itself. Set it, or name --from.`);
+    throw new Error(`${environment} refreshes on a schedule, so it needs a source. Set REFRESH_SOURCE.`);
   // A preview answers nothing until someone has switched it on.
   const close = "update publication.settings set is_open = false where changed_at is null";
   if (environment === "preview") await withPublisher(database, (client) => client.query(close));
@@ -167,7 +167,7 @@ export async function startSchedule(
   const timer = startTimer(environment, () => void refreshNow());
   const due = findLastRun(environment);
   if (due !== undefined && (publishedAt === undefined || publishedAt < due)) {
-    logger.info({ due, published_at: publishedAt }, "A refresh was due while the service did not run.");
+    logger.info({ due, published_at: publishedAt }, "A refresh was due while the service was not running.");
     void refreshNow();
   }
   const intervals = [

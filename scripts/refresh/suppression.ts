@@ -30,7 +30,7 @@ export function describeKept(reports: string[]): string {
   const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
   return (
     `${count} suppressed, as in an earlier data set: ${listReports(reports)}. ` +
-    "These files call the reports public. To make one public, run npm run refresh -- --release REPORT_ID and refresh again."
+    "The source files mark them as public. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again."
   );
 }
 

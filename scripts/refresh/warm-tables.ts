@@ -14,7 +14,7 @@ const warmShare = 0.95;
  */
 export async function warmTables(client: Client, report: (line: string) => void): Promise<void> {
   await inTransaction(client, () => warmLargest(client, report), "rollback").catch((error: Error) => {
-    report(`The tables were not read into memory: ${error.message}.`);
+    report(`The tables could not be loaded into memory: ${error.message}.`);
   });
 }
 
@@ -34,8 +34,8 @@ async function warmLargest(client: Client, report: (line: string) => void): Prom
       await client.query(`select count(*) from disclosed.${name} where ctid >= '(0,0)'`);
     } else if (bytes > buffers / 4) {
       report(
-        `${name} takes ${size} MB and does not fit into PostgreSQL's shared_buffers of ${Math.ceil(buffers / 2 ** 20)} MB beside ` +
-          "the other tables: walks through it read it from disk, page after page (docs/refresh.md, PostgreSQL's memory).",
+        `${name} (${size} MB) does not fit into PostgreSQL's shared_buffers (${Math.ceil(buffers / 2 ** 20)} MB) together with ` +
+          "the other tables, so clients that page through it read from disk (docs/refresh.md, PostgreSQL's memory).",
       );
     }
   }

@@ -52,7 +52,7 @@ export async function openParquetWriter(workDirectory: string): Promise<ParquetW
         throw new Error(`${name} cannot be written: ${cause.message}`, { cause });
       });
       if (rowsChanged !== csv.rows)
-        throw new Error(`${name} has ${rowsChanged} rows, and the CSV file that it was made of ${csv.rows}.`);
+        throw new Error(`${name} has ${rowsChanged} rows, but its CSV file has ${csv.rows}.`);
     },
     close: () => {
       connection.closeSync();

@@ -102,7 +102,7 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
   });
   const env = { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" };
   await promisify(execFile)(command, args, { env }).catch((cause: Error & { stderr?: string }) => {
-    throw new Error(`The database could not be made: ${cause.stderr?.trim() || cause.message}`, { cause });
+    throw new Error(`The database could not be created: ${cause.stderr?.trim() || cause.message}`, { cause });
   });
   await rm(passwordFile);
   await rename(part, data);

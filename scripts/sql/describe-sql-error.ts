@@ -19,7 +19,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   [
     (_, { code, message }) =>
       code === "2D000" || (code === "0A000" && message.startsWith("EXECUTE of transaction")),
-    "The deployment runs this file inside its own transaction: remove begin, commit, rollback and savepoint.",
+    "The deployment runs this file inside its own transaction. Remove begin, commit, rollback and savepoint.",
   ],
   [
     ({ name }, { code }) => code === "42501" && name.startsWith("db/api/api_"),
@@ -27,7 +27,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   ],
   [
     ({ name }, { code }) => code === "25001" && name.startsWith("db/migrations/"),
-    "If the migration cannot run in a transaction, say so in its first line: -- No transaction: <why>. Such a migration has one statement; move others to migrations of their own.",
+    "If the migration cannot run in a transaction, say so in its first line: -- No transaction: <why>. Such a migration has only one statement. Move each other statement to its own migration.",
   ],
   [
     ({ sql }) => sql.startsWith("-- No transaction"),

@@ -67,8 +67,8 @@ async function locateKong(binary: string | undefined): Promise<string> {
   if (found !== null) return path.resolve(found);
   throw new Error(
     binary === undefined
-      ? "Kong is not installed. Put kong (3.9) on the PATH or set KONG_BIN to the program. Or leave out --gateway kong, " +
-          "and unset GATEWAY, for the embedded gateway."
+      ? "Kong is not installed. Put kong (3.9) on the PATH, or set KONG_BIN to the program. To use the embedded " +
+          "gateway, leave out --gateway kong and unset GATEWAY."
       : `KONG_BIN=${binary} is not a program that can be run.`,
   );
 }

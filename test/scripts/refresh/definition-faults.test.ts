@@ -50,7 +50,7 @@ it("a full disk of PostgreSQL is named, and how much room a refresh needs", asyn
   const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
   const message = await failWith({ "build.sql": (sql) => `${sql}\n${raise}\n` });
   expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
-  expect(message).toContain("room for two data sets");
+  expect(message).toContain("space for two more data sets");
 });
 
 it("rows that PostgreSQL does not load are missed, as after a line of \\. before version 18", async () => {

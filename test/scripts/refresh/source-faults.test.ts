@@ -78,7 +78,7 @@ describe("faults in source files", () => {
       "1 row: general, column report_id: is missing",
       "1 row: federal_awards, column audit_year: is not the audit year of its report in general",
       "1 row: federal_awards, column report_id: is not a report in general",
-      "To publish the rest and keep these rows in a file, add --tolerate 9.",
+      "To publish the rest and write these rows to a file, add --tolerate 9.",
     ]);
   });
 
@@ -108,7 +108,9 @@ describe("faults in source files", () => {
     const awards = [1, 2, 2, 9].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" }));
     await write("federal_awards", awards);
     const rejects = file("rejects.csv");
-    expect(await expectRefusal({ tolerate: 2, rejects })).toMatch(/^3 rows cannot be published, and 2 are/);
+    expect(await expectRefusal({ tolerate: 2, rejects })).toMatch(
+      /^3 rows cannot be published; at most 2 may be/,
+    );
     expect(await refresh({ tolerate: 3, rejects })).toMatchObject({ outcome: "published" });
     expect(await list("select report_id, auditee_name from disclosed.general")).toEqual([id(1), null]);
     expect(await list("select report_id from suppressed.general")).toEqual([id(3)]);
@@ -131,7 +133,7 @@ describe("a file that cannot be loaded", () => {
   const long = range(5000).map((number) => `${id(1)},${Math.sin(number)}\n`);
   const brokenOff = gzipSync(header + long.join("")).subarray(0, -4000);
   const endless = `${first}${id(1)},"${'""'.repeat(4 << 20)}"\n`;
-  const cannot = "the file cannot be read on from here";
+  const cannot = "the rest of the file cannot be read";
   it.each<[string, string | Buffer, string]>([
     ["an empty file", "", ":1: the file is empty"],
     ["an HTML page", "<html>\n", ':1: unknown columns "<html>"; missing columns report_id, additional_uei.'],
@@ -140,13 +142,13 @@ describe("a file that cannot be loaded", () => {
     ["carriage returns alone", header.replace("\n", "\rx,y\r"), ':1: unknown columns "additional_uei\\rx"'],
     ["two files in one", first + header, ':3: column report_id, value "report_id" is not a valid report ID'],
     ["a row without an end", endless, `:3: ${cannot}: column additional_uei, value "`],
-    ["gzipped data that breaks off", brokenOff, `: ${cannot}: the gzipped data breaks off`],
+    ["gzipped data that breaks off", brokenOff, `: ${cannot}: the gzipped data ends too early`],
   ])("is named: %s", async (_what, content, message) => {
     await general(submission(1));
     const target = file(typeof content === "string" ? "additional_ueis.csv" : "additional_ueis.csv.gz");
     await writeFile(target, content);
     // Where a file breaks off depends on its compression.
-    expect((await expectRefusal()).replace(/:\d{4}: the file/, ": the file")).toContain(target + message);
+    expect((await expectRefusal()).replace(/:\d{4}: the rest/, ": the rest")).toContain(target + message);
   });
 
   it("is named: a directory in its place, or in the place of the manifest", async () => {
@@ -174,7 +176,7 @@ describe("a file that cannot be loaded", () => {
     await writeFile(file("stack.json"), '{"database_url": "postgres://');
     expect(await refreshHere(["--from", here.directory], { STACK_DIRECTORY: here.directory })).toEqual({
       code: 1,
-      output: `${file("stack.json")} is not JSON: it is broken.\n`,
+      output: `${file("stack.json")} is not valid JSON.\n`,
     });
   });
 
@@ -185,7 +187,7 @@ describe("a file that cannot be loaded", () => {
       if (line.startsWith("general.csv: ")) appendFileSync(file("general.csv"), more);
     };
     expect(await expectRefusal({ report: grow })).toContain(
-      `${file("general.csv")} was written to while it was read: it had ${text.length} bytes and has ${text.length + more.length} now.`,
+      `${file("general.csv")} changed while it was read: it had ${text.length} bytes and has ${text.length + more.length} now.`,
     );
   });
 });
@@ -216,7 +218,7 @@ describe("a data set that differs too much from the live one", () => {
     await prepare(submissions, suppressed, rows);
     if (flags !== "") {
       const message = await expectRefusal({ acceptShrink: false });
-      expect(message).toMatch(/^This does not look like the next data set\. Nothing has changed\.\n/);
+      expect(message).toMatch(/^This data set differs too much from the live one\. Nothing has changed\.\n/);
       expect(message).toContain(says);
       expect(message).toContain(`publish them with ${flags}.`);
     }
@@ -259,7 +261,7 @@ describe("several files of a table", () => {
       await writeCsv(here.directory, "notes_to_sefa", rows, { name: `${year}-notes_to_sefa.csv` });
     await refresh({ report: (line) => void lines.push(line) });
     for (const [table, rows] of Object.entries({ federal_awards: 3, general: 2, notes_to_sefa: 4 }))
-      expect(lines).toContain(`${table}: left out ${rows} rows that an earlier file has as well`);
+      expect(lines).toContain(`${table}: left out ${rows} rows that an earlier file also contains`);
     const names = await list("select concat(right(report_id, 1), auditee_name) from disclosed.general");
     expect(names).toEqual(["1", '2Ñ "x"\n,', "3"]);
     expect(await list("select report_id from suppressed.general")).toEqual([id(9)]);
@@ -306,7 +308,7 @@ describe("several files of a table", () => {
     await writeYear(2023, plain(1, 3), "1A 3A");
     const lines: string[] = [];
     await refresh({ tolerate: 1, report: (line) => void lines.push(line) });
-    expect(lines).toContain("Left out 1 row, and 2 more of their reports.");
+    expect(lines).toContain("Left out 1 row, and 2 other rows of the same reports.");
     expect(await list("select report_id from disclosed.general")).toEqual([id(2), id(3)]);
     expect(await publicAwards()).toEqual(["3A"]);
   });

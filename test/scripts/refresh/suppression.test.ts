@@ -41,7 +41,7 @@ it("a suppressed report stays so by older files, in all tables; the rest is publ
   expect(since.map(({ report_id }) => report_id)).toEqual([2, 4].map(id));
   expect(await publish("older", "--force")).toContain(
     `2 reports stay suppressed, as in an earlier data set: ${id(2)}, ${id(4)}. ` +
-      "These files call the reports public. To make one public, run npm run refresh -- --release REPORT_ID and refresh again.",
+      "The source files mark them as public. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again.",
   );
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await seePublic("federal_awards")).toEqual([1]);
@@ -68,9 +68,9 @@ it("it does not come back by a rollback, which says why and what to do, until it
   const live = await here.liveId();
   expect(await refresh("--rollback")).toEqual({
     code: 1,
-    output: `The previous data set shows reports to the public that were suppressed since: ${id(2)}, ${id(4)}. Nothing has changed.
+    output: `The previous data set would make these reports public, which were suppressed later: ${id(2)}, ${id(4)}. Nothing has changed.
 To publish its files with these reports suppressed, run npm run refresh -- --from ${here.directory} --force --accept-shrink --accept-growth.
-To let a report be public again, run npm run refresh -- --release REPORT_ID, then roll back.
+To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.
 `,
   });
   expect(await here.liveId()).toBe(live);
@@ -98,7 +98,7 @@ it("a released report is public at the next refresh of the same files, and it is
   expect(await publish("older")).toContain("nothing to do");
   expect(await release(2)).toEqual({
     code: 0,
-    output: `Released ${id(2)}. The next refresh makes it public if its files call it public.\n`,
+    output: `Released ${id(2)}. The next refresh makes it public if the source files do.\n`,
   });
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await publish("older")).toContain("1 report stays suppressed, as in");
