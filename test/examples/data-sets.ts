@@ -1,9 +1,5 @@
-import { readFileSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { parse } from "csv-parse/sync";
-import { stringify } from "csv-stringify/sync";
 import { findFiles } from "../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
 import { openStorage } from "../../scripts/refresh/open-storage.ts";
@@ -11,29 +7,68 @@ import { rollBack } from "../../scripts/refresh/roll-back.ts";
 import { releaseReport } from "../../scripts/refresh/suppression.ts";
 import { settlePublicFiles, writePublicFiles } from "../../scripts/refresh/write-public-files.ts";
 import { connect } from "../../service/connect.ts";
+import {
+  id,
+  makeDirectory,
+  type Row,
+  range,
+  submission,
+  writeCsv,
+} from "../scripts/refresh/support/source-files.ts";
+import { tables } from "../support/columns.ts";
 import { runStack } from "../support/run-stack.ts";
-import { makeSmallSample } from "../support/small-sample.ts";
 
-export const newReports = [1, 2, 3, 4, 5].map((number) => `2024-06-GSAFAC-00099999${number}0`);
-export const newName = 'Peña "New", Inc.\nSecond line';
+const newReports = range(5, 9001).map(id);
+const newName = 'Peña "New", Inc.\nSecond line';
+/** A public report of the older data set that the newer one suppresses, and one that it gives another name. */
+export const [hidden, changed] = [id(1), id(2)];
+/** A report that both suppress. */
+export const suppressed = id(10);
+/** The names of reports in the newer data set that the older one does not have or has under another name. */
+export const differences = [[changed, "Another name"], ...newReports.map((report) => [report, newName])];
 
-const emptyText = "EMPTY-TEXT";
+const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
+const older: Row[] = range(150).map((number) =>
+  submission(number, {
+    auditee_name: `Auditee ${number}`,
+    // The empty string is not null.
+    auditee_city: number % 2 === 0 ? '""' : "",
+    auditee_state: "CA",
+    total_amount_expended: String(number * 1000),
+    is_public: number % 10 === 0 ? "f" : "t",
+  }),
+);
+/** The new reports stand in front of the others, so that every page changes. */
+const newer: Row[] = [
+  ...newReports.map((report_id) => submission(1, { report_id, auditee_name: quote(newName) })),
+  ...older.map((row) => ({
+    ...row,
+    ...(row.report_id === hidden && { is_public: "f" }),
+    ...(row.report_id === changed && { auditee_name: "Another name" }),
+  })),
+];
+const text = quote('A line,\nand "another"');
+const notes: Row[] = range(120, 2).map((number) => ({
+  report_id: id(number),
+  finding_text: text,
+  note_title: text,
+}));
 
 /** A stack of its own with two data sets, of which either can be made the live one. */
 export async function startTwoDataSets() {
-  const older = await makeSmallSample(200);
-  const parent = await mkdtemp(path.join(tmpdir(), "single-audit-newer-"));
-  const newer = path.join(parent, "csv");
-  await cp(older.directory, newer, { recursive: true });
-  const { changed, hidden } = await changeReports(path.join(newer, "general.csv"));
-
-  const stack = await runStack({ args: ["--data", older.directory] });
+  const [one, other] = [await makeDirectory(), await makeDirectory()];
+  for (const { directory } of [one, other]) {
+    const rows: Record<string, Row[]> = { general: directory === one.directory ? older : newer };
+    for (const table of tables) await writeCsv(directory, table, rows[table] ?? notes);
+  }
+  const stack = await runStack({ args: ["--data", one.directory] });
   const publisher = await connect(stack.facts.database_url, "test");
   await publisher.query("set role publisher");
-  const store = await openStorage(path.join(stack.directory, "public-data"));
+  const publicData = path.join(stack.directory, "public-data");
+  const store = await openStorage(publicData);
   await loadDataSet(
     publisher,
-    { source: newer, files: await findFiles(newer) },
+    { source: other.directory, files: await findFiles(other.directory) },
     { writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") },
   );
   await settlePublicFiles(publisher, store);
@@ -47,52 +82,15 @@ export async function startTwoDataSets() {
   };
   return {
     facts: stack.facts,
-    /** The report of the older data set's last day that the newer one has under another name. */
-    changed,
-    /** A public report of the older data set that the newer one suppresses. */
-    hidden,
     swap,
-    readManifest: (): Record<string, unknown> =>
-      JSON.parse(readFileSync(path.join(stack.directory, "public-data/manifest.json"), "utf8")),
     makeLive: async (wanted: typeof live) => {
       if (live !== wanted) await swap();
     },
+    readManifest: async (): Promise<Record<string, unknown>> =>
+      JSON.parse(await readFile(path.join(publicData, "manifest.json"), "utf8")),
     dispose: async () => {
       await publisher.end();
-      await stack.dispose();
-      await older.remove();
-      await rm(parent, { recursive: true });
+      await Promise.all([stack.dispose(), one.remove(), other.remove()]);
     },
   };
-}
-
-/**
- * Puts new reports in front of the others, so that every page changes: two that were accepted on the last day that is
- * there already, two on one later day, one on none. And gives the last report that is there another name, and suppresses
- * the first.
- */
-async function changeReports(file: string): Promise<{ changed: string; hidden: string }> {
-  // The empty string is not null, and has to stay in quotes.
-  const rows: Record<string, string>[] = parse(await readFile(file, "utf8"), {
-    columns: true,
-    cast: (value, { quoting }) => (quoting && value === "" ? emptyText : value),
-  });
-  const isPublic = (row: Record<string, string>) => row.is_public?.startsWith("t");
-  const last = rows
-    .filter(isPublic)
-    .reduce((one, other) => ((other.fac_accepted_date ?? "") > (one.fac_accepted_date ?? "") ? other : one));
-  const added = newReports.map((report_id, index) => ({
-    ...last,
-    report_id,
-    auditee_name: newName,
-    fac_accepted_date:
-      [last.fac_accepted_date, last.fac_accepted_date, "2026-10-30", "2026-10-30"][index] ?? "",
-  }));
-  const first = rows.find((row) => isPublic(row) && row !== last && row.resubmission_version === "0");
-  if (first === undefined) throw new Error("The sample has no public report to suppress.");
-  first.is_public = "false";
-  last.auditee_name = "Another name";
-  const text = stringify([...added, ...rows], { header: true });
-  await writeFile(file, text.replaceAll(emptyText, '""'));
-  return { changed: last.report_id ?? "", hidden: first.report_id ?? "" };
 }

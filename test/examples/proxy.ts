@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 
 export interface ProxyRequest {
   method: string;
@@ -9,38 +10,30 @@ export interface ProxyRequest {
   status?: number;
 }
 
-export interface RecordingProxy {
-  url: string;
-  /** All that came, in order. */
-  requests: ProxyRequest[];
-  close: () => void;
-}
-
 export interface ProxyOptions {
-  /** Runs before a request is passed on. `count` is the number of those before it. */
-  before?: (request: ProxyRequest, count: number) => Promise<void> | void;
-  /** Answers instead of the target; returns whether it did. */
-  answer?: (request: ProxyRequest, response: ServerResponse, count: number) => boolean;
+  /** Runs before a request is passed on. */
+  before?: (request: ProxyRequest) => Promise<void> | void;
+  /** Answers instead of the target, and returns whether it did. `count` is the number of requests before this one. */
+  answer?: (request: ProxyRequest, response: ServerResponse, count: number) => Promise<boolean> | boolean;
   /** Changes where a redirect leads. */
   changeLocation?: (location: string) => string;
 }
 
-/** Passes requests on unchanged, but for what the options say. */
-export async function startProxy(target: string, options: ProxyOptions = {}): Promise<RecordingProxy> {
+/** Passes requests on unchanged, except for what the options say, and records them in order. */
+export async function startProxy(target: string, { before, answer, changeLocation }: ProxyOptions = {}) {
   const requests: ProxyRequest[] = [];
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
     const { method = "GET", headers } = incoming;
     const asked: ProxyRequest = { method, url: new URL(incoming.url ?? "/", target), headers };
     const count = requests.push(asked) - 1;
-    await options.before?.(asked, count);
-    if (options.answer?.(asked, response, count)) return;
+    await before?.(asked);
+    if (await answer?.(asked, response, count)) return;
     const { host, ...passed } = headers;
-    const outgoing = request(asked.url, { method, headers: passed }, (answer) => {
-      asked.status = answer.statusCode ?? 0;
-      const { location } = answer.headers;
-      if (location !== undefined) answer.headers.location = options.changeLocation?.(location) ?? location;
-      response.writeHead(asked.status, answer.headers);
-      answer.pipe(response);
+    const outgoing = request(asked.url, { method, headers: passed }, (answered) => {
+      const { statusCode = 0, headers: sent } = answered;
+      asked.status = statusCode;
+      if (sent.location !== undefined && changeLocation) sent.location = changeLocation(sent.location);
+      answered.pipe(response.writeHead(statusCode, sent));
     });
     outgoing.on("error", () => response.destroy());
     incoming.pipe(outgoing);
@@ -48,16 +41,11 @@ export async function startProxy(target: string, options: ProxyOptions = {}): Pr
   const server = createServer((incoming, response) => {
     handle(incoming, response).catch(() => response.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The proxy has no port.");
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    requests,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
   };
+  return { url, requests, close };
 }
