@@ -1,27 +1,14 @@
-import { beforeAll, describe, expect, it } from "vitest";
-import { columnNames, tables, totals } from "../support/columns.ts";
-import {
-  findReport,
-  type KeyName,
-  keyNames,
-  query,
-  queryValue,
-  type Request,
-  request,
-} from "../support/target.ts";
+import { describe, expect, it } from "vitest";
+import { tables, totals } from "../support/columns.ts";
+import { type KeyName, keyNames, query, queryValue, type Request, request } from "../support/target.ts";
 
 // Clients of PostgREST work unchanged, cannot write, and are told when the data set has changed.
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   request(path, { key: "individual", headers });
-let published: string;
-beforeAll(async () => {
-  published = await findReport(true);
-});
-
 const single = "application/vnd.pgrst.object+json";
 const profile = (name: string, key: KeyName = "tribal") => ({ key, headers: { "accept-profile": name } });
-type Refusal = [path: string, options: Request, status: number, code?: string];
+type Refusal = [path: string, options: Request, status: number | number[], code?: string];
 const behindTheApi = [
   "disclosed",
   "suppressed",
@@ -41,6 +28,8 @@ const noTables = [
 ];
 it.each<Refusal>([
   ["/general?limit=2", { headers: { accept: single } }, 406, "PGRST116"],
+  // PostgREST 12.0.2 says 415.
+  ["/general?limit=1", { headers: { accept: "application/xml" } }, [406, 415], "PGRST107"],
   ["/general?select=report_id&offset=10000000", { headers: { prefer: "count=exact" } }, 416, "PGRST103"],
   ["/general?audit_year=2023", {}, 400, "PGRST100"],
   ["/general?no_such_column=eq.1", {}, 400, "42703"],
@@ -52,9 +41,10 @@ it.each<Refusal>([
   ["/general", profile("api_v1_0_3"), 406, "PGRST106"],
   ...behindTheApi.map((name): Refusal => ["/general", profile(name), 406]),
   ...noTables.map((path): Refusal => [path, { key: "tribal" }, 404]),
-])("%s with %j is answered %i %s", async (path, options, status, code) => {
+])("%s with %j is answered %s %s", async (path, options, status, code) => {
   const { status: answered, json } = await request(path, { key: "individual", ...options });
-  expect([answered, json]).toEqual([status, expect.objectContaining({ message: expect.any(String) })]);
+  expect([status].flat()).toContain(answered);
+  expect(json.message).toBeTypeOf("string");
   if (code !== undefined) expect(json.code).toBe(code);
 });
 
@@ -73,18 +63,6 @@ it("errors name what there is: versions, and tables of totals instead of aggrega
   expect(`${version.message} ${version.hint}`).toContain("api_v1_1_0, admin_api_v1_1_0");
   const { json: aggregate } = await get("/federal_awards?select=amount_expended.sum()");
   for (const table of totals) expect(aggregate.hint).toContain(table);
-});
-
-it("representations are CSV and single objects, and no others", async () => {
-  const csv = await get("/general?limit=2", { accept: "text/csv" });
-  expect([csv.status, csv.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
-  expect(csv.text.split("\n")[0]).toBe(columnNames("general").join(","));
-  const one = await get(`/general?report_id=eq.${published}`, { accept: single });
-  expect([one.status, one.json.report_id]).toEqual([200, published]);
-  expect(one.headers["content-type"]).toMatch(single);
-  const xml = await get("/general?limit=1", { accept: "application/xml" });
-  // PostgREST 12.0.2 says 415.
-  expect([xml.json.code, [406, 415].includes(xml.status)]).toEqual(["PGRST107", true]);
 });
 
 describe("pages", () => {
