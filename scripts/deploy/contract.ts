@@ -164,10 +164,7 @@ function compareSchema(contract: Contract, served: Contract): ContractChange[] {
   return changes;
 }
 
-/**
- * Whether PostgREST serves two functions under the same /rpc: the arguments of such functions have names. Relationships share
- * their names on purpose.
- */
+/** Whether two functions under /rpc share a name. Relationships, whose arguments have no names, do so on purpose. */
 const isOverload = (what: string, others: string[]) =>
   /\(\)$|\(\w+ /.test(what) && others.some((other) => other.startsWith(what.replace(/\(.*/, "(")));
 

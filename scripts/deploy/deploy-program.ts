@@ -97,7 +97,7 @@ With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1
 }
 
 async function deploy(around: Surroundings, options: Options): Promise<void> {
-  const { wait, json } = options;
+  const { wait, json, planHash } = options;
   const print = (text: string) => void around.stdout.write(`${text}\n`);
   const report = (line: string) => void around.stderr.write(`${line}\n`);
   const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, [
@@ -137,7 +137,6 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
       return options.acceptDrift === true;
     },
     confirm: async () => {
-      const { planHash } = options;
       const hash = planHash && (await findPlan()).hash;
       if (hash === planHash) return;
       throw new DeploymentRefused(

@@ -3,47 +3,33 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { request, target } from "../../support/target.ts";
-import {
-  addedColumn,
-  type Copy,
-  copyRepository,
-  describeView,
-  forgetPromises,
-  queryOn,
-  viewColumns,
-  viewFile,
-} from "./support.ts";
+import { type Copy, copyRepository, queryOn } from "./support.ts";
 
 // Readers do not notice a deployment: through the gateway of the shared stack, whose API is put back at the end.
 
 let copy: Copy;
 const keys: string[] = [];
+const query = (sql: string) => queryOn<{ api_key: string }>(target.databaseUrl, sql);
+/** So that the next deployment finds nothing promised to clients. */
+const forgetPromises = () => query("update deployment.api_schemas set is_promise = false where is_promise");
 
 beforeAll(async () => {
   copy = await copyRepository();
-  await copy.write(viewFile, describeView([...viewColumns, addedColumn]));
+  await copy.addColumn();
   // Several keys, so that no limit is met.
-  for (let count = 0; count < 8; count += 1) {
-    const [row] = await queryOn<{ api_key: string }>(
-      target.databaseUrl,
-      "select api_key from access.issue_key('individual', 'load@example.gov', 'load test')",
-    );
-    keys.push(row?.api_key ?? "");
-  }
-  for (const value of keys)
-    await vi.waitUntil(
-      async () => (await request("/general?limit=1", { key: { value } })).status === 200,
-      5000,
-    );
+  const issued = await query(
+    "select api_key from generate_series(1, 8), access.issue_key('individual', 'load@example.gov', 'load test')",
+  );
+  keys.push(...issued.map(({ api_key }) => api_key));
+  const isServed = async (value: string) =>
+    (await request("/general?limit=1", { key: { value } })).status === 200;
+  for (const value of keys) await vi.waitUntil(() => isServed(value), 5000);
 });
 afterAll(async () => {
-  await forgetPromises(target.databaseUrl);
+  await forgetPromises();
   await deployDatabase(target.databaseUrl);
   await copy.dispose();
-  await queryOn(
-    target.databaseUrl,
-    "select access.revoke_key(id) from access.api_keys where owner_email = 'load@example.gov'",
-  );
+  await query("select access.revoke_key(id) from access.api_keys where owner_email = 'load@example.gov'");
 });
 
 /** The longest that a request has waited for a deployment's lock, as PostgreSQL sees it. */
@@ -103,7 +89,7 @@ it("no request fails or waits for much longer than without, and no ETag names tw
   const waits = watchWaits(stop.signal);
   for (let round = 0; round < 12; round += 1) {
     const options = round % 2 === 0 ? { directory: copy.directory } : {};
-    await forgetPromises(target.databaseUrl);
+    await forgetPromises();
     isDeploying = true;
     expect((await deployDatabase(target.databaseUrl, {}, options)).apiSchemasChanged).toBe(true);
     isDeploying = false;

@@ -32,7 +32,7 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
   timeout: 60_000,
 }, async () => {
   const service = await startScratchService(database.url);
-  const key = await findKeyId(database.url, "demo");
+  const key = await findKeyId(database.url);
   // PostgREST alone, asked as the gateway asks it.
   const gateway = createServer((request, response) => {
     void service

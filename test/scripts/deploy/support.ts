@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Client } from "pg";
+import { afterEach, beforeEach } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
@@ -12,82 +12,62 @@ import { type Program, runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 
-/** A copy of what `db` deploys, to edit. */
-export interface Copy {
-  directory: string;
-  edit: (file: string, change: (text: string) => string) => Promise<void>;
-  write: (file: string, text: string) => Promise<void>;
-  remove: (file: string) => Promise<void>;
-  /** As docs/recipes.md does. */
-  copyVersion: (from: string, to: string) => Promise<void>;
-  dispose: () => Promise<void>;
-}
+export const viewFile = "api/api_v1_1_0/additional_eins.sql";
 
-export async function copyRepository(from = repositoryDirectory): Promise<Copy> {
+/** A copy of what `db` deploys, to edit. */
+export type Copy = Awaited<ReturnType<typeof copyRepository>>;
+
+export async function copyRepository() {
   const parent = await mkdtemp(path.join(tmpdir(), "single-audit-db-"));
   const directory = path.join(parent, "db");
-  for (const part of ["api", "contracts", "data_set", "migrations"]) {
-    await cp(path.join(from, part), path.join(directory, part), { recursive: true });
-  }
-  const write = (file: string, text: string) => writeFile(path.join(directory, file), text);
+  const at = (file: string) => path.join(directory, file);
+  for (const part of ["api", "contracts", "data_set", "migrations"])
+    await cp(path.join(repositoryDirectory, part), at(part), { recursive: true });
+  const read = (file: string) => readFile(at(file), "utf8");
+  const write = (file: string, text: string) => writeFile(at(file), text);
+  const edit = async (file: string, change: (text: string) => string) => {
+    const text = await read(file);
+    if (change(text) === text) throw new Error(`The edit of ${file} changed nothing.`);
+    await write(file, change(text));
+  };
   return {
     directory,
+    read,
     write,
-    edit: async (file, change) => {
-      const text = await readFile(path.join(directory, file), "utf8");
-      const changed = change(text);
-      if (changed === text) throw new Error(`The edit of ${file} changed nothing.`);
-      await write(file, changed);
-    },
-    copyVersion: async (from, to) => {
-      for (const schema of ["api", "admin_api"]) {
-        const source = path.join(directory, "api", `${schema}_${from}`);
-        const target = path.join(directory, "api", `${schema}_${to}`);
-        await cp(source, target, { recursive: true });
-        for (const file of await readdir(target)) {
-          const text = await readFile(path.join(target, file), "utf8");
-          await writeFile(path.join(target, file), text.replaceAll(from, to));
-        }
+    edit,
+    remove: (file: string) => rm(at(file), { recursive: true }),
+    /** Adds the column other_id to the view of `viewFile`. */
+    addColumn: () =>
+      edit(viewFile, (text) =>
+        text
+          .replace("\nfrom ", ",\n  report_id as other_id\nfrom ")
+          .concat("comment on column api_v1_1_0.additional_eins.other_id is 'A column.';\n"),
+      ),
+    /** Writes a migration that is later than those of the repository. */
+    migrate: (sql: string, number = 1, head = "") =>
+      write(`migrations/2099123100000000${number}_step.sql`, `${head}${sql};\n`),
+    /** As docs/recipes.md does. */
+    copyVersion: async (to: string) => {
+      for (const from of ["api/api_v1_1_0", "api/admin_api_v1_1_0"]) {
+        const target = from.replace("v1_1_0", to);
+        await cp(at(from), at(target), { recursive: true });
+        for (const file of await readdir(at(target)))
+          await edit(`${target}/${file}`, (text) => text.replaceAll("v1_1_0", to));
       }
     },
-    remove: (file) => rm(path.join(directory, file), { recursive: true }),
     dispose: () => rm(parent, { recursive: true, force: true }),
   };
 }
 
-export const viewFile = "api/api_v1_1_0/additional_eins.sql";
-export const viewColumns = ["report_id", "auditee_uei", "audit_year", "fac_accepted_date", "additional_ein"];
-
-// All that follows the grants on the view.
-const relationships = readFileSync(path.join(repositoryDirectory, viewFile), "utf8").replace(
-  /^.*?^grant [^;]*;/ms,
-  "",
-);
-
-/**
- * The file of the view additional_eins with other columns, given as SQL with or without `as name`.
- *
- * @param more.isAlone whether to leave out its relationships
- */
-export function describeView(
-  columns: string[],
-  more: { grant?: string; tail?: string; isAlone?: boolean } = {},
-): string {
-  const names = columns.map((column) => column.split(" as ").at(-1)?.trim());
-  return [
-    "create view api_v1_1_0.additional_eins",
-    "with (security_invoker = true) as",
-    "select",
-    columns.map((column) => `  ${column}`).join(",\n"),
-    `from dissemination.additional_eins${more.tail ?? ""};`,
-    "comment on view api_v1_1_0.additional_eins is 'Additional EINs';",
-    ...names.map((name) => `comment on column api_v1_1_0.additional_eins.${name} is 'A column.';`),
-    `grant select on api_v1_1_0.additional_eins to ${more.grant ?? "api_public, api_tribal"};`,
-    more.isAlone ? "" : relationships,
-  ].join("\n");
+/** A copy for each test that follows. */
+export function useCopy(): Copy {
+  const copy = {} as Copy;
+  beforeEach(async () => {
+    Object.assign(copy, await copyRepository());
+  });
+  afterEach(() => copy.dispose());
+  return copy;
 }
-
-export const addedColumn = "report_id as other_id";
 
 /** Runs a script of the project to its end, in a process of its own, or in this one if its program is given. */
 export async function run(
@@ -121,10 +101,10 @@ export async function readAll(
     .map(({ object, statement }) => `${object}: ${statement}`);
 }
 
-/** The address of the same database for another login. */
-export function withLogin(databaseUrl: string, name: string, password: string): string {
+/** The address of the same database for another login, whose password is "secret". */
+export function withLogin(databaseUrl: string, name: string): string {
   const url = new URL(databaseUrl);
-  [url.username, url.password] = [name, password];
+  [url.username, url.password] = [name, "secret"];
   return url.href;
 }
 
@@ -137,44 +117,19 @@ export async function publishSample(client: Client): Promise<void> {
   await sample.remove();
 }
 
-/** What the database says against each statement. */
-export async function askEach(databaseUrl: string, statements: string[]): Promise<string[]> {
-  const client = await connect(databaseUrl, "test");
-  const answers: string[] = [];
-  for (const statement of statements) {
-    answers.push(
-      await client.query(statement).then(
-        () => `${statement}: allowed`,
-        (error: Error) => error.message,
-      ),
-    );
-  }
-  await client.end();
-  return answers;
-}
-
 export async function queryOn<Row extends Record<string, unknown>>(
   databaseUrl: string,
   sql: string,
 ): Promise<Row[]> {
   const client = await connect(databaseUrl, "test");
-  try {
-    return (await client.query<Row>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-/** So that the next deployment finds nothing promised to clients. */
-export async function forgetPromises(databaseUrl: string): Promise<void> {
-  await queryOn(databaseUrl, "update deployment.api_schemas set is_promise = false where is_promise");
+  return await client
+    .query<Row>(sql)
+    .then(({ rows }) => rows)
+    .finally(() => client.end());
 }
 
 /** The demonstration key's ID, by which PostgREST knows it. */
-export async function findKeyId(databaseUrl: string, tier = "demo"): Promise<string> {
-  const [row] = await queryOn<{ id: string }>(
-    databaseUrl,
-    `select id from access.api_keys where tier = '${tier}'`,
-  );
-  return row?.id ?? "";
+export async function findKeyId(databaseUrl: string): Promise<string> {
+  const sql = "select id from access.api_keys where tier = 'demo'";
+  return (await queryOn<{ id: string }>(databaseUrl, sql))[0]?.id ?? "";
 }
