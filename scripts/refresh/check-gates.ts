@@ -21,18 +21,15 @@ export async function checkGates(
 ): Promise<void> {
   const { rows } = await client.query<{ flag: string; line: string }>(
     await readDefinition("check_gates.sql"),
-    [JSON.stringify(next)],
+    [JSON.stringify(next), acceptShrink, acceptGrowth],
   );
-  const accepted = { "--accept-shrink": acceptShrink, "--accept-growth": acceptGrowth };
-  const refusing = Object.entries(accepted).flatMap(([flag, isAccepted]) => (isAccepted ? [] : flag));
-  const found = rows.filter(({ flag }) => refusing.includes(flag));
-  if (found.length === 0) return;
-  const flags = refusing.filter((flag) => found.some((row) => row.flag === flag));
+  if (rows.length === 0) return;
+  const flags = new Set(rows.map(({ flag }) => flag));
   throw new Error(
     [
       "This data set differs too much from the live one. Nothing has changed.",
-      ...found.map(({ line }) => `  ${line}`),
-      `If the files are right, publish them with ${flags.join(" ")}.`,
+      ...rows.map(({ line }) => `  ${line}`),
+      `If the files are right, publish them with ${[...flags].join(" ")}.`,
     ].join("\n"),
   );
 }

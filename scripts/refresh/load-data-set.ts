@@ -8,7 +8,7 @@ import type { SourceFile } from "./find-files.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
-import { computeChecksum, runDefinition } from "./read-definition.ts";
+import { runDefinition } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 import type { Suppression } from "./suppression.ts";
 
@@ -19,12 +19,12 @@ export interface Source {
 }
 
 export interface LoadOptions extends FillOptions, GateOptions {
-  /** The checksum of the source, if the caller knows it already. */
+  /** By which the same source is known again. */
   checksum?: string;
   /** Build and check the data set, and leave nothing behind. */
   dryRun?: boolean;
   /** Writes the bulk files of the next generation, before it is live. */
-  writePublicFiles?: (client: Client) => Promise<unknown>;
+  writePublicFiles?: () => Promise<unknown>;
 }
 
 /** What was published, or would be. */
@@ -32,8 +32,6 @@ export interface LoadedDataSet {
   /** Empty after a dry run. */
   id: string;
   counts: RowCounts;
-  rejected: number;
-  durations: Record<string, number>;
 }
 
 /**
@@ -50,32 +48,30 @@ export async function loadDataSet(
   const { report = () => {} } = options;
   const startedAt = new Date();
   const stopwatch = createStopwatch();
-  const checksum =
-    options.checksum ??
-    (files.length === 0 || options.dryRun ? null : await stopwatch.time("checksum", computeChecksum(files)));
   return await lockPublication(client, async () => {
     // Its settings last as long as the connection.
     await inTransaction(client, () => runDefinition(client, "session.sql"));
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
-    const durations = stopwatch.seconds;
-    if (options.dryRun) return { id: "", counts, rejected, durations };
+    if (options.dryRun) return { id: "", counts };
     report("Vacuuming and analyzing the tables ...");
     await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
     if (options.writePublicFiles !== undefined) {
       report("Writing the bulk files ...");
-      await stopwatch.time("bulk files", options.writePublicFiles(client));
+      await stopwatch.time("bulk files", options.writePublicFiles());
     }
     report("Publishing ...");
     let id = "";
     const record = async () => {
-      const values = [source, JSON.stringify(counts), checksum, rejected, startedAt, suppression.kept];
       await client.query(replaceDataSets);
-      const { rows } = await client.query(recordDataSet, [...values, JSON.stringify(durations)]);
+      const { rows } = await client.query(recordDataSet, [
+        ...[source, JSON.stringify(counts), options.checksum, rejected, startedAt, suppression.kept],
+        JSON.stringify(stopwatch.seconds),
+      ]);
       id = rows[0].id;
       await client.query(rememberSuppressed, [suppression.suppressed]);
     };
     await publishNextGeneration(client, record, { report });
-    return { id, counts, rejected, durations };
+    return { id, counts };
   });
 }
 

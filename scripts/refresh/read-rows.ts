@@ -46,17 +46,17 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
     const rows: SourceRow[] = [];
     const checkBytes = !isUtf8(bytes);
     for (let start = 0; ; ) {
-      const match = matchAt(goodRow, text, start) ?? matchAt(anyRow, text, start);
-      if (match === undefined) break;
-      const row: SourceRow = { start, end: match.end, line, problem: undefined };
+      const goodEnd = goodRow && findEnd(goodRow, text, start);
+      const end = goodEnd ?? findEnd(anyRow, text, start);
+      if (end === undefined) break;
+      const row: SourceRow = { start, end, line, problem: undefined };
       const isHeader = line === 1;
-      const isGood = match.pattern === goodRow && !(checkBytes && !isUtf8(bytes.subarray(start, match.end)));
-      if (isHeader) goodRow = matchRow(columns, text[match.end - 2] === "\r" ? "\r\n" : "\n");
-      else if (!isGood)
-        row.problem = describeRow(text.slice(start, match.end).replace(/\r?\n$/, ""), columns);
+      const isGood = goodEnd !== undefined && !(checkBytes && !isUtf8(bytes.subarray(start, end)));
+      if (isHeader) goodRow = matchRow(columns, text[end - 2] === "\r" ? "\r\n" : "\n");
+      else if (!isGood) row.problem = describeRow(text.slice(start, end).replace(/\r?\n$/, ""), columns);
       rows.push(row);
-      line += countLines(text, start, match.end);
-      start = match.end;
+      line += countLines(text, start, end);
+      start = end;
     }
     return { bytes, rows };
   };
@@ -79,22 +79,17 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
     throw new Error(`${describeProblem(problem)}: a closing quote may be missing`);
   }
   if (rest.length === 0) return;
-  anyRow.lastIndex = 0;
-  const isClosed = anyRow.test(`${rest.toString("latin1")}\n`);
+  const isClosed = findEnd(anyRow, `${rest.toString("latin1")}\n`, 0) !== undefined;
   const problem = isClosed
     ? "has no line break after it: the file may have been cut off"
     : "has a quote that is never closed";
   yield locateRest(describeRest(problem));
 }
 
-function matchAt(
-  pattern: RegExp | undefined,
-  text: string,
-  start: number,
-): { pattern: RegExp; end: number } | undefined {
-  if (pattern === undefined) return undefined;
+/** The end of what a sticky pattern matches at this place. */
+function findEnd(pattern: RegExp, text: string, start: number): number | undefined {
   pattern.lastIndex = start;
-  return pattern.test(text) ? { pattern, end: pattern.lastIndex } : undefined;
+  return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
 function countLines(text: string, start: number, end: number): number {

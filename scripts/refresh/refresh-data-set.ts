@@ -41,16 +41,8 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
     if (store !== undefined) await settlePublicFiles(client, store);
     return { outcome: "skipped", reason };
   }
-  if (store === undefined) report("PUBLIC_DATA is not set, so no bulk files are written.");
-  const dataSet = await loadDataSet(
-    client,
-    { source, files },
-    {
-      ...load,
-      checksum,
-      writePublicFiles: async (next) => store && (await writePublicFiles(next, store, "disclosed_next")),
-    },
-  );
+  const bulkFiles = store && { writePublicFiles: () => writePublicFiles(client, store, "disclosed_next") };
+  const dataSet = await loadDataSet(client, { source, files }, { ...load, checksum, ...bulkFiles });
   if (store !== undefined) await settlePublicFiles(client, store);
   await warmTables(client, report);
   return { outcome: "published", dataSet };

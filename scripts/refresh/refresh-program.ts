@@ -13,7 +13,6 @@ import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
 import { type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
-import { releaseReport } from "./suppression.ts";
 import { warmTables } from "./warm-tables.ts";
 import { settlePublicFiles } from "./write-public-files.ts";
 
@@ -105,7 +104,7 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
   } else if (options.rollback) {
     await asPublisher((client) => runRollback(client, config, print));
   } else if (release !== undefined) {
-    await asPublisher((client) => releaseReport(client, release));
+    await asPublisher((client) => client.query("select publication.release_report($1)", [release]));
     print(`Released ${release}. The next refresh makes it public if the source files do.`);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
@@ -142,6 +141,7 @@ async function runRefresh(
   );
   for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts))
     print(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed`);
+  if (options.publicData === undefined) print("No bulk files are written, because PUBLIC_DATA is not set.");
 }
 
 async function runRollback(

@@ -175,7 +175,7 @@ export async function startSchedule(
     setInterval(() => void everyHour(), hourMilliseconds),
   ];
   logger.info(
-    { url: server.url, environment, timer: timetable[environment], timeZone },
+    { url: server.url, environment, timer: timetable[environment], timeZone, publicData },
     timer === undefined
       ? `${environment} has no timer: npm run refresh -- --from <place> refreshes it`
       : "waiting for the next refresh",

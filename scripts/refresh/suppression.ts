@@ -21,11 +21,6 @@ export async function readSuppression(client: Client): Promise<Suppression> {
   return rows[0] ?? { suppressed: [], kept: [] };
 }
 
-/** Lets a report be public again, and records who did it. Fails if it was not suppressed. */
-export async function releaseReport(client: Client, report: string): Promise<void> {
-  await client.query("select publication.release_report($1)", [report]);
-}
-
 export function describeKept(reports: string[]): string {
   const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
   return (

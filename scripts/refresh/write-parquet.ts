@@ -15,19 +15,8 @@ const [fewestRowsInGroup, mostRowsInGroup] = [2048, 122_880];
 // The longest row that a source file may have, with all its quotes doubled.
 const longestRowBytes = 17 << 20;
 
-export interface ParquetWriter {
-  /**
-   * Converts a gzipped CSV file of `COPY` to Parquet: the same rows in the same order, with the types of the database.
-   *
-   * @param columns names and types of PostgreSQL, in order
-   * @throws Error if the number of rows differs
-   */
-  convert: (csv: CsvFile, columns: { name: string; type: string }[], target: string) => Promise<void>;
-  close: () => void;
-}
-
 /** Starts DuckDB. */
-export async function openParquetWriter(workDirectory: string): Promise<ParquetWriter> {
+export async function openParquetWriter(workDirectory: string) {
   // The library is large, so it is loaded only if it is needed.
   const { DuckDBInstance } = await import("@duckdb/node-api");
   const database = await DuckDBInstance.create(":memory:", {
@@ -38,7 +27,13 @@ export async function openParquetWriter(workDirectory: string): Promise<ParquetW
   });
   const connection = await database.connect();
   return {
-    convert: async (csv, columns, target) => {
+    /**
+     * Converts a gzipped CSV file of `COPY` to Parquet: the same rows in the same order, with the types of the database.
+     *
+     * @param columns names and types of PostgreSQL, in order
+     * @throws Error if the number of rows differs
+     */
+    convert: async (csv: CsvFile, columns: { name: string; type: string }[], target: string) => {
       const list = columns.map(({ name, type }) => `${quote(name)}: ${quote(types[type] ?? "VARCHAR")}`);
       const sql = `copy (
         from read_csv(

@@ -139,14 +139,9 @@ interface Table {
   description: object;
 }
 
-interface WantedFile extends Omit<Table, "description"> {
-  name: string;
-  audit_year: string | null;
-  sql: string;
-  hasParquet: boolean;
-}
+type WantedFile = Awaited<ReturnType<typeof listFiles>>[number];
 
-async function listFiles(client: Client, schema: Schema, tables: Table[]): Promise<WantedFile[]> {
+async function listFiles(client: Client, schema: Schema, tables: Table[]) {
   const { rows: years } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );

@@ -1,9 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import type { Client } from "pg";
-import { findFiles } from "../refresh/find-files.ts";
-import { loadDataSet } from "../refresh/load-data-set.ts";
 import { openStorage } from "../refresh/open-storage.ts";
-import { warmTables } from "../refresh/warm-tables.ts";
+import { refreshDataSet } from "../refresh/refresh-data-set.ts";
 import { settlePublicFiles } from "../refresh/write-public-files.ts";
 import { generateSample } from "../sample/write-sample.ts";
 
@@ -31,8 +29,7 @@ export async function publishData(
 ): Promise<void> {
   report("Loading the data ...");
   await client.query("set role publisher");
-  await loadDataSet(client, { source, files: await findFiles(source) }, { report });
-  await warmTables(client, report);
+  await refreshDataSet(client, { from: source, report, force: true, acceptShrink: true, acceptGrowth: true });
   await client.query("reset role");
 }
 

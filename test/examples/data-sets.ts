@@ -4,7 +4,6 @@ import { findFiles } from "../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
 import { openStorage } from "../../scripts/refresh/open-storage.ts";
 import { rollBack } from "../../scripts/refresh/roll-back.ts";
-import { releaseReport } from "../../scripts/refresh/suppression.ts";
 import { settlePublicFiles, writePublicFiles } from "../../scripts/refresh/write-public-files.ts";
 import { connect } from "../../service/connect.ts";
 import {
@@ -69,11 +68,11 @@ export async function startTwoDataSets() {
   await loadDataSet(
     publisher,
     { source: other.directory, files: await findFiles(other.directory) },
-    { writePublicFiles: (next) => writePublicFiles(next, store, "disclosed_next") },
+    { writePublicFiles: () => writePublicFiles(publisher, store, "disclosed_next") },
   );
   await settlePublicFiles(publisher, store);
   // Or the older data set, in which it is public, could not be brought back.
-  await releaseReport(publisher, hidden);
+  await publisher.query("select publication.release_report($1)", [hidden]);
   let live: "older" | "newer" = "newer";
   const swap = async () => {
     await rollBack(publisher);

@@ -20,7 +20,7 @@ it.each([
   "notes_to_sefa.csv: ",
   "Checking",
   "Building",
-  "Freezing",
+  "Vacuuming",
   "Writing the bulk files",
 ])(
   "a refresh that is killed after “%s” leaves the live data set as it was, and the next run cleans up",
