@@ -92,9 +92,11 @@ it("sends calls to the writer and all else to the readers, and counts both", asy
   expect(await ask("HEAD", "/general")).toEqual(["", Number(remaining) - 2]);
 });
 
-it("counts an IPv6 client by its /64, because it has all addresses in it", async () => {
+// A client has all IPv6 addresses of its /64.
+it("counts an IPv6 client by its /64, and believes trusted proxies alone", async () => {
   const upstream = await startUpstream(({ headers }, response) => response.end(headers["x-client-network"]));
-  const { url } = await startGateway(await readKongYml({ "hour: 30": "hour: 5" }), upstream, ["127.0.0.1"]);
+  const config = await readKongYml({ "hour: 30": "hour: 5" });
+  const { url } = await startGateway(config, upstream, ["127.0.0.1", "10.0.0.0/8"]);
   const forged = { "x-api-key": "DEMO_KEY", "x-client-network": "198.51.100.1" };
   for (const [address, network, remaining] of [
     ["2001:db8:0:7::1", "2001:db8:0:7::/64", 4],
@@ -103,7 +105,8 @@ it("counts an IPv6 client by its /64, because it has all addresses in it", async
     ["::1", "0:0:0:0::/64", 4],
     ["192.0.2.1", "192.0.2.1", 4],
     ["::ffff:192.0.2.1", "192.0.2.1", 3],
-    ["192.0.2.2", "192.0.2.2", 4],
+    ["9.9.9.9, 192.0.2.2", "192.0.2.2", 4],
+    ["9.9.9.9, 10.0.0.7", "9.9.9.9", 4],
   ] as const) {
     const { body, headers } = await send(url, "/general", {
       headers: { ...forged, "x-forwarded-for": address },

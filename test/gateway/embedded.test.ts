@@ -59,7 +59,7 @@ describe("npm run gateway:embedded", () => {
     }
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("serves until %s and then ends with status 0", async (signal) => {
+  test("serves until it is told to end, and then ends with status 0", async () => {
     const upstream = await startUpstream((_, response) => response.end("ok"));
     const { child, exited, output } = run(anyPorts, { ...env, POSTGREST_URL: upstream });
     onTestFinished(() => void child.kill("SIGKILL"));
@@ -67,11 +67,8 @@ describe("npm run gateway:embedded", () => {
     await expect.poll(output, { timeout: 30_000 }).toMatch(ready);
     const [, url = "", metricsUrl = ""] = ready.exec(output()) ?? [];
     expect((await send(metricsUrl, "/status")).status).toBe(200);
-    expect((await send(url, "/general", { headers: { "x-api-key": "DEMO_KEY" } })).body).toBe("ok");
-    const count =
-      'kong_http_requests_total{service="postgrest",route="postgrest-demo",code="200",source="service"} 1';
-    expect((await send(metricsUrl, "/metrics")).body).toContain(count);
-    child.kill(signal);
+    expect((await send(url, "/general?api_key=DEMO_KEY")).body).toBe("ok");
+    child.kill("SIGTERM");
     expect(await exited).toBe(0);
   });
 });
@@ -93,8 +90,6 @@ describe("the configuration", () => {
 
   test.each([
     ["longest_query: 32000", "longest_query: many", "longest_query: expected type integer"],
-    ["longest_query: 32000", "longest_query: 0", "longest_query: expected more than 0"],
-    ["max_age: 3600", "max_age: 3600\n      more: 1", '"more"'],
     ["longest_query:", "more: 1\n      longest_query:", "more: the schema has no such field"],
   ])("of a plugin is checked by its schema (%s, %j)", async (from, to, message) => {
     await expect(readConfig(await readKongYml({ [from]: to }), env)).rejects.toThrow(message);
@@ -174,23 +169,6 @@ describe("limits", () => {
   });
 });
 
-// Recorded answers show that other clients' headers are not believed.
-test.each([
-  ["names the client", ["127.0.0.0/8"], "10.0.0.7"],
-  ["is followed by another trusted proxy", ["127.0.0.1", "10.0.0.0/8"], "9.9.9.9"],
-])("a trusted proxy %s", async (_, trustedIps, client) => {
-  const upstream = await startUpstream((incoming, response) =>
-    response.end(JSON.stringify(incoming.headers)),
-  );
-  const { url } = await startEmbedded(configFor(upstream), "", { trustedIps });
-  const headers = { "x-forwarded-for": "9.9.9.9, 10.0.0.7", "x-forwarded-proto": "https" };
-  expect(JSON.parse((await send(url, "/", { headers })).body)).toMatchObject({
-    "x-forwarded-for": "9.9.9.9, 10.0.0.7, 127.0.0.1",
-    "x-forwarded-proto": "https",
-    "x-real-ip": client,
-  });
-});
-
 describe("an upstream", () => {
   test.each([
     [nowhere, 502],
@@ -232,21 +210,6 @@ test("a malformed request is answered 400, HEAD without a body", async () => {
   }
   const head = await sendBytes(url, "HEAD /a b HTTP/1.1\r\nHost: a\r\n\r\n");
   expect(head).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\n$/s);
-});
-
-test("closing lets a request in flight finish and takes no other", async () => {
-  let hasArrived = false;
-  const upstream = await startUpstream((_, response) => {
-    hasArrived = true;
-    setTimeout(() => response.end("late"), 300);
-  });
-  const gateway = await startEmbedded(configFor(upstream), "");
-  const answer = send(gateway.url, "/");
-  await vi.waitUntil(() => hasArrived, { timeout: 5000 });
-  const closed = gateway.close();
-  await expect(send(gateway.url, "/")).rejects.toThrow("ECONNREFUSED");
-  expect((await answer).body).toBe("late");
-  await closed;
 });
 
 test.each(["rewrite", "access", "filterHeaders"] as const)(

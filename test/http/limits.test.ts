@@ -35,13 +35,9 @@ describe("requests per hour and day", () => {
     const from = makeAddress();
     for (let count = 1; count <= hour; count += 1) {
       const { status, headers } = await ask({ key: "demo", from });
-      expect(status, `request ${count}`).toBe(200);
-      expect(headers).toMatchObject({
-        "x-ratelimit-limit-hour": String(hour),
-        "x-ratelimit-remaining-hour": String(hour - count),
-        "x-ratelimit-limit-day": String(day),
-        "x-ratelimit-remaining-day": String(day - count),
-      });
+      const names = ["limit-hour", "remaining-hour", "limit-day", "remaining-day"];
+      const numbers = names.map((name) => Number(headers[`x-ratelimit-${name}`]));
+      expect([status, ...numbers]).toEqual([200, hour, hour - count, day, day - count]);
     }
     for (let extra = 0; isInRedis && extra < 2; extra += 1) await ask({ key: "demo", from });
     const claims = ["x-forwarded-for", "x-real-ip", "x-client-network", "forwarded"];
@@ -57,9 +53,8 @@ describe("requests per hour and day", () => {
       const remaining = Number(headers["x-ratelimit-remaining-day"]);
       expect(remaining).toBeLessThanOrEqual(day - hour);
       expect(remaining).toBeGreaterThanOrEqual(isInRedis ? day - hour - 2 - claims.length : day - hour);
-      const { code, message } = json.error;
-      expect(json).toMatchObject({ code, message: expect.stringContaining("Retry-After") });
-      expect([code, message]).toEqual(["OVER_RATE_LIMIT", json.message]);
+      const error = { code: "OVER_RATE_LIMIT", message: expect.stringContaining("Retry-After") };
+      expect(json).toMatchObject({ ...error, error: { ...error, message: json.message } });
     }
     expect((await ask({ from }, `${page}&api_key=${target.keys.demo}`)).status).toBe(429);
     expect((await ask({ key: "demo", from: makeAddress() })).status).toBe(200);

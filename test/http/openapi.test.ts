@@ -6,17 +6,15 @@ import { request, send, target } from "../support/target.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
 let document: any;
+let etag: string;
 beforeAll(async () => {
-  ({ json: document } = await send(target.appUrl, "/openapi.json"));
+  const { json, headers } = await send(target.appUrl, "/openapi.json");
+  [document, etag] = [json, String(headers.etag)];
 });
 
-it("needs no key, comes compressed, and is kept until something changes", async () => {
-  const gzip = { "accept-encoding": "gzip" };
-  const { status, headers } = await send(target.appUrl, "/openapi.json", { headers: gzip });
-  const { "content-encoding": encoding, "access-control-allow-origin": origin } = headers;
-  expect([status, encoding, origin]).toEqual([200, "gzip", "*"]);
-  const again = { "if-none-match": String(headers.etag) };
-  expect((await send(target.appUrl, "/openapi.json", { headers: again })).status).toBe(304);
+it("needs no key, and is kept until something changes", async () => {
+  const answer = await send(target.appUrl, "/openapi.json", { headers: { "if-none-match": etag } });
+  expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([304, "*"]);
 });
 
 it("is valid OpenAPI 3.1", async () => {

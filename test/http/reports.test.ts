@@ -109,9 +109,3 @@ it("nothing of a suppressed report is embedded for a key without Tribal access",
   expect(await embed("individual")).toEqual([{ report_id: report, federal_awards: [] }]);
   expect((await embed("tribal"))[0].federal_awards.length).toBeGreaterThan(0);
 });
-
-it("no public row leaves both cognizant and oversight agency null", async () => {
-  const nulls = "or=(cognizant_agency.is.null,oversight_agency.is.null)";
-  const { json } = await request(`/general?is_public=eq.true&${nulls}`, { key: "individual" });
-  expect(json).toEqual([]);
-});
