@@ -1,34 +1,16 @@
-import type { Client } from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
-import { connect } from "../../../service/connect.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
-import { readAll, run } from "./support.ts";
+import { readAll, run, useOwnServer } from "./support.ts";
 
-// Drift: what somebody changes by hand. Roles are changed too, so the server is these tests' own.
+// Drift: what somebody changes by hand, roles too.
 
-let server: ScratchServer;
-let url: string;
-let client: Client;
 const other = useOtherServer();
-beforeAll(async () => {
-  server = await startScratchServer();
-  url = await server.create();
-  await deployDatabase(url);
-  client = await connect(url, "test");
-});
-afterAll(async () => {
-  await client.end();
-  await server.close();
-});
-
+const own = useOwnServer(({ url }) => deployDatabase(url));
+const deploy = (args: string[]) => run(runDeploy, args, { DATABASE_URL: own.url, SCRATCH_URL: other.url });
 const isDeployed = async (args: string[], code: number, text: string | RegExp) =>
-  expect(await run(runDeploy, args, { DATABASE_URL: url, SCRATCH_URL: other.url })).toMatchObject({
-    code,
-    output: expect.stringMatching(text),
-  });
+  expect(await deploy(args)).toMatchObject({ code, output: expect.stringMatching(text) });
 
 /** Each with the line of the plan. */
 const durable = {
@@ -56,36 +38,36 @@ const durable = {
 };
 
 it("drift in what is durable is listed by --plan, refused by db:deploy, and listed by --accept-drift", async () => {
-  for (const change of Object.keys(durable)) await client.query(change);
-  const damaged = await readAll(url);
-  const { code, output } = await run(runDeploy, ["--plan"], { DATABASE_URL: url, SCRATCH_URL: other.url });
+  for (const change of Object.keys(durable)) await own.client.query(change);
+  const damaged = await readAll(own.url);
+  const { code, output } = await deploy(["--plan"]);
   expect(code).toBe(4);
   for (const [change, line] of Object.entries(durable)) expect(output, change).toContain(line);
   await isDeployed(["--json"], 4, /"kind": "drift"/);
   await isDeployed(["--accept-drift"], 0, /\+ table access\.notes/);
   // Nothing was healed; what was accepted is not refused again, and still listed.
-  expect(await readAll(url)).toEqual(damaged);
+  expect(await readAll(own.url)).toEqual(damaged);
   await isDeployed(["--plan"], 0, /\+ table access\.notes/);
   await isDeployed([], 0, "");
   // PostgreSQL can print what undoes all but the row.
   const [, undo = ""] = /To undo it[^\n]*\n([\s\S]*?)^-- End/m.exec(output) ?? [];
-  await client.query(`${undo}; update access.tiers set requests_at_a_time = 3 where name = 'demo'`);
+  await own.client.query(`${undo}; update access.tiers set requests_at_a_time = 3 where name = 'demo'`);
   await isDeployed(["--accept-drift"], 0, "");
   await isDeployed(["--plan"], 0, /^Nothing to do: the database matches db\/\.\nPlan \w+\n$/);
 });
 
 it("drift in the API comes back by deploying again", async () => {
-  const before = await readAll(url);
-  await client.query(
+  const before = await readAll(own.url);
+  await own.client.query(
     "drop view api_v1_1_0.resubmission cascade; comment on view api_v1_1_0.general is 'changed'; create or replace function request.find_retirement(profile text) returns jsonb language sql as 'select null::jsonb'",
   );
   await isDeployed(["--plan"], 3, /\+ view api_v1_1_0\.resubmission/);
   await isDeployed([], 0, /The API schemas were changed by hand/);
-  expect(await readAll(url)).toEqual(before);
+  expect(await readAll(own.url)).toEqual(before);
 });
 
 it("drift in the data set is listed, and gone with the next data set", async () => {
-  await client.query("create index by_hand on disclosed.findings (award_reference)");
+  await own.client.query("create index by_hand on disclosed.findings (award_reference)");
   await isDeployed(
     ["--plan"],
     0,

@@ -1,53 +1,39 @@
-import type { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { checkLeaks } from "../../../scripts/refresh/check-leaks.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
-import { connect } from "../../../service/connect.ts";
 import { attacks } from "./leak-attacks.ts";
-import { publishSample, useCopy, viewFile } from "./support.ts";
+import { publishSample, useCopy, useOwnServer, viewFile } from "./support.ts";
 
-// On a server of its own: roles belong to a whole server, and other tests use theirs meanwhile.
-let server: ScratchServer;
-let url: string;
-let client: Client;
 const copy = useCopy();
-beforeAll(async () => {
-  server = await startScratchServer();
-  url = await server.create();
+const own = useOwnServer(async ({ url, client }) => {
   await deployDatabase(url);
-  client = await connect(url, "test");
   await publishSample(client);
-});
-afterAll(async () => {
-  await client?.end();
-  await server?.close();
 });
 
 /** What the leak check says of a database to which this was done; nothing of it stays. */
 async function askAfter(attack: string): Promise<string> {
-  await client.query("begin");
+  await own.client.query("begin");
   try {
-    await client.query(attack);
-    await checkLeaks(client, "");
+    await own.client.query(attack);
+    await checkLeaks(own.client, "");
     return "";
   } catch (error) {
     return error instanceof Error && error.name === "LeaksFound" ? error.message : Promise.reject(error);
   } finally {
-    await client.query("rollback");
+    await own.client.query("rollback");
   }
 }
 
 describe("the leak check", () => {
   it("finds nothing in what is deployed, and changes nothing", async () => {
     expect(await askAfter("")).toBe("");
-    await client.query("begin");
-    await checkLeaks(client);
-    const { rows } = await client.query(
+    await own.client.query("begin");
+    await checkLeaks(own.client);
+    const { rows } = await own.client.query(
       "select current_user as role, coalesce(current_setting('pgrst.db_schemas', true), '') as served",
     );
     expect(rows).toEqual([{ role: "postgres", served: "" }]);
-    await client.query("rollback");
+    await own.client.query("rollback");
   });
 
   it.each(Object.entries(attacks))("finds %s", async (attack, finding) =>
@@ -55,7 +41,7 @@ describe("the leak check", () => {
   );
 
   it("tells no value of a suppressed row", async () => {
-    const { rows } = await client.query("select report_id, auditee_name from suppressed.general");
+    const { rows } = await own.client.query("select report_id, auditee_name from suppressed.general");
     const said = await askAfter(
       "insert into disclosed.federal_awards select * from suppressed.federal_awards limit 0; alter role api_public bypassrls",
     );
@@ -64,17 +50,17 @@ describe("the leak check", () => {
 
   it("takes less than 300 ms for the rights", async () => {
     const start = performance.now();
-    await client.query("select publication.find_leaks(false)");
+    await own.client.query("select publication.find_leaks(false)");
     expect(performance.now() - start).toBeLessThan(300);
   });
 });
 
-const deploy = (options = {}) => deployDatabase(url, {}, { directory: copy.directory, ...options });
+const deploy = (options = {}) => deployDatabase(own.url, {}, { directory: copy.directory, ...options });
 const listMigrations = async () =>
-  (await client.query("select name from deployment.migrations where name like '2099%' order by 1")).rows;
+  (await own.client.query("select name from deployment.migrations where name like '2099%' order by 1")).rows;
 const undo = async (sql = "") => {
-  await client.query(`${sql}; delete from deployment.migrations where name like '2099%'`);
-  await deployDatabase(url, {}, { acceptsDrift: () => true });
+  await own.client.query(`${sql}; delete from deployment.migrations where name like '2099%'`);
+  await deployDatabase(own.url, {}, { acceptsDrift: () => true });
 };
 const isPublicReport = (body: string) =>
   `create or replace function publication.is_public_report(asked_report_id text) returns boolean language sql stable security definer set search_path = '' as 'select exists (select from dissemination.general where general.report_id = asked_report_id ${body})'`;
@@ -128,14 +114,14 @@ describe("a migration", () => {
   });
 
   it("that runs without a transaction and leaks switches the service off", async () => {
-    const { rows } = await client.query(
+    const { rows } = await own.client.query(
       "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql",
     );
     await copy.migrate(isPublicReport(""), 1, "-- No transaction: test\n");
     await expect(deploy()).rejects.toThrow(
       /anyone could download their PDFs[\s\S]*the service was switched off/,
     );
-    const settings = await client.query("select is_open from publication.settings");
+    const settings = await own.client.query("select is_open from publication.settings");
     expect([settings.rows, await listMigrations()]).toMatchObject([[{ is_open: false }], [{}]]);
     // A deployment of nothing new asks as well.
     await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow("anyone could download their PDFs");
@@ -144,7 +130,7 @@ describe("a migration", () => {
 });
 
 it("a pre_config() that serves a schema made by hand, with its owner's view, is refused", async () => {
-  await client.query(
+  await own.client.query(
     "create schema helper; create view helper.names as select auditee_name from suppressed.general; grant usage on schema helper to api_public; grant select on helper.names to api_public",
   );
   await copy.edit("api/request/pre_config.sql", (text) =>
@@ -153,5 +139,5 @@ it("a pre_config() that serves a schema made by hand, with its owner's view, is 
   await expect(deploy()).rejects.toThrow(
     /pre_config\(\) serves the schema helper[\s\S]*api_public may read helper\.names, which is not part/,
   );
-  await client.query("drop schema helper cascade");
+  await own.client.query("drop schema helper cascade");
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await copy.addColumn();
   // Several keys, so that no limit is met.
   const issued = await query(
-    "select api_key from generate_series(1, 8), access.issue_key('individual', 'load@example.gov', 'load test')",
+    "select (access.issue_key('individual', 'load@example.gov', 'load test')).api_key from generate_series(1, 8)",
   );
   keys.push(...issued.map(({ api_key }) => api_key));
   const isServed = async (value: string) =>

@@ -1,41 +1,26 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
-import { connect } from "../../../service/connect.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "../refresh/support/source-files.ts";
-import { queryOn, readAll, withLogin } from "./support.ts";
+import { queryOn, readAll, useOwnServer, withLogin } from "./support.ts";
 
 // Roles without superuser rights: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
 // What a planner and a key operator may read, write and run: test/db/catalog.test.ts.
 
 const other = useOtherServer();
-let server: ScratchServer;
-let superuser: Client;
-let superuserUrl: string;
-
-const urlOf = (name: string) => withLogin(superuserUrl, name);
+const own = useOwnServer(({ client }) =>
+  client.query("create role single_audit_owner login password 'secret'; create role publisher"),
+);
+const urlOf = (name: string) => withLogin(own.url, name);
 const runAs = (name: string, program: Program, args: string[], env: Record<string, string> = {}) =>
   runHere(program, args, { env: { DATABASE_URL: urlOf(name), SCRATCH_URL: other.url, ...env } });
-
-beforeAll(async () => {
-  server = await startScratchServer();
-  superuserUrl = await server.create();
-  superuser = await connect(superuserUrl, "test");
-  await superuser.query("create role single_audit_owner login password 'secret'; create role publisher");
-});
-afterAll(async () => {
-  await superuser.end();
-  await server.close();
-});
 
 describe("the owner", () => {
   it("is told which rights it lacks as SQL, before anything is changed", async () => {
@@ -46,17 +31,17 @@ describe("the owner", () => {
       [
         "db:deploy: single_audit_owner may not deploy here. Nothing was changed. Ask an administrator to run:",
         "  alter role single_audit_owner createrole;",
-        `  alter database ${superuser.database} owner to single_audit_owner;`,
+        `  alter database ${own.client.database} owner to single_audit_owner;`,
         "  grant publisher to single_audit_owner with admin option;",
         "A role that only plans or manages keys needs fewer rights: see docs/operations.md, Rights.",
         "",
       ],
     ]);
-    const { rows } = await superuser.query(
+    const { rows } = await own.client.query(
       "select from pg_namespace where nspname in ('deployment', 'access') union all select from pg_roles where rolname = 'gateway'",
     );
     expect(rows).toEqual([]);
-    await superuser.query(lines.slice(1, 4).join(""));
+    await own.client.query(lines.slice(1, 4).join(""));
   });
 
   it("deploys everything without being superuser, with passwords, and again", async () => {
@@ -87,7 +72,7 @@ describe("the owner", () => {
     for (const args of [["--from", directory], ["--rollback"]])
       expect(await runHere(runRefreshProgram, args, { env })).toMatchObject({ code: 0 });
     await remove();
-    const { rows } = await superuser.query(
+    const { rows } = await own.client.query(
       "select distinct published_by from publication.data_sets where source <> 'empty'",
     );
     expect(rows).toEqual([{ published_by: "publisher" }]);
@@ -101,10 +86,10 @@ it("a planner sees what a deployment would do, and cannot deploy", async () => {
   );
   const nothing = expect.stringContaining("Nothing to do: the database matches db/.\n");
   expect(await runAs("paul", runDeploy, ["--plan"])).toMatchObject({ code: 0, stdout: nothing });
-  await superuser.query("grant select on access.api_keys to key_operator");
+  await own.client.query("grant select on access.api_keys to key_operator");
   const drift = expect.stringContaining("+ grant select on table access.api_keys to key_operator");
   expect(await runAs("paul", runDeploy, ["--plan"])).toMatchObject({ code: 4, stdout: drift });
-  await superuser.query("revoke select on access.api_keys from key_operator");
+  await own.client.query("revoke select on access.api_keys from key_operator");
   const refusal = expect.stringContaining("paul may not deploy here.");
   expect(await runAs("paul", runDeploy, [])).toMatchObject({ code: 1, stderr: refusal });
 });
@@ -152,15 +137,15 @@ describe("a key operator", () => {
         .concat("select to_jsonb(r) from access.verify_key(sha256('DEMO_KEY')) as r")
         .join(" union all "),
     );
-    const [hash] = await queryOn(superuserUrl, "select encode(sha256('DEMO_KEY'), 'hex') as hex");
+    const [hash] = await queryOn(own.url, "select encode(sha256('DEMO_KEY'), 'hex') as hex");
     expect(rows.length).toBeGreaterThan(4);
     expect(JSON.stringify(rows)).not.toContain(hash?.hex);
     expect(JSON.stringify(rows)).not.toContain("key_sha256");
   });
 
   it("is told whom to ask when it is none", async () => {
-    await superuser.query(
-      `create role carl login password 'secret'; grant connect on database ${superuser.database} to carl`,
+    await own.client.query(
+      `create role carl login password 'secret'; grant connect on database ${own.client.database} to carl`,
     );
     const advice = expect.stringContaining("Connect as a member of key_operator");
     expect(await runAs("carl", runKeys, ["list"])).toMatchObject({ code: 1, stderr: advice });

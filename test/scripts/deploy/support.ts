@@ -2,14 +2,16 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Client } from "pg";
-import { afterEach, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
+import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
+import type { DeployedDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 
 export const viewFile = "api/api_v1_1_0/additional_eins.sql";
@@ -67,6 +69,23 @@ export function useCopy(): Copy {
   });
   afterEach(() => copy.dispose());
   return copy;
+}
+
+/** A database on a server of the file's own, for tests that change roles: those belong to a whole server. */
+export function useOwnServer(prepare: (own: DeployedDatabase) => Promise<unknown>): DeployedDatabase {
+  const own = {} as DeployedDatabase;
+  let server: ScratchServer;
+  beforeAll(async () => {
+    server = await startScratchServer();
+    own.url = await server.create();
+    own.client = await connect(own.url, "test");
+    await prepare(own);
+  });
+  afterAll(async () => {
+    await own.client.end();
+    await server.close();
+  });
+  return own;
 }
 
 /** Runs a script of the project to its end, in a process of its own, or in this one if its program is given. */
