@@ -6,16 +6,16 @@
 -- 1.1 s
 create index general_fac_accepted_date on disclosed_next.general (fac_accepted_date);
 comment on index disclosed_next.general_fac_accepted_date is
-  'What is new: general?fac_accepted_date=gte.2024-03-01; the newest first: order=fac_accepted_date.desc';
+  'New reports: general?fac_accepted_date=gte.2024-03-01; newest first: order=fac_accepted_date.desc';
 -- 0.6 s
 create index general_auditee_uei on disclosed_next.general (auditee_uei);
-comment on index disclosed_next.general_auditee_uei is 'All of an auditee: general?auditee_uei=eq.…';
+comment on index disclosed_next.general_auditee_uei is 'All reports of an auditee: general?auditee_uei=eq.…';
 -- 0.8 s
 create index general_auditee_ein on disclosed_next.general (auditee_ein);
-comment on index disclosed_next.general_auditee_ein is 'All of an auditee: general?auditee_ein=eq.… or in.(…)';
+comment on index disclosed_next.general_auditee_ein is 'All reports of an auditee: general?auditee_ein=eq.… or in.(…)';
 -- 1.0 s
 create index general_auditor_ein on disclosed_next.general (auditor_ein);
-comment on index disclosed_next.general_auditor_ein is 'All of an auditor: general?auditor_ein=eq.…';
+comment on index disclosed_next.general_auditor_ein is 'All reports of an auditor: general?auditor_ein=eq.…';
 -- 1.5 s
 create index general_audit_year_auditee_state on disclosed_next.general (audit_year, auditee_state);
 comment on index disclosed_next.general_audit_year_auditee_state is
@@ -23,7 +23,7 @@ comment on index disclosed_next.general_audit_year_auditee_state is
 -- 1.2 s
 create index general_total_amount_expended on disclosed_next.general (total_amount_expended desc nulls last);
 comment on index disclosed_next.general_total_amount_expended is
-  'The largest: general?order=total_amount_expended.desc.nullslast';
+  'Largest reports: general?order=total_amount_expended.desc.nullslast';
 -- 6.0 s
 create index general_auditee_name on disclosed_next.general
 using gin (auditee_name extensions.gin_trgm_ops);
@@ -32,8 +32,8 @@ comment on index disclosed_next.general_auditee_name is 'Part of a name: general
 create index federal_awards_assistance_listing on disclosed_next.federal_awards
 (federal_agency_prefix, federal_award_extension);
 comment on index disclosed_next.federal_awards_assistance_listing is
-  'A program: federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.778';
--- The years stand one after the other in the files, so that a scan would pass over all the earlier ones. 1.2 s
+  'Awards of a program: federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.778';
+-- The files are ordered by year, so a scan would read all earlier years first. 1.2 s
 create index federal_awards_audit_year_agency on disclosed_next.federal_awards
 (audit_year, federal_agency_prefix);
 comment on index disclosed_next.federal_awards_audit_year_agency is

@@ -52,7 +52,7 @@ comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
 comment on column api_v1_1_0.corrective_action_plans.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
+  'or "GSA_MIGRATION" on migrated records. If "Y", read the report itself.';
 comment on column api_v1_1_0.corrective_action_plans.planned_action is
   E'Planned corrective action\n'
   'Text of the plan: the corrective action, the person responsible and the planned completion '

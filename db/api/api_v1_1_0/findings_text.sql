@@ -52,7 +52,7 @@ comment on column api_v1_1_0.findings_text.finding_ref_number is
 comment on column api_v1_1_0.findings_text.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
+  'or "GSA_MIGRATION" on migrated records. If "Y", read the report itself.';
 comment on column api_v1_1_0.findings_text.finding_text is
   E'Text of the finding\n'
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '

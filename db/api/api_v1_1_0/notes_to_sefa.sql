@@ -66,7 +66,7 @@ comment on column api_v1_1_0.notes_to_sefa.content is
 comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. On "Y", read the report itself.';
+  'or "GSA_MIGRATION" on migrated records. If "Y", read the report itself.';
 
 grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
 

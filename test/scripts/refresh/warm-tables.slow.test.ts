@@ -67,7 +67,7 @@ it("keeps the largest table that fits in shared_buffers, which scans alone do no
   await warmTables(client, report);
   expect(lines).toEqual([
     expect.stringMatching(/^findings \(2\d MB\) does not fit into PostgreSQL's shared_buffers \(12 MB\)/),
-    expect.stringMatching(/^passthrough takes \d MB and does not fit/),
+    expect.stringMatching(/^passthrough \(\d MB\) does not fit/),
   ]);
   expect(await countReads("awards")).toBe(0);
 });
