@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
 import { findFiles } from "../refresh/find-files.ts";
@@ -26,14 +27,15 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
   await mkdir(output, { recursive: true });
   for (const file of (await findFiles(source)).filter(({ table }) => table === "general")) {
     const parser = parse({ bom: true, columns: true });
-    await pipeline(await openContent(file), parser, async (rows: AsyncIterable<Row>) => {
-      for await (const row of rows) {
-        if (!reportId.test(row.report_id))
-          throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
-        await writeFile(path.join(output, `${row.report_id}.pdf`), fillSlots(template, row), "latin1");
-        written.add(row.report_id);
-      }
-    });
+    const write = async (row: Row) => {
+      if (!reportId.test(row.report_id))
+        throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
+      await writeFile(path.join(output, `${row.report_id}.pdf`), fillSlots(template, row), "latin1");
+      written.add(row.report_id);
+    };
+    await pipeline(await openContent(file), parser, (rows: AsyncIterable<Row>) =>
+      Readable.from(rows).forEach(write, { concurrency: 32 }),
+    );
   }
   return written.size;
 }
