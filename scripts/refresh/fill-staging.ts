@@ -4,6 +4,7 @@ import { checkRows } from "./check-rows.ts";
 import { copyFile } from "./copy-file.ts";
 import { countRows, FaultList, SourceFaults } from "./faults.ts";
 import type { SourceFile } from "./find-files.ts";
+import { readSourceTables } from "./read-definition.ts";
 import { readHeaders } from "./read-headers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
 import { describeKept, readSuppression, type Suppression } from "./suppression.ts";
@@ -39,10 +40,8 @@ export async function fillStaging(
     report(`${path.posix.basename(file.path)}: ${countRows(rows)}`);
   }
   for (const file of files) await file.checkUnchanged();
-  const { rows: tables } = await client.query<{ name: string }>("select name from staging.source_tables");
-  for (const { name } of tables) {
-    if (files.length > 0 && !rowsByTable.has(name)) report(`${name}: no file, so the table is empty`);
-  }
+  for (const name of await readSourceTables())
+    if (!rowsByTable.has(name)) report(`${name}: no file, so the table is empty`);
   report("Checking ...");
   const checking = checkRows(client, files, faults);
   const { consequences, repetitions } = await stopwatch.time("check", checking);

@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { checkGates, type GateOptions } from "./check-gates.ts";
 import { checkLeaks } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
-import { countNextGeneration, listSourceTables, type RowCounts } from "./count-rows.ts";
+import { countNextGeneration, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
 import type { SourceFile } from "./find-files.ts";
 import { inTransaction } from "./in-transaction.ts";
@@ -54,7 +54,9 @@ export async function loadDataSet(
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     if (options.dryRun) return { id: "", counts };
     report("Vacuuming and analyzing the tables ...");
-    await stopwatch.time("vacuum", client.query(`vacuum (freeze, analyze) ${await listNextTables(client)}`));
+    const tables = Object.keys(counts).map((table) => `disclosed_next.${table}, suppressed_next.${table}`);
+    const vacuum = `vacuum (freeze, analyze) disclosed_next.general_stubs, ${tables.join(", ")}`;
+    await stopwatch.time("vacuum", client.query(vacuum));
     if (options.writePublicFiles !== undefined) {
       report("Writing the bulk files ...");
       await stopwatch.time("bulk files", options.writePublicFiles());
@@ -88,13 +90,8 @@ const recordDataSet = `
   select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
   returning id`;
 
-/** The files that build the next generation, in order, with the names of their durations in publication.data_sets. */
-const builders: Record<string, string> = {
-  "build.sql": "build",
-  "indexes.sql": "index",
-  "fingerprints.sql": "fingerprints",
-  "totals.sql": "totals",
-};
+/** The files that build the next generation, in order. */
+const builders = ["build", "indexes", "fingerprints", "totals"];
 
 async function buildNextGeneration(
   client: Client,
@@ -110,8 +107,7 @@ async function buildNextGeneration(
     const filled = await fillStaging(client, files, options, stopwatch);
     report("Building tables and indexes ...");
     await client.query("set local client_min_messages = warning");
-    for (const [name, step] of Object.entries(builders))
-      await stopwatch.time(step, runDefinition(client, name));
+    for (const name of builders) await stopwatch.time(name, runDefinition(client, `${name}.sql`));
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next");
     await checkGates(client, counts, options);
@@ -120,11 +116,4 @@ async function buildNextGeneration(
     return { counts, ...filled };
   };
   return await inTransaction(client, build, options.dryRun ? "rollback" : "commit");
-}
-
-/** Both sides of every source table, and the stubs. */
-async function listNextTables(client: Client): Promise<string> {
-  const tables = await listSourceTables(client);
-  const sides = tables.flatMap((table) => [`disclosed_next.${table}`, `suppressed_next.${table}`]);
-  return [...sides, "disclosed_next.general_stubs"].join(", ");
 }

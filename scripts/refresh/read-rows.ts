@@ -61,12 +61,10 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
     return { bytes, rows };
   };
   /** What is left when the file ends, or a row that does not end. */
-  const describeRest = (problem: string): RowProblem => {
+  const describeRest = (problem: string): SourceRow & { problem: RowProblem } => {
     const values = splitRow(rest.toString("latin1", 0, longestRowBytes).replace(/\r$/, ""));
-    return { column: columns[values.length - 1]?.name, value: show(values.at(-1) ?? ""), problem };
-  };
-  const locateRest = (problem: RowProblem): Block => {
-    return { bytes: rest, rows: [{ start: 0, end: rest.length, line, problem }] };
+    const [column, value] = [columns[values.length - 1]?.name, show(values.at(-1) ?? "")];
+    return { start: 0, end: rest.length, line, problem: { column, value, problem } };
   };
 
   for await (const chunk of chunks) {
@@ -74,16 +72,16 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
     if (block.rows.length > 0) yield block;
     rest = block.bytes.subarray(block.rows.at(-1)?.end ?? 0);
     if (rest.length <= longestRowBytes) continue;
-    const problem = describeRest(`does not end within ${longestRowBytes >> 20} MB`);
-    yield locateRest(problem);
-    throw new Error(`${describeProblem(problem)}: a closing quote may be missing`);
+    const row = describeRest(`does not end within ${longestRowBytes >> 20} MB`);
+    yield { bytes: rest, rows: [row] };
+    throw new Error(`${describeProblem(row.problem)}: a closing quote may be missing`);
   }
   if (rest.length === 0) return;
   const isClosed = findEnd(anyRow, `${rest.toString("latin1")}\n`, 0) !== undefined;
   const problem = isClosed
     ? "has no line break after it: the file may have been cut off"
     : "has a quote that is never closed";
-  yield locateRest(describeRest(problem));
+  yield { bytes: rest, rows: [describeRest(problem)] };
 }
 
 /** The end of what a sticky pattern matches at this place. */

@@ -26,8 +26,6 @@ type Options = Omit<RefreshOptions, "from"> & {
   schedule?: true;
 };
 
-const exitCodes = { failed: 1, running: 3 } as const;
-
 const awsCredentials = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
 /** Runs `npm run refresh` to its end. */
@@ -39,7 +37,7 @@ export async function runRefreshProgram(around: Surroundings): Promise<void> {
     await run(around, readRefreshConfig(around.env), command);
   } catch (error) {
     around.stderr.write(`${explainFailure(error)}\n`);
-    around.exitCode = error instanceof RefreshIsRunning ? exitCodes.running : exitCodes.failed;
+    around.exitCode = error instanceof RefreshIsRunning ? 3 : 1;
   }
 }
 
