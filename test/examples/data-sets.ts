@@ -1,11 +1,5 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { findFiles } from "../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
-import { openStorage } from "../../scripts/refresh/open-storage.ts";
-import { rollBack } from "../../scripts/refresh/roll-back.ts";
-import { settlePublicFiles, writePublicFiles } from "../../scripts/refresh/write-public-files.ts";
-import { connect } from "../../service/connect.ts";
+import { runRefreshProgram } from "../../scripts/refresh/refresh-program.ts";
 import {
   id,
   makeDirectory,
@@ -15,6 +9,7 @@ import {
   writeCsv,
 } from "../scripts/refresh/support/source-files.ts";
 import { tables } from "../support/columns.ts";
+import { runHere } from "../support/run-here.ts";
 import { runStack } from "../support/run-stack.ts";
 
 const newReports = range(5, 9001).map(id);
@@ -47,7 +42,7 @@ const newer: Row[] = [
   })),
 ];
 const text = quote('A line,\nand "another"');
-const notes: Row[] = range(120, 2).map((number) => ({
+const notes: Row[] = range(120).map((number) => ({
   report_id: id(number),
   finding_text: text,
   note_title: text,
@@ -61,22 +56,20 @@ export async function startTwoDataSets() {
     for (const table of tables) await writeCsv(directory, table, rows[table] ?? notes);
   }
   const stack = await runStack({ args: ["--data", one.directory] });
-  const publisher = await connect(stack.facts.database_url, "test");
-  await publisher.query("set role publisher");
-  const publicData = path.join(stack.directory, "public-data");
-  const store = await openStorage(publicData);
-  await loadDataSet(
-    publisher,
-    { source: other.directory, files: await findFiles(other.directory) },
-    { writePublicFiles: () => writePublicFiles(publisher, store, "disclosed_next") },
-  );
-  await settlePublicFiles(publisher, store);
+  const env = {
+    DATABASE_URL: stack.facts.database_url,
+    PUBLIC_DATA: path.join(stack.directory, "public-data"),
+  };
+  const refresh = async (...args: string[]) => {
+    const { code, stderr } = await runHere(runRefreshProgram, args, { env });
+    if (code !== 0) throw new Error(stderr);
+  };
+  await refresh("--from", other.directory);
   // Or the older data set, in which it is public, could not be brought back.
-  await publisher.query("select publication.release_report($1)", [hidden]);
+  await refresh("--release", hidden);
   let live: "older" | "newer" = "newer";
   const swap = async () => {
-    await rollBack(publisher);
-    await settlePublicFiles(publisher, store);
+    await refresh("--rollback");
     live = live === "older" ? "newer" : "older";
   };
   return {
@@ -85,11 +78,6 @@ export async function startTwoDataSets() {
     makeLive: async (wanted: typeof live) => {
       if (live !== wanted) await swap();
     },
-    readManifest: async (): Promise<Record<string, unknown>> =>
-      JSON.parse(await readFile(path.join(publicData, "manifest.json"), "utf8")),
-    dispose: async () => {
-      await publisher.end();
-      await Promise.all([stack.dispose(), one.remove(), other.remove()]);
-    },
+    dispose: () => Promise.all([stack.dispose(), one.remove(), other.remove()]),
   };
 }

@@ -114,8 +114,8 @@ describe.each(present)("the $language client", (client) => {
       const { requests, url } = await proxyTo(stack.facts.app_url, {
         answer: async ({ url: asked }, response) => {
           if (!asked.pathname.endsWith("manifest.json")) return false;
-          const manifest = { ...(await stack.readManifest()), changes: [] };
-          response.writeHead(200, json).end(JSON.stringify(manifest, null, 2));
+          const manifest = await (await fetch(asked)).json();
+          response.writeHead(200, json).end(JSON.stringify({ ...manifest, changes: [] }, null, 2));
           return true;
         },
       });
@@ -139,9 +139,7 @@ describe.each(present)("the $language client", (client) => {
         const commands: string[] = [];
         const before = () => void commands.push(...listProcesses().map(({ command }) => command));
         const api = await proxyTo(base_url, { before });
-        const storage = await proxyTo(app_url, { before });
-        const changeLocation = (location: string) => location.replace(app_url, storage.url);
-        const app = await proxyTo(app_url, { before, changeLocation });
+        const app = await proxyTo(app_url, { before });
         const isPublic = which === "public";
         const key = keys[isPublic ? "individual" : "tribal"];
         const command = ["download", reports[which], inDirectory("report.pdf")];
@@ -156,8 +154,9 @@ describe.each(present)("the $language client", (client) => {
 
         const sentKeys = api.requests.map(({ headers }) => headers["x-api-key"]);
         expect(sentKeys).toEqual(isPublic ? [key] : [key, key]);
-        expect([app.requests.length, storage.requests.length]).toEqual([1, 1]);
-        expect(JSON.stringify([app.requests, storage.requests])).not.toContain(key);
+        // The redirect, and the signed address that it leads to.
+        expect(app.requests.map(({ status }) => status)).toEqual([302, 200]);
+        expect(JSON.stringify(app.requests)).not.toContain(key);
         const accessUuid = app.requests[0]?.url.pathname.split("/ota/")[1];
         expect(accessUuid === undefined).toBe(isPublic);
         expect(commands.join("\n")).toContain("examples/client.");
@@ -194,6 +193,8 @@ describe.each(present)("the $language client", (client) => {
       [/^error: [^\n]+\n$/, ["walk", "general", file], { API_URL: "localhost:8000" }],
       [/^error: [^\n]+\n$/, ["walk", "resubmission", inDirectory("no/such/place")]],
     ];
+    if (client.format === "jsonl")
+      faults.push([/^error: sync writes [^\n]+\n$/, ["sync", inDirectory("sync.csv")]]);
     const check = async ([fault, command, env]: (typeof faults)[number]) => {
       const stderr = expect.stringMatching(fault);
       expect(await run(client, command, env)).toEqual({ code: 1, stdout: "", stderr });
@@ -201,22 +202,7 @@ describe.each(present)("the $language client", (client) => {
     await Promise.all(faults.map(check));
     expect(await readdir(directory)).toEqual([]);
   });
-
-  it("says how it is used", async () => {
-    const { code, stdout } = await run(client, ["--help"]);
-    expect(code).toBe(0);
-    for (const command of ["query", "walk", "sync", "download"]) expect(stdout).toContain(command);
-  });
 });
-
-it.each(present.filter(({ format }) => format === "jsonl"))(
-  "the $language client writes no file called .csv that holds none",
-  async (client) => {
-    const { code, stderr } = await run(client, ["sync", inDirectory("sync.csv")]);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: sync writes [^\n]+\n$/)]);
-    expect(await readdir(directory)).toEqual([]);
-  },
-);
 
 it("each client asks again after a lost connection, 429 and 503", async () => {
   const check = async (client: (typeof clients)[number]) => {
@@ -224,15 +210,14 @@ it("each client asks again after a lost connection, 429 and 503", async () => {
     const { requests, url } = await proxyTo(stack.facts.base_url, {
       answer: (_request, response, count) => {
         times.push(Date.now());
-        if (count === 1) {
-          response.writeHead(200, { ...json, "content-length": "1000", "content-range": "0-49/*" });
-          response.write("[{");
-          setTimeout(() => response.destroy(), 50);
-        } else if (count === 2 || count === 3) {
-          response.writeHead(count === 2 ? 429 : 503, { ...json, "retry-after": count === 2 ? "2" : "1" });
-          response.end('{"message":"not now"}');
-        }
-        return count >= 1 && count <= 3;
+        const status = [undefined, 200, 429, 503][count];
+        if (status === undefined) return false;
+        const retryAfter = { "retry-after": status === 429 ? "2" : "1" };
+        response.writeHead(status, { ...json, ...retryAfter, "content-length": "21" });
+        // The answer 200 breaks off.
+        if (status === 200) response.write("[{", () => setTimeout(() => response.destroy(), 50));
+        else response.end('{"message":"not now"}');
+        return true;
       },
     });
     const file = inDirectory(client.language);

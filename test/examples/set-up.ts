@@ -1,11 +1,13 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { send } from "../support/target.ts";
 import { type Client, execute, parseLines, parseRows, readSynced, type TextRow } from "./clients.ts";
 import { startTwoDataSets } from "./data-sets.ts";
-import { type ProxyOptions, startProxy } from "./proxy.ts";
 
 // Each example as a reader runs it, on a stack of its own with two data sets to publish in turn.
 
@@ -30,10 +32,46 @@ export function useTwoDataSets(): void {
 
 export const inDirectory = (name: string) => path.join(directory, name);
 
-export async function proxyTo(target: string, options: ProxyOptions = {}) {
-  const proxy = await startProxy(target, options);
-  closings.push(proxy.close);
-  return proxy;
+interface ProxyRequest {
+  method: string;
+  url: URL;
+  headers: IncomingMessage["headers"];
+  /** Of the answer. */
+  status?: number;
+}
+
+interface ProxyOptions {
+  /** Runs before a request is passed on. */
+  before?: (request: ProxyRequest) => Promise<void> | void;
+  /** Answers instead of the target, and returns whether it did. `count` is the number of requests before this one. */
+  answer?: (request: ProxyRequest, response: ServerResponse, count: number) => Promise<boolean> | boolean;
+}
+
+/** Passes requests on unchanged, except for what the options say, and records them in order. */
+export async function proxyTo(target: string, { before, answer }: ProxyOptions = {}) {
+  const requests: ProxyRequest[] = [];
+  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { method = "GET", headers } = incoming;
+    const asked: ProxyRequest = { method, url: new URL(incoming.url ?? "/", target), headers };
+    const count = requests.push(asked) - 1;
+    await before?.(asked);
+    if (await answer?.(asked, response, count)) return;
+    const outgoing = request(asked.url, { method, headers }, (answered) => {
+      asked.status = answered.statusCode ?? 0;
+      answered.pipe(response.writeHead(asked.status, answered.headers));
+    });
+    outgoing.on("error", () => response.destroy());
+    incoming.pipe(outgoing);
+  };
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy());
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  closings.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 /** A proxy to the API, which publishes the other data set before it asks for the page at this offset. */
