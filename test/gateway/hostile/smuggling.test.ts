@@ -19,16 +19,7 @@ const smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
 const length = `Content-Length: ${smuggled.length}`;
 const chunks = "Transfer-Encoding: chunked";
-const named = [
-  "content-length",
-  "Transfer-Encoding",
-  "te",
-  "trailer",
-  "upgrade",
-  "host",
-  "connection",
-  "expect",
-];
+const named = "content-length Transfer-Encoding te trailer upgrade host connection expect".split(" ");
 
 /** Header lines before the empty one, and what follows it. */
 const attempts: [head: string, body: string][] = [
