@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { largestLimit, type Query } from "../query.ts";
 import { addAuditee, chooseTieBreakers, completeColumns } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
@@ -20,13 +20,9 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
   const [sum, setSum] = useState<{ dollars: number; rows: number }>();
   const [refused, setRefused] = useState<Answer>();
   const [isRunning, setIsRunning] = useState(false);
-  const running = useRef(new AbortController());
-  useEffect(() => () => running.current.abort(), []);
 
   /** Reads the rows, as many at a time as the API allows. Returns whether it got all of them. */
   const read = async (wanted: Query, accept: string, take: (page: string, end: number) => void) => {
-    running.current = new AbortController();
-    const { signal } = running.current;
     setRefused(undefined);
     setStatus("Reading …");
     setIsRunning(true);
@@ -37,17 +33,16 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       const etag = page && { "if-match": page.headers.etag ?? "*" };
       const headers = { accept, "accept-profile": asked.schema, ...etag };
       const url = explorer.settings.apiUrl + writeTarget(query, chooseTieBreakers(query, table));
-      page = await ask(url, { headers, key, signal });
+      page = await ask(url, { headers, key });
       if (!isGood(page)) break;
       const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
       count = Number(end) + 1 - offset;
       take(page.text, offset + count);
       setStatus(`${formatCount(offset + count, "row")} read.`);
     }
-    const isWhole = page !== undefined && isGood(page) && !signal.aborted;
+    const isWhole = page !== undefined && isGood(page);
     setIsRunning(false);
-    if (signal.aborted) setStatus("Canceled.");
-    else if (!isWhole) setRefused(page);
+    if (!isWhole) setRefused(page);
     return isWhole;
   };
   const save = async (isForSpreadsheets: boolean) => {
@@ -73,12 +68,11 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
     if (isWhole) setSum(found);
   };
   const requests = formatCount(Math.ceil(total / largestLimit), "request");
+  const canAdd = money !== "" && rows.length < total;
   const jobs: [name: string, start: () => void][] = [
     ["CSV", () => void save(false)],
     ["CSV for spreadsheets", () => void save(true)],
-    ...(money === "" || rows.length === total
-      ? []
-      : [["Add up all rows", () => void addAll()] as [string, () => void]]),
+    ["Add up all rows", () => void addAll()],
   ];
   const added = rows.length === total ? { dollars: add(rows), rows: total } : sum;
   const findings = new Set(rows.map((row) => `${row.report_id} ${row.reference_number}`)).size;
@@ -87,10 +81,16 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       <div class="row">
         {children}
         {rows.length > 0 &&
-          (isRunning ? [["Cancel", () => running.current.abort()] as const] : jobs).map(([name, start]) => (
-            <button key={name} type="button" class="plain" onClick={start}>
+          jobs.slice(0, canAdd ? 3 : 2).map(([name, start]) => (
+            <button
+              key={name}
+              type="button"
+              class="plain"
+              aria-disabled={isRunning}
+              onClick={() => !isRunning && start()}
+            >
               {name}
-              {total > largestLimit && name !== "Cancel" && ` (about ${requests})`}
+              {total > largestLimit && ` (about ${requests})`}
             </button>
           ))}
         <span role="status" class="hint">
@@ -100,9 +100,8 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
       {money !== "" && (
         <p>
-          {added
-            ? `Sum of ${money} in all ${formatCount(added.rows, "row")}: `
-            : `Sum of ${money} on this page (${formatCount(rows.length, "row")}): `}
+          {table?.columns.find(({ name }) => name === money)?.label}, sum of {added ? "all" : "this page’s"}{" "}
+          {formatCount(added?.rows ?? rows.length, "row")}:{" "}
           <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
         </p>
       )}
@@ -119,11 +118,8 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
 /** A file name that says table and filters: `general-auditee_state-TX-audit_year-2023`. */
 function describeFile({ table, filters, extra }: Query): string {
   const parts = filters.map(({ column, operator, value }) => [column, operator.replace(/^eq$/, ""), value]);
-  const text = [table, ...parts.flat(), extra].filter(Boolean).join("-");
-  return text
-    .replace(/[^\p{L}\p{N}_]+/gu, "-")
-    .replace(/-$/, "")
-    .slice(0, 120);
+  const words = [table, ...parts.flat(), extra].join(" ").match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return words.join("-").slice(0, 120);
 }
 
 function saveFile(name: string, parts: string[]): void {

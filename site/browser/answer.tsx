@@ -26,25 +26,43 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
   const isRow = outcome?.asked.isRow && rows.length > 0;
   const title = outcome?.table?.title ?? "Rows";
   const link = location.href;
+  const { offset = 0, limit = 0 } = outcome?.asked.query ?? {};
+  const turns: [name: string, isPossible: boolean, to: number][] = [
+    ["Previous", offset > 0, Math.max(0, offset - limit)],
+    ["Next", rows.length >= limit, offset + limit],
+  ];
   return (
     <section class="result" aria-labelledby="result" aria-busy={isWaiting} ref={part}>
       <div class="wrap">
-        {isRow && <p class="hint">{title}</p>}
+        {isRow && (
+          <p class="row">
+            {title} <CopyButton name="Copy link" label="Copy link to this row" text={link} />
+          </p>
+        )}
         <h2 id="result" tabIndex={-1} ref={heading}>
           {isRow ? describeRow(outcome) : title}
         </h2>
         {outcome?.table && !isRow && <Question explorer={explorer} outcome={outcome} />}
-        <p role="status" id="status">
+        <p role="status" id="status" class="hint">
           {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome) : "No rows yet."}
         </p>
-        {outcome?.rows && isRow && <CopyButton name="Copy link" label="Copy link to this row" text={link} />}
         {outcome?.rows && !isRow && (
           <AllRows
-            key={outcome.key + writeTarget({ ...outcome.asked.query, offset: 0 })}
+            key={outcome.key + writeTarget({ ...outcome.asked.query, order: [], offset: 0 })}
             explorer={explorer}
             outcome={outcome}
           >
-            <Turns explorer={explorer} outcome={outcome} />
+            {turns.map(([name, isPossible, to]) => (
+              <button
+                key={name}
+                type="button"
+                class="plain"
+                aria-disabled={!isPossible}
+                onClick={() => isPossible && explorer.refine({ offset: to })}
+              >
+                {name}
+              </button>
+            ))}
             <CopyButton name="Copy link" label="Copy link to these rows" text={link} />
           </AllRows>
         )}
@@ -109,30 +127,6 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
       )}
       {order.length > 0 && <span>sorted by {order.map(describeOrder).join("; ")}</span>}
     </p>
-  );
-}
-
-/** The pages before and after. */
-function Turns({ explorer, outcome: { asked, rows = [] } }: Shown): VNode {
-  const { offset, limit } = asked.query;
-  const turns: [name: string, isPossible: boolean, to: number][] = [
-    ["Previous", offset > 0, Math.max(0, offset - limit)],
-    ["Next", rows.length >= limit, offset + limit],
-  ];
-  return (
-    <>
-      {turns.map(([name, isPossible, to]) => (
-        <button
-          key={name}
-          type="button"
-          class="plain"
-          aria-disabled={!isPossible}
-          onClick={() => isPossible && explorer.refine({ offset: to })}
-        >
-          {name}
-        </button>
-      ))}
-    </>
   );
 }
 

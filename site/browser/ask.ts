@@ -7,16 +7,11 @@ export interface Answer {
   text: string;
 }
 
-interface Question {
-  method?: "GET" | "POST";
-  headers?: Record<string, string>;
-  key: string;
-  body?: string;
-  signal?: AbortSignal;
-}
-
 /** Sends a request to the API. Without a response, the answer says so in the form of the API's errors. */
-export async function ask(url: string, { key, headers, ...options }: Question): Promise<Answer> {
+export async function ask(
+  url: string,
+  { key, headers, ...options }: RequestInit & { key: string },
+): Promise<Answer> {
   try {
     const response = await fetch(url, {
       ...options,

@@ -6,13 +6,8 @@ import { Commands } from "./commands.tsx";
 import { QueryForm } from "./query-form.tsx";
 import { useExplorer } from "./use-explorer.ts";
 
-interface Start {
-  settings: ClientSettings;
-  versions: VersionDescription[];
-}
-
-function ExplorerPage({ settings, versions }: Start): VNode {
-  const explorer = useExplorer(settings, versions);
+function ExplorerPage({ start }: { start: Parameters<typeof useExplorer> }): VNode {
+  const explorer = useExplorer(...start);
   const isRow = explorer.outcome?.asked.isRow ?? false;
   return (
     <>
@@ -38,7 +33,7 @@ if (root !== null) {
     const settings: ClientSettings = JSON.parse(root.dataset.settings ?? "{}");
     const versions: VersionDescription[] = await (await fetch(settings.description)).json();
     const served = versions.filter((version) => !isAdmin(version));
-    render(<ExplorerPage settings={settings} versions={served} />, root);
+    render(<ExplorerPage start={[settings, served]} />, root);
   } catch {
     render(
       <p class="wrap notice notice--error" role="alert">

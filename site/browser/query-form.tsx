@@ -3,7 +3,6 @@ import { useRef } from "preact/hooks";
 import type { Column } from "../api-description.ts";
 import { agencies, states } from "../names.ts";
 import { emptyQuery, type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
-import { auditeeTerm } from "../table-facts.ts";
 import { isAgency } from "./format-value.ts";
 import type { Explorer } from "./use-explorer.ts";
 
@@ -33,12 +32,7 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
         filters={query.filters}
         change={(filters) => change({ filters })}
       />
-      <Columns
-        columns={table?.columns ?? []}
-        parts={table?.embeds.includes("general") ? [auditeeTerm] : []}
-        chosen={query.select}
-        choose={(select) => change({ select })}
-      />
+      <Columns columns={table?.columns ?? []} chosen={query.select} choose={(select) => change({ select })} />
       <details open={query.extra !== ""}>
         <summary>More: other parameters</summary>
         <Text
@@ -219,20 +213,16 @@ function Filters({ columns, filters, change }: Conditions): VNode {
 
 interface Terms {
   columns: Column[];
-  /** What a row can come with from another table. */
-  parts: string[];
   chosen: string[];
   choose: (select: string[]) => void;
 }
 
 /** The columns that a request asks for; none chosen means all. What a link asks for beside them can be removed. */
-function Columns({ columns, parts, chosen, choose }: Terms): VNode {
+function Columns({ columns, chosen, choose }: Terms): VNode {
   const names = columns.map(({ name }) => name);
-  const terms = new Set([...names, ...parts, ...chosen.filter((term) => term !== "*")]);
+  const terms = new Set([...names, ...chosen.filter((term) => term !== "*")]);
   const toggle = (term: string) => {
-    const wanted = [...terms].filter((each) => chosen.includes(each) !== (each === term));
-    const isPart = (each: string) => !names.includes(each);
-    choose(wanted.length > 0 && wanted.every(isPart) ? ["*", ...wanted] : wanted);
+    choose([...terms].filter((each) => chosen.includes(each) !== (each === term)));
   };
   const isAll = chosen.length === 0 || chosen.includes("*");
   return (
@@ -243,8 +233,7 @@ function Columns({ columns, parts, chosen, choose }: Terms): VNode {
           <label class="check" key={term}>
             <input type="checkbox" checked={chosen.includes(term)} onChange={() => toggle(term)} />
             <span>
-              {term === auditeeTerm ? "Auditee name" : columns.find(({ name }) => name === term)?.label}{" "}
-              <code>{term}</code>
+              {columns.find(({ name }) => name === term)?.label} <code>{term}</code>
             </span>
           </label>
         ))}

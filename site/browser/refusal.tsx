@@ -12,7 +12,7 @@ interface Refused {
 export function Refusal({ answer, explorer, table }: Refused): VNode {
   const { status } = answer;
   const { message, details, hint } = readError(answer);
-  const [happened] = message.split(" Wait for the seconds ");
+  const [happened] = message.split(" Wait ");
   const file = explorer.settings.hasPublicData && (
     <>
       , or <a href={`/public-data/${table}.csv.gz`}>download the whole table as a file</a>

@@ -56,27 +56,21 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
 
   /** Shows the awards of the reports that a query finds. The API would take too long to join and sort all awards. */
   const openAwards = async (reports: Query) => {
-    const { asked, target } = write({
-      ...start,
-      schema: outcome?.asked.schema ?? start.schema,
-      query: reports,
-    });
-    const query = { ...reports, select: ["report_id"], limit: largestLimit };
-    const headers = { "accept-profile": asked.schema };
-    const answer = await ask(settings.apiUrl + writeTarget(query), { headers, key });
+    if (outcome === undefined) return;
+    const { schema } = outcome.asked;
+    const target = writeTarget({ ...reports, select: ["report_id"], limit: largestLimit });
+    const answer = await ask(settings.apiUrl + target, { headers: { "accept-profile": schema }, key });
     const { rows, total } = readRows(answer);
-    if (rows === undefined) return setOutcome({ asked, table: undefined, target, key, answer, rows, total });
+    if (rows === undefined) return setOutcome({ ...outcome, answer, rows, total });
     const value = rows.map((row) => String(row.report_id)).join("\n");
-    location.hash = new URL(
-      linkToExplorer(asked.schema, {
-        ...emptyQuery,
-        table: "federal_awards",
-        filters: [{ column: "report_id", operator: "in", value }],
-        order: ["audit_year.desc.nullslast", "amount_expended.desc.nullslast"],
-        limit: 500,
-      }),
-      location.href,
-    ).hash;
+    const awards: Query = {
+      ...emptyQuery,
+      table: "federal_awards",
+      filters: [{ column: "report_id", operator: "in", value }],
+      order: ["audit_year.desc.nullslast", "amount_expended.desc.nullslast"],
+      limit: 500,
+    };
+    location.assign(linkToExplorer(schema, awards));
   };
 
   const follow = () => {

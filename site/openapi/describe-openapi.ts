@@ -152,7 +152,6 @@ function describeRead(
   const shownParameters = Object.keys(shared.parameters).filter((name) => !["range", "table"].includes(name));
   return addResponses({
     operationId: `read_${name}`,
-    tags: ["tables"],
     summary: title,
     description: `${description}${embedded}`.trim(),
     parameters: [
@@ -179,7 +178,6 @@ function describeCall(
   const body = { type: "object", required: Object.keys(properties), properties };
   return addResponses({
     operationId: name,
-    tags: ["reports"],
     summary: title,
     description,
     parameters: [profile("Content-Profile", schema, true)],

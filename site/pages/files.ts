@@ -119,7 +119,7 @@ function listTables(caption: string, files: BulkFile[], titles: ReadonlyMap<stri
       return (
         file &&
         html`<a href="/public-data/${file.name}">${file.name}</a> ${formatSize(file.bytes)}
-        <span class="digest"><code>${file.sha256.slice(0, 12)}…</code>
+        <span class="hint"><code>${file.sha256.slice(0, 12)}…</code>
         ${copyButton(`Copy SHA-256 of ${file.name}`, file.sha256, "Copy SHA-256")}</span>`
       );
     };

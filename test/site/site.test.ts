@@ -313,7 +313,7 @@ describe("the explorer", again, () => {
     const sum = `rows: $${Number(auditee?.sum).toLocaleString("en-US")}`;
     await page.getByText(sum).waitFor();
     await page.evaluate("location.hash = location.hash.replace(/limit=\\d+/, 'limit=1')");
-    await page.getByText("on this page (1 row)").waitFor();
+    await page.getByText("sum of this page’s 1 row:").waitFor();
     await page.getByRole("button", { name: "Add up all rows" }).click();
     await page.getByText(sum).waitFor();
   });
