@@ -1,18 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { expect, test } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
+import { useDirectory } from "./parts.ts";
 
 const database = { REPORT_SERVICE_DATABASE_URL: "postgres://report_service:hunter2@db/single_audit" };
 const local = { ...database, REPORTS_DIRECTORY: "/srv/reports" };
 const s3 = { ...database, S3_BUCKET: "reports", S3_REGION: "us-gov-west-1" };
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "secrets-"));
-});
-afterAll(() => rm(directory, { recursive: true }));
+const inDirectory = useDirectory();
 
 test("has defaults for all but the database and the storage", () => {
   expect(readReportServiceConfig({ ...local, APP_HOST: "" })).toEqual({
@@ -31,9 +26,8 @@ test("has defaults for all but the database and the storage", () => {
 
 test("takes each secret from a file, without the line's end", async () => {
   const write = async (name: string, content: string) => {
-    const file = path.join(directory, name);
-    await writeFile(file, `${content}\n`);
-    return file;
+    await writeFile(inDirectory(name), `${content}\n`);
+    return inDirectory(name);
   };
   const environment = {
     S3_BUCKET: "reports",
@@ -70,7 +64,7 @@ test.each<[variable: string, what: string, base: object, changes: object]>([
 });
 
 test("is refused if a secret's file cannot be read, or is given twice", () => {
-  const file = path.join(directory, "missing");
+  const file = inDirectory("missing");
   expect(() => readReportServiceConfig({ REPORT_SERVICE_DATABASE_URL_FILE: file })).toThrow(
     `REPORT_SERVICE_DATABASE_URL_FILE names ${file}, which cannot be read (ENOENT).`,
   );

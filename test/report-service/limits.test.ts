@@ -1,7 +1,5 @@
-import { mkdir, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { promisify } from "node:util";
 import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -13,31 +11,27 @@ import { createLogger } from "../../report-service/quiet-logging.ts";
 import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { send } from "./http.ts";
-import { openPool, serviceDatabaseUrl } from "./parts.ts";
+import { openPool, serviceDatabaseUrl, useDirectory } from "./parts.ts";
 
 const database = useDeployedDatabase();
 const bytes = 64 * 1024 * 1024;
 let pool: Pool;
-let directory: string;
+const inDirectory = useDirectory();
 
 beforeAll(async () => {
   pool = openPool(serviceDatabaseUrl(database.url));
-  directory = await mkdtemp(path.join(tmpdir(), "public-"));
   const files = [{ name: "a.gz", table: "a", audit_year: null, format: "csv", rows: 1, bytes, sha256: "0" }];
   const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };
-  await writeFile(path.join(directory, "manifest.json"), JSON.stringify(manifest));
-  await mkdir(path.join(directory, "1"));
-  await writeFile(path.join(directory, "1/a.gz"), "");
-  await truncate(path.join(directory, "1/a.gz"), bytes);
+  await writeFile(inDirectory("manifest.json"), JSON.stringify(manifest));
+  await mkdir(inDirectory("1"));
+  await writeFile(inDirectory("1/a.gz"), "");
+  await truncate(inDirectory("1/a.gz"), bytes);
 });
-afterAll(async () => {
-  await pool.end();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => pool.end());
 
 function create(...trustedIps: string[]) {
   const logger = createLogger({ name: "test", level: "silent" });
-  const [storage, publicFiles] = [createLocalStore(directory), openPublicFiles(directory)];
+  const [storage, publicFiles] = [createLocalStore(inDirectory()), openPublicFiles(inDirectory())];
   return createReportService({ pool, storage, publicFiles, trustedIps, logger });
 }
 

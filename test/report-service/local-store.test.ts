@@ -1,26 +1,32 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { addressRefused, securityHeaders } from "../../report-service/answers.ts";
 import { follow, send } from "./http.ts";
-import { downloads, loggedSecrets, type Parts, pdf, pdfAnswer, reportId, startParts } from "./parts.ts";
+import {
+  downloads,
+  loggedSecrets,
+  type Parts,
+  pdf,
+  pdfAnswer,
+  reportId,
+  startParts,
+  useDirectory,
+} from "./parts.ts";
 
+const inDirectory = useDirectory();
 let directory: string;
 let parts: Parts;
 
 beforeAll(async () => {
-  directory = path.join(await mkdtemp(path.join(tmpdir(), "reports-")), "reports");
+  directory = inDirectory("reports");
   await mkdir(directory);
   for (const name of [`${reportId}.pdf`, "2023-06-GSAFAC-0000000002.pdf", "../outside.pdf"])
     await writeFile(path.join(directory, name), pdf, "latin1");
   parts = await startParts({ storage: { kind: "local", directory } });
 });
 afterEach(() => void vi.restoreAllMocks());
-afterAll(async () => {
-  await parts.close();
-  await rm(path.dirname(directory), { recursive: true });
-});
+afterAll(() => parts.close());
 
 const redeem = async (report = reportId) =>
   send(parts.url, `${downloads}/${await parts.tokens.issue(report)}`);

@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { Pool } from "pg";
 import { type Logger, pino } from "pino";
+import { afterAll, beforeAll } from "vitest";
 import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
 import type { S3StoreOptions } from "../../report-service/storage.ts";
 import { startS3Server } from "../support/s3-server.ts";
@@ -32,6 +36,16 @@ export const describeS3 = (port: number, changes: Partial<S3StoreOptions> = {}):
   const basic = { bucket, region: "us-gov-west-1", keyPrefix: "reports/", forcePathStyle: true };
   return { ...basic, endpoint: `http://127.0.0.1:${port}`, credentials, ...changes };
 };
+
+/** A directory for the tests that follow. Returns where a file in it is. */
+export function useDirectory(): (...names: string[]) => string {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), "report-service-"));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+  return (...names) => path.join(directory, ...names);
+}
 
 type Options = Partial<Parameters<typeof startReportService>[0]>;
 

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fastify } from "fastify";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openPublicFiles } from "../../report-service/public-files.ts";
 import { servePublicData } from "../../report-service/serve-public-data.ts";
+import { useDirectory } from "./parts.ts";
 
 // The addresses at which programs fetch the federal service's CSV files.
 
@@ -14,11 +14,10 @@ const app = fastify({ exposeHeadRoutes: false });
 const csv = "report_id,audit_year\n2023-06-GSAFAC-0000000001,2023\n";
 const compressed = gzipSync(csv);
 const sha256 = createHash("sha256").update(compressed).digest("hex");
-let directory: string;
+const inDirectory = useDirectory();
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "public-"));
-  await mkdir(path.join(directory, "1"));
+  await mkdir(inDirectory("1"));
   const describeFile = (name: string, audit_year: string | null, format = "csv") => {
     return { name, table: "general", audit_year, format, rows: 1, bytes: compressed.length, sha256 };
   };
@@ -27,12 +26,11 @@ beforeAll(async () => {
     describeFile("general-2023.csv.gz", "2023"),
     describeFile("general.parquet", null, "parquet"),
   ];
-  for (const { name } of files) await writeFile(path.join(directory, "1", name), compressed);
+  for (const { name } of files) await writeFile(inDirectory("1", name), compressed);
   const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00.000Z", files, changes: [] };
-  await writeFile(path.join(directory, "manifest.json"), JSON.stringify(manifest));
-  servePublicData(app, openPublicFiles(directory));
+  await writeFile(inDirectory("manifest.json"), JSON.stringify(manifest));
+  servePublicData(app, openPublicFiles(inDirectory()));
 });
-afterAll(() => rm(directory, { recursive: true }));
 
 const get = (name: string, headers: Record<string, string> = {}) =>
   app.inject({ url: `/dissemination/public-data/gsa/${name}`, headers });

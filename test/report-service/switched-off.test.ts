@@ -1,12 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readSiteConfig } from "../../site/config.ts";
 import { createSite } from "../../site/create-site.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { send } from "./http.ts";
-import { describeS3, downloads, type Parts, pdf, reportId, startParts } from "./parts.ts";
+import { describeS3, downloads, type Parts, pdf, reportId, startParts, useDirectory } from "./parts.ts";
 
 // An operator who finds a leak switches the service off. From then on it gives out no data.
 
@@ -16,29 +14,28 @@ let parts: Parts;
 let url: string;
 /** A service that relays the files of a storage which clients cannot reach. */
 let relay: string;
-let directory: string;
+const inDirectory = useDirectory();
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "reports-"));
   const content = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files: [], changes: [] };
-  await writeFile(path.join(directory, "manifest.json"), JSON.stringify(content));
-  await writeFile(path.join(directory, `${reportId}.pdf`), pdf, "latin1");
+  await writeFile(inDirectory("manifest.json"), JSON.stringify(content));
+  await writeFile(inDirectory(`${reportId}.pdf`), pdf, "latin1");
   await database.client.query(
     "insert into disclosed.general (report_id, auditee_uei, is_public) values ($1, 'ABCDEFGHJK12', true)",
     [reportId],
   );
   await database.client.query("select access.issue_key('individual', 'a@example.gov')");
   const site = readSiteConfig({ API_URL: "https://api.example.gov" });
-  const options = { publicData: { location: directory }, addSite: site && (await createSite(site)) };
-  parts = await startParts({ ...options, storage: { kind: "local", directory } }, database.url);
+  const options = { publicData: { location: inDirectory() }, addSite: site && (await createSite(site)) };
+  parts = await startParts(
+    { ...options, storage: { kind: "local", directory: inDirectory() } },
+    database.url,
+  );
   ({ url } = parts);
   const reached = describeS3(parts.s3.port, { publicEndpoint: "https://reports.example.gov" });
   relay = (await parts.startAnother({ ...options, storage: { kind: "s3", ...reached } })).url;
 });
-afterAll(async () => {
-  await parts.close();
-  await rm(directory, { recursive: true });
-});
+afterAll(() => parts.close());
 
 const turn = (isOpen: boolean) =>
   database.client.query("update publication.settings set is_open = $1", [isOpen]);
