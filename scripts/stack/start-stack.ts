@@ -106,7 +106,8 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       await writeReportPdfs(source, reports);
       return source;
     };
-    const [source] = await Promise.all([prepareSource(), deployDatabase(databaseUrl, secrets.rolePasswords)]);
+    const deployed = deployDatabase(databaseUrl, secrets.rolePasswords, { report });
+    const [source] = await Promise.all([prepareSource(), deployed]);
     const publishAndServe = async () => {
       if (source !== undefined) await publishData(client, source, report);
       await startApi(context, databaseUrl);

@@ -16,7 +16,7 @@ async function list(sql: string, values: unknown[] = []): Promise<string[]> {
 const readableBy = (role: string) =>
   list(
     `select n.name || '.' || c.relname as name from pg_class c join (${namespaces}) n on n.oid = c.relnamespace
-     where c.relkind in ('r', 'v', 'm', 'p', 'f') and has_table_privilege($1, c.oid, 'select')`,
+     where c.relkind in ('r', 'v', 'm', 'p', 'f') and has_any_column_privilege($1, c.oid, 'select')`,
     [role],
   );
 

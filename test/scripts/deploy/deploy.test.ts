@@ -86,7 +86,7 @@ describe("db:deploy", () => {
       "create table deployment.now as select current_user as role, current_setting('search_path') as path",
       2,
     );
-    await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}set search_path = public;\n`);
+    await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}set statement_timeout = 1;\n`);
     expect((await deploy()).code).toBe(0);
     expect(await query("table deployment.now")).toEqual([{ role: "postgres", path: '"$user", public' }]);
   });
