@@ -1,9 +1,21 @@
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { securityHeaders } from "../../report-service/answers.ts";
+import { createS3Store } from "../../report-service/s3-store.ts";
 import { follow, type Reply, send } from "./http.ts";
-import type { Parts } from "./parts.ts";
-import { credentials, describeS3, downloads, pdf, pdfAnswer, reportId, startParts } from "./parts.ts";
+import {
+  bucket,
+  credentials,
+  describeS3,
+  downloads,
+  loggedSecrets,
+  type Parts,
+  pdf,
+  pdfAnswer,
+  reportId,
+  startParts,
+} from "./parts.ts";
 
 // How files are handed out, and what an outage costs.
 
@@ -192,8 +204,81 @@ describe("while storage is asked,", () => {
   });
 });
 
-test("the log names causes, and no token", () => {
+async function sign(changes: Parameters<typeof describeS3>[1]) {
+  const store = createS3Store(describeS3(parts.s3.port, changes));
+  return new URL(String(await store.signDownload(reportId).finally(store.close)));
+}
+
+test("a signed address has the bucket in its host unless told otherwise", async () => {
+  // Where names below localhost are not resolved, the error tells the name.
+  const nameHost = (forcePathStyle: boolean) =>
+    sign({ forcePathStyle, endpoint: `http://localhost:${parts.s3.port}` }).then(
+      ({ hostname }) => hostname,
+      (error: Error) => (error.cause as { hostname?: string }).hostname,
+    );
+  expect(await nameHost(false)).toBe(`${bucket}.localhost`);
+  expect(await nameHost(true)).toBe("localhost");
+});
+
+test("a signed address carries a session token, if there is one", async () => {
+  const { searchParams } = await sign({ credentials: { ...credentials, sessionToken: "a session/token" } });
+  expect(searchParams.get("X-Amz-Security-Token")).toBe("a session/token");
+});
+
+// As in docker-compose.yml: clients reach the report service, and only it reaches the storage.
+describe("a storage that clients cannot reach", () => {
+  const publicEndpoint = "https://reports.example.gov";
+  let url: string;
+  let address: string;
+  beforeAll(async () => {
+    const storage = { kind: "s3", ...describeS3(parts.storageWire.port, { publicEndpoint }) } as const;
+    ({ url } = await parts.startAnother({ storage }));
+    const { headers } = await send(url, `${downloads}/${await parts.tokens.issue()}`);
+    const { origin, pathname, search } = new URL(String(headers.location));
+    expect(origin).toBe(publicEndpoint);
+    address = pathname + search;
+  });
+
+  test("is reached through the report service, by the address that a token is redeemed for", async () => {
+    const reply = await send(url, address);
+    expect(reply).toMatchObject(pdfAnswer);
+    expect(reply.headers).toMatchObject({ ...securityHeaders, "cache-control": "private, no-store" });
+    const range = { range: "bytes=0-3" };
+    expect(await send(url, address, { headers: range })).toMatchObject({ status: 206, body: "%PDF" });
+  });
+
+  test.each<[string, number, (address: string) => string, method?: string]>([
+    ["a changed key", 403, (it) => it.replace("reports/", "reports/../source/")],
+    ["a changed signature", 403, (it) => it.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
+    ["no signature", 404, (it) => it.replace(/\?.*/, "")],
+    ["another folder", 403, (it) => it.replace("/reports/", "/source/")],
+    ["the bucket", 403, () => `/${bucket}?X-Amz-Signature=0`],
+    ["HEAD", 405, (it) => it, "HEAD"],
+    ["PUT", 405, (it) => it, "PUT"],
+  ])("is not told to clients with %s: %i", async (what, status, rewrite, method = "GET") => {
+    parts.s3.requests = [];
+    expect((await send(url, rewrite(address), { method })).status).toBe(status);
+    if (!what.startsWith("a changed")) expect(parts.s3.requests).toEqual([]);
+  });
+
+  test.each([400, 401, 404])("is refused with 403 if the storage answers %i to it", async (status) => {
+    parts.s3.failure = { status, code: "Refused" };
+    expect((await send(url, address)).status).toBe(403);
+  });
+
+  test("that is out gives 503, and the same address works once it is back", async () => {
+    await parts.storageWire.refuse();
+    const refused = await send(url, address);
+    expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+    await parts.storageWire.pass();
+    expect((await send(url, address)).status).toBe(200);
+  });
+});
+
+test("the log names causes, and no token, no address and no secret", () => {
   const log = parts.readLog();
-  for (const word of ["StorageUnavailable", "ECONNREFUSED"]) expect(log).toContain(word);
+  for (const word of ["StorageUnavailable", "ECONNREFUSED", "storage did not answer"])
+    expect(log).toContain(word);
   for (const token of parts.tokens.issued) expect(log).not.toContain(token);
+  expect(log).not.toMatch(loggedSecrets);
 });
