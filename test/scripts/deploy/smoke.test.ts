@@ -1,6 +1,6 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
@@ -28,49 +28,44 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
   expect(locked.output).toContain("ok   no key gets 401");
 });
 
+async function listen(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
   timeout: 60_000,
 }, async () => {
   const service = await startScratchService(database.url);
+  onTestFinished(service.stop);
   const key = await findKeyId(database.url);
   // PostgREST alone, asked as the gateway asks it.
-  const gateway = createServer((request, response) => {
-    void service
-      .request(request.url ?? "", key, {
-        headers: { "accept-profile": String(request.headers["accept-profile"] ?? "api_v1_1_0") },
-      })
-      .then(({ status, json }) => response.writeHead(status).end(JSON.stringify(json)));
+  const gateway = await listen(async (request, response) => {
+    const headers = { "accept-profile": String(request.headers["accept-profile"] ?? "api_v1_1_0") };
+    const { status, json } = await service.request(request.url ?? "", key, { headers });
+    response.writeHead(status).end(JSON.stringify(json));
   });
-  await new Promise<void>((resolve) => gateway.listen(0, "127.0.0.1", resolve));
-  const { port } = gateway.address() as AddressInfo;
   const find = async (what: string, ...more: string[]) =>
-    (await run(runSmoke, ["--base-url", `http://127.0.0.1:${port}`, "--key", "any", ...more])).output
+    (await run(runSmoke, ["--base-url", gateway, "--key", "any", ...more])).output
       .split("\n")
       .find((line) => line.includes(what));
   const check = () => find("a suppressed submission's ID");
-  try {
-    // The data set is empty yet.
-    const walk = await find("the three steps", "--tribal-key", "any", "--app-url", "http://127.0.0.1:1");
-    expect(walk).toMatch(/^-- .* there is no suppressed report$/);
-    await publishSample(database.client);
-    expect(await check()).toMatch(/^ok/);
-    const open = createServer((_, response) => response.writeHead(302).end());
-    await new Promise<void>((resolve) => open.listen(0, "127.0.0.1", resolve));
-    const openUrl = `http://127.0.0.1:${(open.address() as AddressInfo).port}`;
-    expect(await find("public PDF of a suppressed", "--app-url", openUrl)).toMatch(
-      /^FAIL .* 302 instead of 404/,
-    );
-    open.close();
-    await database.client.query("alter view dissemination.federal_awards reset (security_invoker)");
-    expect(await check()).toMatch(/^FAIL .*federal_awards has rows of suppressed submissions/);
-    await database.client.query(
-      `alter view dissemination.federal_awards set (security_invoker = true);
-       create function api_v1_1_0.all_of_it() returns integer language sql stable as 'select 1';
-       grant execute on function api_v1_1_0.all_of_it() to api_public; notify pgrst, 'reload schema'`,
-    );
-    await expect.poll(check, { timeout: 20_000 }).toMatch(/^FAIL .*\/rpc\/all_of_it is in no contract/);
-  } finally {
-    gateway.close();
-    await service.stop();
-  }
+  // The data set is empty yet.
+  const walk = await find("the three steps", "--tribal-key", "any", "--app-url", "http://127.0.0.1:1");
+  expect(walk).toMatch(/^-- .* there is no suppressed report$/);
+  await publishSample(database.client);
+  expect(await check()).toMatch(/^ok/);
+  const open = await listen((_, response) => response.writeHead(302).end());
+  const pdf = await find("public PDF of a suppressed", "--app-url", open);
+  expect(pdf).toMatch(/^FAIL .* 302 instead of 404/);
+  await database.client.query("alter view dissemination.federal_awards reset (security_invoker)");
+  expect(await check()).toMatch(/^FAIL .*federal_awards has rows of suppressed submissions/);
+  await database.client.query(
+    `alter view dissemination.federal_awards set (security_invoker = true);
+     create function api_v1_1_0.all_of_it() returns integer language sql stable as 'select 1';
+     grant execute on function api_v1_1_0.all_of_it() to api_public; notify pgrst, 'reload schema'`,
+  );
+  await expect.poll(check, { timeout: 20_000 }).toMatch(/^FAIL .*\/rpc\/all_of_it is in no contract/);
 });
