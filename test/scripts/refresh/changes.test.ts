@@ -20,12 +20,15 @@ async function publish(
   notes: Record<number, string> = {},
   resubmissions: Record<string, string>[] = [],
 ): Promise<void> {
-  const find = (number: number) => submission(number, hidden.includes(number) ? { is_public: "f" } : {});
-  await here.write("general", reports.map(find));
+  const isPublic = (number: number) => (hidden.includes(number) ? "f" : "t");
+  await here.write(
+    "general",
+    reports.map((number) => submission(number, { is_public: isPublic(number) })),
+  );
   const rows = reports.map((number) => ({ report_id: id(number), passthrough_name: notes[number] ?? "" }));
   await here.write("passthrough", rows);
   await here.write("resubmission", resubmissions);
-  const { code, output } = await here.refresh("--from", here.directory, "--force", "--accept-shrink");
+  const { code, output } = await here.publish("--force", "--accept-shrink");
   expect(code, output).toBe(0);
 }
 
@@ -83,7 +86,7 @@ it("each step from one data set to the next, as long as it is recorded", async (
   expect(steps.slice(1).map(({ from }) => from)).toEqual(steps.slice(0, -1).map(({ to }) => to));
   expect(steps.at(-1)?.to).toBe(data_set);
   await here.select("delete from publication.changes where number <= 2");
-  await here.refresh("--from", here.directory);
+  await here.publish();
   expect((await readManifest()).changes).toEqual(changes.slice(2));
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
 });

@@ -2,21 +2,18 @@ import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { connect } from "../../../service/connect.ts";
 import { useRefresh } from "./support/refresh.ts";
-import { submission } from "./support/source-files.ts";
+import { id, submission, submissions } from "./support/source-files.ts";
 
 // What `npm run refresh` does, in the order of these tests.
 
 const here = useRefresh();
-const { list, liveId, select } = here;
+const { list, liveId, publish, select } = here;
 /** Writes public submissions with these numbers; 2 is suppressed. */
-const write = (...numbers: number[]) => {
-  const hidden = { is_public: "f" };
-  return here.write(
+const write = (...numbers: number[]) =>
+  here.write(
     "general",
-    numbers.map((number) => submission(number, number === 2 ? hidden : {})),
+    submissions(...numbers).map((row) => (row.report_id === id(2) ? { ...row, is_public: "f" } : row)),
   );
-};
-const publish = (...args: string[]) => here.refresh("--from", here.directory, ...args);
 
 it("publishes, does nothing the second time, and publishes again when forced", async () => {
   await write(1, 2);

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
+import { readDefinition } from "../../../scripts/refresh/read-definition.ts";
 import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -25,12 +26,8 @@ async function failWith(edits: Edits): Promise<string> {
 it.each(["session", "staging", "check", "build", "publish", "views"])(
   "an error in %s.sql has its file, line and column",
   async (name) => {
-    let line = 0;
-    const append = (sql: string) => {
-      line = sql.split("\n").length;
-      return `${sql}select 1, nosuch;\n`;
-    };
-    const message = await failWith({ [`${name}.sql`]: append });
+    const line = (await readDefinition(`${name}.sql`)).split("\n").length;
+    const message = await failWith({ [`${name}.sql`]: (sql) => `${sql}select 1, nosuch;\n` });
     expect(message).toContain(`db/data_set/${name}.sql:${line}:11: column "nosuch" does not exist\n`);
   },
 );
@@ -45,12 +42,13 @@ it.each([
   expect(message).toContain(`db/data_set/build.sql: ${expected}`);
 });
 
-it("a full disk of PostgreSQL is named, and how much room a refresh needs", async () => {
-  const text = 'could not extend file "base/1": No space left on device';
-  const raise = `do $$ begin raise sqlstate '53100' using message = '${text}'; end $$;`;
+it.each([
+  ["53100", "PostgreSQL's disk is full: RAISED. Nothing has changed.", "two more data sets"],
+  ["57P01", "PostgreSQL was stopped, or the connection to it broke: RAISED.", "--status"],
+])("a server that cannot go on (%s) is named, and what to do", async (code, fault, advice) => {
+  const raise = `do $$ begin raise sqlstate '${code}' using message = 'RAISED'; end $$;`;
   const message = await failWith({ "build.sql": (sql) => `${sql}\n${raise}\n` });
-  expect(message).toContain(`PostgreSQL's disk is full: ${text}. Nothing has changed.`);
-  expect(message).toContain("space for two more data sets");
+  expect(message).toMatch(new RegExp(`^${fault} .*${advice}`));
 });
 
 it("rows that PostgreSQL does not load are missed, as after a line of \\. before version 18", async () => {
@@ -70,10 +68,9 @@ it("views that would show suppressed rows are not published", async () => {
 
 it("nor are tables that would show them rolled back to; a refresh repairs the live ones", async () => {
   const seeFindings = async () => {
-    await here.select("begin; set local role api_public");
-    const rows = await here.list("select report_id from api_v1_1_0.findings");
-    await here.select("rollback");
-    return rows;
+    await here.select("set role api_public");
+    const rows = here.list("select report_id from api_v1_1_0.findings");
+    return await rows.finally(() => here.select("reset role"));
   };
   await here.load();
   await here.load();

@@ -15,22 +15,21 @@ beforeAll(async () => {
   await writeSample({ directory: sample, submissions: 400 });
 });
 
-it.each([
+const moments = [
   "general.csv: ",
   "notes_to_sefa.csv: ",
   "Checking",
   "Building",
   "Vacuuming",
   "Writing the bulk files",
-])(
+];
+it.each(moments)(
   "a refresh that is killed after “%s” leaves the live data set as it was, and the next run cleans up",
   async (moment) => {
     const before = await here.liveId();
-    const { child, exited } = runScript(
-      "refresh.ts",
-      ["--from", sample, "--force", "--accept-shrink", "--accept-growth"],
-      { DATABASE_URL: here.database.url, PUBLIC_DATA: here.publicData },
-    );
+    const args = ["--from", sample, "--force", "--accept-shrink", "--accept-growth"];
+    const env = { DATABASE_URL: here.database.url, PUBLIC_DATA: here.publicData };
+    const { child, exited } = runScript("refresh.ts", args, env);
     let output = "";
     child.stderr.on("data", (chunk: Buffer) => {
       output += chunk.toString();
@@ -41,7 +40,7 @@ it.each([
     expect(output).not.toContain("Publishing");
     expect(await here.liveId()).toBe(before);
     // The server ends the session that has lost its client.
-    const again = () => here.refresh("--from", here.directory, "--force", "--accept-shrink");
+    const again = () => here.publish("--force", "--accept-shrink");
     await expect.poll(async () => (await again()).code, { timeout: 20_000 }).toBe(0);
     const left = "select nspname from pg_namespace where nspname ~ '_next$|_dropped$|^staging$'";
     expect(await here.list(left)).toEqual([]);

