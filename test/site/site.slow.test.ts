@@ -1,10 +1,11 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openSite, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
 
-// The explorer in a browser, on a stack of its own: everything beside the main way, which site.test.ts takes.
+// The pages in a browser, on a stack of its own: everything beside the main ways, which site.test.ts takes.
 
 let site: Site;
 beforeAll(async () => {
@@ -227,9 +228,9 @@ describe("of many rows", () => {
     await site.query("vacuum analyze disclosed.passthrough");
   }, 60_000);
 
-  it("a download says how many requests it takes, and has every row once", async () => {
-    const { page } = await explore("/passthrough?order=award_reference.desc&limit=5");
-    await waitForRows(page);
+  it("500 are shown at a time, and a download says how many requests it takes and has every row once", async () => {
+    const { page } = await explore("/passthrough?order=award_reference.desc&limit=20000");
+    await page.getByText(/^Rows 1–500 of about [\d,]+ · /).waitFor();
     const button = page.getByRole("button", { name: "CSV (about 2 requests)" });
     const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
     const lines = (await readFile(await download.path(), "utf8")).trimEnd().split("\n");
@@ -240,39 +241,102 @@ describe("of many rows", () => {
     expect(new Set(lines).size).toBe(lines.length);
     await page.getByText(`${Number(counted?.rows).toLocaleString("en-US")} rows read.`).waitFor();
   });
-
-  it("500 are shown at a time, which scroll under headings that stay", async () => {
-    const { page } = await explore("/passthrough?limit=20000");
-    await page.getByText(/^Rows 1–500 of about [\d,]+ · /).waitFor();
-    const heading = page.getByRole("columnheader").first();
-    const before = (await heading.boundingBox())?.y ?? -1;
-    await page.getByRole("group", { name: "Rows" }).evaluate((it) => it.scrollTo(0, 5000));
-    expect((await heading.boundingBox())?.y).toBeCloseTo(before, 0);
-  });
 });
 
 describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
-  it.each([1280, 640, 360])("fits a screen of %d pixels, and is accessible", async (width) => {
-    const { page, checkAccessibility, checkFit, takePicture } = await site.open("/explorer", {
-      colorScheme,
-      viewport: { width, height: 800 },
-    });
-    const check = async (what: string) => {
-      await checkFit();
-      await checkAccessibility();
-      await takePicture(`explorer-${what}-${colorScheme}-${width}`, what !== "rows");
-    };
-    await page.getByLabel("Comparison 1").selectOption("in");
-    await page.getByLabel("Value 1").fill("a\nb");
+  it.each([
+    ["home", "/"],
+    ["totals", "/totals?year=2023"],
+    ["reference", "/reference"],
+    ["files", "/files"],
+    ["error", "/no-such-page"],
+    ["form", "/explorer"],
+    ["rows", "/explorer#api_v1_1_0/federal_awards?order=amount_expended.desc&limit=20"],
+    ["row", "/explorer#api_v1_1_0/row/findings?limit=1"],
+  ])("the page %s has no accessibility violation and fits every width", async (name, target) => {
+    const { page, checkAccessibility, checkFit, takePicture } = await site.open(target, { colorScheme });
+    if (target.includes("#")) await page.locator(".rows-table, .values").first().waitFor();
+    if (name === "form") await page.getByLabel("Comparison 1").selectOption("in");
     for (const summary of await page.locator("summary").all()) await summary.click();
-    await check("form");
-    await page.evaluate("location.hash = '#api_v1_1_0/federal_awards?order=amount_expended.desc&limit=20'");
-    await waitForRows(page);
-    await check("rows");
-    await openRow(page);
-    await page.getByRole("link", { name: "The report", exact: true }).waitFor();
-    await check("row");
+    // Colors do not depend on the width, so each scheme is checked at one of them.
+    if (colorScheme === "light") await checkAccessibility();
+    for (const width of [1280, 757, 640, 360, 320]) {
+      await page.setViewportSize({ width, height: 740 });
+      await checkFit();
+      if (/1280|360/.test(`${width}`)) await takePicture(`${name}-${colorScheme}-${width}`, name !== "rows");
+    }
+    const widths = await page
+      .locator(".stacked td:visible")
+      .evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
+    expect(Math.min(320, ...widths)).toBeGreaterThan(250);
+    if (colorScheme === "dark") await checkAccessibility();
   });
+});
+
+it.each([
+  ["DuckDB", "duckdb", "--version"],
+  ["Python, Parquet", "python3", "-c", "import pandas, pyarrow"],
+  ["Python, CSV", "python3", "-c", "import pandas"],
+  ["R", "Rscript", "--version"],
+])("the command of /files for %s keeps leading zeros", async (language, program, ...probe) => {
+  if (spawnSync(program, probe).status !== 0) {
+    process.stderr.write(`The ${language} command was not run: ${program} lacks something here.\n`);
+    return;
+  }
+  const { page } = await site.open("/files");
+  const group = page.getByRole("group", { name: `Command for ${language}`, exact: true });
+  const command = (await group.textContent()) ?? "";
+  const printed = execFileSync("/bin/sh", ["-ec", command], { cwd: site.directory, encoding: "utf8" });
+  const rows = await site.query<{ ein: string; zip: string }>(
+    "select auditee_ein as ein, auditee_zip as zip from disclosed.general where auditee_state = 'PR'",
+  );
+  expect(rows.length).toBeGreaterThan(0);
+  for (const { ein, zip } of rows) {
+    expect(zip).toMatch(/^0/);
+    expect(printed).toMatch(new RegExp(`\\b${ein}\\b.*\\b${zip}\\b`));
+  }
+});
+
+it("by keyboard, the skip link leads past the navigation to the search box", async () => {
+  const { page } = await site.open("/");
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
+  await page.keyboard.press("Enter");
+  expect(await readFocus(page)).toBe("main");
+  await page.keyboard.press("Tab");
+  expect(await readFocus(page)).toBe("q");
+  expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+});
+
+it.each([
+  ["/", "form"],
+  ["/totals", "table"],
+  ["/reference", "table"],
+  ["/files", "table"],
+  ["/explorer", "form"],
+])("nothing moves while %s loads over a slow network", async (target, mark) => {
+  for (const width of [1440, 360]) {
+    const { page } = await site.open("about:blank", { viewport: { width, height: 800 } });
+    const device = await page.context().newCDPSession(page);
+    await device.send("Network.enable");
+    await device.send("Network.setCacheDisabled", { cacheDisabled: true });
+    const speed = { downloadThroughput: 200_000, uploadThroughput: 100_000 };
+    await device.send("Network.emulateNetworkConditions", { offline: false, latency: 150, ...speed });
+    await page.addInitScript(
+      `window.shift = 0;
+       new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shift += value; }).observe({ type: 'layout-shift', buffered: true });`,
+    );
+    await page.goto(site.facts.app_url + target);
+    await page.locator(mark).first().waitFor({ state: "attached" });
+    const drawn = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(shift), 50)))";
+    expect(await page.evaluate(drawn)).toBe(0);
+  }
+});
+
+it("buttons and notices have borders in forced colors", async () => {
+  const { page } = await site.open("/", { forcedColors: "active" });
+  const button = page.getByRole("button", { name: "Search" });
+  expect(await button.evaluate((it) => getComputedStyle(it).borderTopStyle)).toBe("solid");
 });
 
 describe("an error", () => {
