@@ -1,9 +1,9 @@
 /** Excel reads a CSV file as UTF-8 only if it starts with a byte-order mark. */
 export const byteOrderMark = "\ufeff";
-const cells = /("(?:[^"]|"")*"|[^,"\n]*)([,\n]|$)/g;
+const cells = /("[^"]*(?:""[^"]*)*"|[^,"\n]*)([,\n]|$)/g;
 /** Columns of codes, which programs would take for numbers or dates, such as 043015799, 10.010 and 2023-001. */
 const codes =
-  /(^|_)(ein|uei|zip(code)?|phone|prefix|extension|identification|passthrough_id|agency|ref(erence)?_numbers?)$/;
+  /(^|_)(ein|uei|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc/;
 /** What would be taken for a number or a date in any other column. */
 const code = /^"?(0\d+|\d+\.\d*0|\d+e\d+|\d{4}-\d{1,3})"?$/i;
 /** How formulas begin (OWASP, CSV injection). Negative numbers are no formulas. */

@@ -57,12 +57,10 @@ describe("a query", () => {
     expect(writeTarget({ ...emptyQuery, extra: "?x=a b&api_key=secret" })).toBe("/general?limit=100&x=a%20b");
   });
 
-  it.each(["report_id\nreport_id", "/general", "/", "", "/%zz?x", "/general?select=a(b,c"])(
-    "is read of %j without an error",
-    (text) => {
+  it("is read of any text without an error", () => {
+    for (const text of ["report_id\nreport_id", "/general", "/", "", "/%zz?x", "/general?select=a(b,c"])
       expect(() => readTarget(text)).not.toThrow();
-    },
-  );
+  });
 });
 
 describe("a link", () => {

@@ -20,6 +20,7 @@ test.each([
   ["fac_accepted_date", "2023-06-30", "2023-06-30"],
   ["content", '"a, b\n=c ""d"""', 'a, b\n=c "d"'],
   ["auditee_ein", "143015799", '="143015799"'],
+  ["agencies_with_prior_findings", '"10,020"', '="10,020"'],
   ["auditee_zip", '"00610"', '="00610"'],
   ["passthrough_id", '"a ""b"""', 'a "b"'],
   ["loan_balance", "10.010", '="10.010"'],
