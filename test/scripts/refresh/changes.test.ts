@@ -20,11 +20,9 @@ async function publish(
   notes: Record<number, string> = {},
   resubmissions: Record<string, string>[] = [],
 ): Promise<void> {
-  const isPublic = (number: number) => (hidden.includes(number) ? "f" : "t");
-  await here.write(
-    "general",
-    reports.map((number) => submission(number, { is_public: isPublic(number) })),
-  );
+  const isPublic = (number: number) => ({ is_public: hidden.includes(number) ? "f" : "t" });
+  const general = reports.map((number) => submission(number, isPublic(number)));
+  await here.write("general", general);
   const rows = reports.map((number) => ({ report_id: id(number), passthrough_name: notes[number] ?? "" }));
   await here.write("passthrough", rows);
   await here.write("resubmission", resubmissions);

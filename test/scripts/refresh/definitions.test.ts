@@ -45,13 +45,10 @@ describe("a publication", () => {
          from dissemination.data_set`,
       );
       const { json } = await service.request("/", key);
-      expect(json.info.title).toBe("Single Audit data, version 1.1.0");
-      expect(json.info.description).toMatch(/^\s*Audits of federal awards under 2 CFR part 200/);
-      expect(json.info.description.match(/Data set/g)).toHaveLength(1);
-      expect(json.info.description.endsWith(`\n\nData set ${id}, published ${published}.`)).toBe(true);
-      expect(await list("select obj_description('admin_api_v1_1_0'::regnamespace)")).toEqual([
-        expect.stringContaining(`Data set ${id}, published ${published}.`),
-      ]);
+      const [dataSet, ...others] = json.info.description.match(/Data set .*/g);
+      expect([dataSet, others]).toEqual([`Data set ${id}, published ${published}.`, []]);
+      const [admin] = await list("select obj_description('admin_api_v1_1_0'::regnamespace)");
+      expect(admin).toContain(dataSet);
       return id;
     };
     await publishReports(1);

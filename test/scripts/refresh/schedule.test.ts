@@ -77,16 +77,14 @@ describe("the schedule's service", () => {
 
   it("makes up for a refresh that was due while it did not run, and only then", async () => {
     await write(1, 6);
-    const age = (days: number) =>
-      here.select(
-        `update publication.data_sets set published_at = now() - interval '${days} days' where state = 'live'`,
-      );
-    await age(0);
+    const setAge =
+      "update publication.data_sets set published_at = now() - $1::interval where state = 'live'";
+    await here.select(setAge, ["0 days"]);
     await withService("production", async (_schedule, ask) => {
       expect(JSON.parse(await ask("/healthz"))).toMatchObject({ refreshing: false });
       expect(outcomes(await ask("/metrics"))).toEqual({});
     });
-    await age(8);
+    await here.select(setAge, ["8 days"]);
     await withService("production", async (_schedule, ask) => {
       await expect.poll(async () => outcomes(await ask("/metrics"))).toEqual({ published: 1 });
     });
