@@ -131,7 +131,7 @@ describe("storage", () => {
   });
 
   test("without its bucket, or with wrong credentials, is not ready", async () => {
-    const stranger = { ...credentials, secretAccessKey: "wrong" };
+    const stranger = { ...credentials, accessKeyId: "AKIDOTHER" };
     for (const changes of [{ bucket: "elsewhere" }, { credentials: stranger }]) {
       const storage = { kind: "s3", ...describeS3(parts.s3.port, changes) } as const;
       const { url } = await parts.startAnother({ storage });

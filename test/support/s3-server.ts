@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
-import { verifySigV4 } from "./verify-sigv4.ts";
+import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
+import { createS3Client } from "../../report-service/s3-store.ts";
 
-/** As much of the S3 API as the project uses, over objects in memory. Signatures, expiry and hashes are verified. */
+/** As much of the S3 API as the project uses, over objects in memory. Signed URLs and hashes are verified. */
 export interface S3Server {
   port: number;
   /** By key. */
@@ -38,7 +40,10 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     failure: null,
   };
 
-  function answer({ method = "", url: target = "", headers }: IncomingMessage, content: Buffer): Answer {
+  async function answer(
+    { method = "", url: target = "", headers }: IncomingMessage,
+    content: Buffer,
+  ): Promise<Answer> {
     const url = new URL(target, "http://s3");
     // Virtual-hosted style: the bucket is the first part of the host.
     const isVirtual = headers.host?.startsWith(`${bucket}.`) === true;
@@ -46,7 +51,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     state.requests.push(`${method} ${isVirtual ? "(virtual) " : ""}${path}`);
     if (state.failure !== null) return fail(state.failure.status, state.failure.code);
     const now = Date.now() + state.secondsAhead * 1000;
-    const refusal = verifySigV4({ method, target, headers }, { ...keys, now });
+    const refusal = await refuse({ url: target, headers }, { ...keys, bucket, now });
     if (refusal !== null) return fail(403, refusal);
     const claimed = headers["x-amz-content-sha256"];
     if (claimed !== undefined && claimed !== "UNSIGNED-PAYLOAD" && claimed !== hash("sha256", content))
@@ -97,7 +102,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const { status, headers = {}, body = "" } = answer(request, Buffer.concat(chunks));
+    const { status, headers = {}, body = "" } = await answer(request, Buffer.concat(chunks));
     response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
     response.end(request.method === "HEAD" ? "" : body);
   });
@@ -113,6 +118,44 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
       await once(server, "close");
     },
   });
+}
+
+/**
+ * Compares a signed URL with the one that the SDK signs for the same object, time and headers. Of other requests, only the
+ * access key is verified.
+ *
+ * @returns the error code with which S3 answers 403
+ */
+async function refuse(
+  { url: target = "", headers }: Pick<IncomingMessage, "url" | "headers">,
+  {
+    bucket,
+    now,
+    ...credentials
+  }: Pick<S3ServerOptions, "accessKeyId" | "secretAccessKey" | "bucket"> & { now: number },
+): Promise<string | null> {
+  const url = new URL(target, `http://${headers.host}`);
+  const get = (name: string) => url.searchParams.get(name) ?? undefined;
+  const credential = get("X-Amz-Credential") ?? /Credential=([^,]+)/.exec(headers.authorization ?? "")?.[1];
+  if (credential === undefined) return "AccessDenied";
+  const [id, , region = ""] = credential.split("/");
+  if (id !== credentials.accessKeyId) return "InvalidAccessKeyId";
+  if (headers.authorization !== undefined) return null;
+  const isVirtual = url.host.startsWith(`${bucket}.`);
+  const endpoint = url.origin.replace(`//${bucket}.`, "//");
+  const client = createS3Client({ region, endpoint, credentials, forcePathStyle: !isVirtual });
+  const signingDate = new Date((get("X-Amz-Date") ?? "").replace(/^(....)(..)(..T..)(..)/, "$1-$2-$3:$4:"));
+  const expiresIn = Number(get("X-Amz-Expires"));
+  const command = new GetObjectCommand({
+    Bucket: bucket,
+    Key: decodeURIComponent(isVirtual ? url.pathname.slice(1) : url.pathname.slice(bucket.length + 2)),
+    ResponseCacheControl: get("response-cache-control"),
+    ResponseContentDisposition: get("response-content-disposition"),
+    ResponseContentType: get("response-content-type"),
+  });
+  const signed = await getSignedUrl(client, command, { signingDate, expiresIn }).catch(() => "");
+  if (signed !== url.href) return "SignatureDoesNotMatch";
+  return now < signingDate.getTime() + expiresIn * 1000 ? null : "AccessDenied";
 }
 
 function listObjects(objects: Map<string, Buffer>, prefix: string, delimiter: string | null): string {

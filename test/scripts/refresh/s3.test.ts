@@ -79,7 +79,6 @@ it("keeps the bulk files of the two last data sets in a bucket, from where they 
 });
 
 it.each([
-  ["the secret is wrong", { AWS_SECRET_ACCESS_KEY: "wrong" }, "data/source", "read: SignatureDoesNotMatch"],
   ["the key is another", { AWS_ACCESS_KEY_ID: "AKIDOTHER" }, "data/source", "read: InvalidAccessKeyId"],
   ["nobody listens", { S3_ENDPOINT: "http://127.0.0.1:9" }, "data/source", "read: ECONNREFUSED"],
   ["the bulk files have no bucket", { PUBLIC_DATA: "s3://other" }, "other/\\S+", "written: NoSuchBucket"],
