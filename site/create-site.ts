@@ -141,7 +141,7 @@ function addSite(
 
 const databaseAway = {
   code: "temporarily_unavailable",
-  message: "The database did not answer, so the API cannot be described now.",
+  message: "The database did not answer, so this page cannot be shown right now.",
   details: null,
   hint: "Try again in a few seconds.",
 };

@@ -30,10 +30,10 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     429: (
       <>
         {describeLimit(answer)}. Wait until then ({describeWait(answer)}),{" "}
-        <a href="/#keys">get a key of your own</a> (free, with a higher limit){file}.
+        <a href="/#keys">get your own key</a> (free, with a higher limit){file}.
       </>
     ),
-    500: <>Ask for less: add a filter or choose fewer columns{file}.</>,
+    500: <>Add a filter or choose fewer columns{file}.</>,
   };
   // Of a 429, the hint is for programs.
   const texts = [

@@ -36,9 +36,8 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
       <p>{place.filter(Boolean).join(" · ")}</p>
       {isStub(first) ? (
         <p class="notice">
-          Everything else about this report is not shown: the auditee, an Indian tribe or tribal organization,
-          keeps it from public display (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a>{" "}
-          shows it.
+          This report is suppressed: the auditee, an Indian tribe or tribal organization, chose not to make it
+          public (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a> shows it.
         </p>
       ) : (
         <>
@@ -58,7 +57,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
           {report?.is_public === false && (
             <PrivatePdf explorer={explorer} outcome={outcome} reportId={String(report.report_id)} />
           )}
-          <nav aria-label="What belongs to this row">
+          <nav aria-label="Related rows">
             <ul class="toc">
               {listLinks(first, table, version).map(({ name, query, isRow, isOfAwards }) => (
                 <li key={name}>

@@ -36,7 +36,7 @@ export function describeOpenApi(
     dataSet && `Data set ${dataSet.id}.`,
     others.length > 0 && `Other versions: ${others.join(", ")}.`,
   ];
-  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or a key of your own (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access.`;
+  const keyText = `DEMO_KEY (${describeRateLimit(limits, "demo")}), or your own key (${describeRateLimit(limits, "individual")}). Suppressed submissions and their reports require a key with Tribal access.`;
   return {
     openapi: "3.1.0",
     info: {
@@ -111,7 +111,9 @@ const profile = (name: string, schema: string, required: boolean) => ({
   name,
   in: "header",
   required,
-  description: required ? "The version." : "The version. Without it, the oldest answers.",
+  description: required
+    ? "The version."
+    : "The version. Without it, you get the version with the lowest number.",
   schema: { const: schema },
 });
 

@@ -385,7 +385,7 @@ describe("an error", () => {
         /^0 requests of 1,?000 left until (\w+day( at|,)? )?\d+:\d\d [AP]M C[DS]T\. Wait until then \(in [\d,]+ seconds?, at \d\d:\d\d UTC\)/,
       )
       .waitFor();
-    await page.getByRole("link", { name: "get a key of your own" }).click();
+    await page.getByRole("link", { name: "get your own key" }).click();
     await page.waitForURL(`${site.facts.app_url}/#keys`);
   });
 });
