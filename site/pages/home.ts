@@ -95,12 +95,7 @@ function writeKeys(contact: string | undefined): Html {
       ? html`On your own machine: <code>npm run keys -- issue --tier ${tier} --owner you@example.gov${options}</code>`
       : html`<a href="${contact}">Ask the operator</a>`;
   const keys: [tier: string, name: Content, sees: string, how: Content][] = [
-    [
-      "demo",
-      html`Demonstration: <code>${demonstrationKey}</code>`,
-      "Public data",
-      "No sign-up. Use it as shown.",
-    ],
+    ["demo", html`Demonstration: <code>${demonstrationKey}</code>`, "Public data", "Use it as shown."],
     ["individual", "Individual", "Public data", html`${issue("individual")}. Free.`],
     [
       "tribal",
@@ -149,8 +144,7 @@ curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIB
     ),
     step(
       "Download the PDF",
-      html`This URL redirects to a signed URL that works for a minute or less. If you get 503, wait and request the same URL
-        again.`,
+      html`This URL redirects to a signed URL that works for a minute or less. If you get 503, use the same URL again later.`,
       `curl -sS -L -o report.pdf "${appUrl}/dissemination/report/pdf/ota/$ACCESS_UUID"`,
     ),
   ]}</ol></section>`;

@@ -182,7 +182,7 @@ describe("a row", () => {
     await waitForRows(page);
     expect(await page.locator("tbody").textContent()).toContain("not shown");
     await openRow(page);
-    await page.getByText(/^Everything else about this report is not shown/).waitFor();
+    await page.getByText(/^This report is suppressed/).waitFor();
     expect(await page.locator("#result").locator("xpath=..").textContent()).not.toMatch(/\(0\)|: none/);
     const button = page.getByRole("button", { name: "Get the PDF with your key" });
     expect(await button.or(page.getByRole("link", { name: "PDF of the report" })).count()).toBe(0);
@@ -208,7 +208,7 @@ describe("a row", () => {
       page.waitForEvent("load"),
       page.evaluate("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"),
     ]);
-    await page.getByText(/^Everything else about this report is not shown/).waitFor();
+    await page.getByText(/^This report is suppressed/).waitFor();
   });
 });
 
