@@ -7,9 +7,9 @@ import { type Logger, pino } from "pino";
 import { afterAll, beforeAll } from "vitest";
 import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
 import type { S3StoreOptions } from "../../report-service/storage.ts";
+import { type Relay, startRelay } from "../support/relay.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { target } from "../support/target.ts";
-import { type Relay, startRelay } from "./relay.ts";
 
 export const reportId = "2023-06-GSAFAC-0000000001";
 export const pdf = "%PDF-1.7\n% the stored bytes \xff\x00\n";

@@ -1,9 +1,9 @@
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { recordKeyUse } from "../../report-service/record-key-use.ts";
+import { type Relay, startRelay } from "../support/relay.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { serviceDatabaseUrl } from "./parts.ts";
-import { type Relay, startRelay } from "./relay.ts";
 
 const database = useDeployedDatabase();
 let wire: Relay;

@@ -3,7 +3,7 @@ import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
-import { hideProcess, startRewritingProxy } from "../../support/rewriting-proxy.ts";
+import { startRelay } from "../../support/relay.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import {
   createDeployedDatabase,
@@ -18,12 +18,21 @@ import { queryOn } from "./support.ts";
 const other = useOtherServer();
 
 async function startProxy(database: ScratchDatabase, rewrite: (bytes: Buffer) => Buffer) {
-  const proxy = await startRewritingProxy(database.url, rewrite);
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port), rewrite);
+  url.port = String(relay.port);
   onTestFinished(async () => {
-    await proxy.close();
+    await relay.refuse();
     await database.drop();
   });
-  return { DATABASE_URL: proxy.url, SCRATCH_URL: other.url };
+  return { DATABASE_URL: url.href, SCRATCH_URL: other.url };
+}
+
+/** Gives clients another server process than the one that answers them, as a pooler does (PostgreSQL: BackendKeyData). */
+function hideProcess(bytes: Buffer): Buffer {
+  const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
+  if (at >= 0) bytes.writeInt32BE(bytes.readInt32BE(at + 5) ^ 1, at + 5);
+  return bytes;
 }
 
 it("a server that is too old is refused first, with what is needed; the oldest supported one is not", async () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, connect as connectTo, createServer, type Socket } fro
 import { setTimeout } from "node:timers/promises";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 
-/** A connection between two parts that a test can cut. Bytes pass through unchanged. */
+/** A connection between two parts that a test can cut. */
 export interface Relay {
   port: number;
   /** Lets new connections pass, and those that were held. */
@@ -16,7 +16,11 @@ export interface Relay {
   held(): Promise<void>;
 }
 
-export async function startRelay(targetPort: number): Promise<Relay> {
+/** @param rewrite changes what the target says, to as many bytes */
+export async function startRelay(
+  targetPort: number,
+  rewrite = (bytes: Buffer): Buffer => bytes,
+): Promise<Relay> {
   const sockets = new Set<Socket>();
   let isHolding = false;
   let announceHeld = () => {};
@@ -29,15 +33,15 @@ export async function startRelay(targetPort: number): Promise<Relay> {
         socket.destroy();
       }
     };
-    const passOn = (from: Socket, to: Socket) => {
+    const passOn = (from: Socket, to: Socket, change = (bytes: Buffer): Buffer => bytes) => {
       sockets.add(from);
       from.on("error", cut).on("close", cut);
-      from.on("data", (chunk) => void to.write(chunk)).on("end", () => to.end());
+      from.on("data", (chunk) => void to.write(change(chunk))).on("end", () => to.end());
       if (isHolding) from.pause();
       else from.resume();
     };
     passOn(near, far);
-    passOn(far, near);
+    passOn(far, near, rewrite);
     if (isHolding) announceHeld();
   });
 
