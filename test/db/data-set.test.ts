@@ -18,11 +18,10 @@ afterEach(async () => {
   await database.client.query("truncate publication.suppressed_reports");
 });
 
-const writeCsv = (table: string, rows: Row[], columns = columnNames(table)) =>
-  sourceFiles.writeCsv(files.directory, table, rows, { columns });
-
-/** Publishes what is in the directory. */
-async function load() {
+/** Publishes source files, of which some have columns of their own. */
+async function publish(tables: Record<string, Row[]>, columns: Record<string, string[]> = {}) {
+  for (const [table, rows] of Object.entries(tables))
+    await sourceFiles.writeCsv(files.directory, table, rows, { columns: columns[table] });
   const { client } = database;
   await client.query("set role publisher");
   try {
@@ -32,183 +31,166 @@ async function load() {
   }
 }
 
+/** Rows of a child table: a report's number and the values of the columns. */
+const rowsOf = (columns: string[], rows: [report: number, ...values: string[]][]): Row[] =>
+  rows.map(([report, ...values]) => ({
+    report_id: id(report),
+    ...Object.fromEntries(columns.map((column, index) => [column, values[index] ?? ""])),
+  }));
+
+/** The values of each row, separated by spaces. */
+const list = async (sql: string) =>
+  (await database.client.query({ text: sql, rowMode: "array" })).rows.map((row) => row.join(" "));
 const select = async (sql: string) => (await database.client.query(sql)).rows;
+
+const superseded = "deprecated_via_resubmission";
 
 describe("a data set", () => {
   it("has totals of its public rows, by state and by agency", async () => {
-    const of = (number: number, more: Row = {}) =>
+    const inCalifornia = (number: number, more: Row = {}) =>
       submission(number, { audit_year: "2023", auditee_state: "CA", ...more });
-    await writeCsv("general", [
-      of(1),
-      of(2),
-      of(3, { is_public: "f" }),
-      of(4, { resubmission_status: "deprecated_via_resubmission" }),
-      of(5, { auditee_state: "" }),
-    ]);
-    const award = (report: number, reference: string, agency: string, amount: string): Row => ({
-      report_id: id(report),
-      award_reference: reference,
-      federal_agency_prefix: agency,
-      amount_expended: amount,
+    await publish({
+      general: [
+        inCalifornia(1),
+        inCalifornia(2),
+        inCalifornia(3, { is_public: "f" }),
+        inCalifornia(4, { resubmission_status: superseded }),
+        inCalifornia(5, { auditee_state: "" }),
+      ],
+      federal_awards: rowsOf(
+        ["award_reference", "federal_agency_prefix", "amount_expended"],
+        [
+          [1, "AWARD-0001", "93", "100"],
+          [1, "AWARD-0002", "93", "-30"],
+          [1, "AWARD-0003", "84", "7"],
+          [2, "AWARD-0001", "84", "1000"],
+          [3, "AWARD-0001", "93", "50000"],
+          [4, "AWARD-0001", "93", "600000"],
+        ],
+      ),
+      findings: rowsOf(
+        ["reference_number", "award_reference", "is_material_weakness"],
+        [
+          // One finding on three awards, whose number has five digits here.
+          [1, "2023-001", "AWARD-00001", "N"],
+          [1, "2023-001", "AWARD-00002", "Y"],
+          [1, "2023-001", "AWARD-00003", "N"],
+          [1, "2023-002", "AWARD-0003", "N"],
+          [3, "2023-001", "AWARD-0001", "Y"],
+          [4, "2023-001", "AWARD-0001", "Y"],
+        ],
+      ),
     });
-    await writeCsv("federal_awards", [
-      award(1, "AWARD-0001", "93", "100"),
-      award(1, "AWARD-0002", "93", "-30"),
-      award(1, "AWARD-0003", "84", "7"),
-      award(2, "AWARD-0001", "84", "1000"),
-      award(3, "AWARD-0001", "93", "50000"),
-      award(4, "AWARD-0001", "93", "600000"),
-    ]);
-    const finding = (report: number, reference: string, award: string, isWeakness: string): Row => ({
-      report_id: id(report),
-      reference_number: reference,
-      award_reference: award,
-      is_material_weakness: isWeakness,
-    });
-    await writeCsv("findings", [
-      // One finding on three awards, whose number has five digits here.
-      finding(1, "2023-001", "AWARD-00001", "N"),
-      finding(1, "2023-001", "AWARD-00002", "Y"),
-      finding(1, "2023-001", "AWARD-00003", "N"),
-      finding(1, "2023-002", "AWARD-0003", "N"),
-      finding(3, "2023-001", "AWARD-0001", "Y"),
-      finding(4, "2023-001", "AWARD-0001", "Y"),
-    ]);
-    await load();
-    const list = async (table: string) =>
-      (await select(`select * from api_v1_1_0.${table}`)).map((row) => Object.values(row).join(" "));
-    // Year, state, submissions, awards, dollars, findings, material weaknesses.
-    expect(await list("totals_by_state")).toEqual(["2023 CA 2 4 1077 2 1", "2023  1 0 0 0 0"]);
-    expect(await list("totals_by_agency")).toEqual(["2023 84 2 2 1007 2 0", "2023 93 1 2 70 1 1"]);
+    // Year, state or agency, submissions, awards, dollars, findings, material weaknesses.
+    const byState = ["2023 CA 2 4 1077 2 1", "2023  1 0 0 0 0"];
+    expect(await list("select * from api_v1_1_0.totals_by_state")).toEqual(byState);
+    const byAgency = ["2023 84 2 2 1007 2 0", "2023 93 1 2 70 1 1"];
+    expect(await list("select * from api_v1_1_0.totals_by_agency")).toEqual(byAgency);
   });
 
   it("keeps public and suppressed rows apart, and the order of the files", async () => {
-    await writeCsv("general", [
-      submission(1),
-      submission(2, { is_public: "f" }),
-      submission(3, { is_public: "" }),
-    ]);
-    await writeCsv("federal_awards", [
-      { report_id: id(1), award_reference: "AWARD-0002", amount_expended: "-5" },
-      { report_id: id(2), award_reference: "AWARD-0001" },
-      { report_id: id(1), award_reference: "AWARD-0001" },
-    ]);
-    const { counts } = await load();
+    const { counts } = await publish({
+      general: [submission(1), submission(2, { is_public: "f" }), submission(3, { is_public: "" })],
+      federal_awards: rowsOf(
+        ["award_reference"],
+        [
+          [1, "AWARD-0002"],
+          [2, "AWARD-0001"],
+          [1, "AWARD-0001"],
+        ],
+      ),
+    });
     expect(counts.general).toEqual({ disclosed: 1, suppressed: 2 });
-    expect(await select("select report_id from suppressed.general")).toEqual([
-      { report_id: id(2) },
-      { report_id: id(3) },
-    ]);
-    expect(await select("select report_id, is_public, audit_year from disclosed.general_stubs")).toEqual([
-      { report_id: id(2), is_public: false, audit_year: null },
-      { report_id: id(3), is_public: false, audit_year: null },
-    ]);
-    expect(await select("select award_reference from disclosed.federal_awards")).toEqual([
-      { award_reference: "AWARD-0002" },
-      { award_reference: "AWARD-0001" },
-    ]);
-    expect(await select("select report_id from suppressed.federal_awards")).toEqual([{ report_id: id(2) }]);
+    expect(await list("select report_id from suppressed.general")).toEqual([id(2), id(3)]);
+    expect(await select("select report_id, is_public, audit_year from disclosed.general_stubs")).toEqual(
+      [2, 3].map((number) => ({ report_id: id(number), is_public: false, audit_year: null })),
+    );
+    const awards = await list("select award_reference from disclosed.federal_awards");
+    expect(awards).toEqual(["AWARD-0002", "AWARD-0001"]);
+    expect(await list("select report_id from suppressed.federal_awards")).toEqual([id(2)]);
   });
 
   it("keeps the order of narratives of very different lengths", async () => {
-    await writeCsv("general", [submission(1)]);
-    const texts = Array.from({ length: 3000 }, (_, index) => ({
+    const findings_text = sourceFiles.range(3000).map((number) => ({
       report_id: id(1),
-      finding_ref_number: String(index),
-      finding_text: "x".repeat((index * 7919) % 1900),
+      finding_ref_number: String(number),
+      finding_text: "x".repeat((number * 7919) % 1900),
     }));
-    await writeCsv("findings_text", texts);
-    await load();
-    const rows = await select("select finding_ref_number from disclosed.findings_text");
-    expect(rows.map(({ finding_ref_number }) => Number(finding_ref_number))).toEqual(
-      texts.map((_, index) => index),
-    );
+    await publish({ general: [submission(1)], findings_text });
+    const numbers = await list("select finding_ref_number from disclosed.findings_text");
+    expect(numbers).toEqual(findings_text.map(({ finding_ref_number }) => finding_ref_number));
   });
 
   it("takes columns in any order, and the submission's own columns from general where a file lacks them", async () => {
-    await writeCsv("general", [submission(1)], [...columnNames("general")].reverse());
-    await writeCsv(
-      "findings_text",
-      [{ report_id: id(1), finding_text: '"a, ""b""\nc"' }],
-      ["finding_text", "report_id", "finding_ref_number", "contains_chart_or_table"],
+    await publish(
+      { general: [submission(1)], findings_text: [{ report_id: id(1), finding_text: '"a, ""b""\nc"' }] },
+      {
+        general: [...columnNames("general")].reverse(),
+        findings_text: ["finding_text", "report_id", "finding_ref_number", "contains_chart_or_table"],
+      },
     );
-    await load();
-    expect(
-      await select(
-        "select auditee_uei, audit_year, fac_accepted_date::text, finding_text from disclosed.findings_text",
-      ),
-    ).toEqual([
-      { auditee_uei: "UEI1", audit_year: "2023", fac_accepted_date: "2024-01-31", finding_text: 'a, "b"\nc' },
+    const columns = "auditee_uei, audit_year, fac_accepted_date::text, finding_text";
+    expect(await list(`select ${columns} from disclosed.findings_text`)).toEqual([
+      'UEI1 2023 2024-01-31 a, "b"\nc',
     ]);
   });
 
   it("tells null from the empty string, and knows both spellings of booleans", async () => {
-    await writeCsv("general", [
-      submission(1, { is_public: "True", auditee_city: '""' }),
-      submission(2, { is_public: "False" }),
+    await publish({
+      general: [
+        submission(1, { is_public: "True", auditee_city: '""' }),
+        submission(2, { is_public: "False" }),
+      ],
+    });
+    const columns = "auditee_city, auditee_name, cognizant_agency, resubmission_version";
+    expect(await select(`select ${columns} from disclosed.general`)).toEqual([
+      { auditee_city: "", auditee_name: null, cognizant_agency: "", resubmission_version: "0" },
     ]);
-    await load();
-    expect(
-      await select(
-        "select auditee_city, auditee_name, cognizant_agency, resubmission_version from disclosed.general",
-      ),
-    ).toEqual([{ auditee_city: "", auditee_name: null, cognizant_agency: "", resubmission_version: "0" }]);
-    expect(await select("select report_id from suppressed.general")).toEqual([{ report_id: id(2) }]);
+    expect(await list("select report_id from suppressed.general")).toEqual([id(2)]);
   });
 
   it("computes what others compute at each query", async () => {
-    await writeCsv("general", [submission(1), submission(2)]);
-    await writeCsv("additional_eins", [{ report_id: id(1), additional_ein: "123456789" }]);
-    await writeCsv("secondary_auditors", [{ report_id: id(2) }]);
-    await load();
-    expect(await select("select is_multiple_eins, is_secondary_auditors from disclosed.general")).toEqual([
-      { is_multiple_eins: "Yes", is_secondary_auditors: "No" },
-      { is_multiple_eins: "No", is_secondary_auditors: "Yes" },
-    ]);
+    await publish({
+      general: [submission(1), submission(2)],
+      additional_eins: [{ report_id: id(1), additional_ein: "123456789" }],
+      secondary_auditors: [{ report_id: id(2) }],
+    });
+    const flags = await list("select is_multiple_eins, is_secondary_auditors from disclosed.general");
+    expect(flags).toEqual(["Yes No", "No Yes"]);
   });
 
   it("leaves superseded submissions out everywhere but in resubmission", async () => {
-    await writeCsv("general", [
-      submission(1, { resubmission_status: "deprecated_via_resubmission", fac_accepted_date: "2023-01-01" }),
-      submission(2, { fac_accepted_date: "2023-06-01" }),
-      submission(3, { resubmission_status: "most_recent", fac_accepted_date: "2024-01-01" }),
-    ]);
-    await writeCsv(
-      "federal_awards",
-      [1, 2, 3].map((number) => ({ report_id: id(number) })),
-    );
-    const chain = (number: number, status: string, previous: string, next: string) => ({
-      report_id: id(number),
-      version: String(number),
-      status,
-      previous_report_id: previous,
-      next_report_id: next,
+    await publish({
+      general: [
+        submission(1, { resubmission_status: superseded, fac_accepted_date: "2023-01-01" }),
+        submission(2, { fac_accepted_date: "2023-06-01" }),
+        submission(3, { resubmission_status: "most_recent", fac_accepted_date: "2024-01-01" }),
+      ],
+      federal_awards: [1, 2, 3].map((number) => ({ report_id: id(number) })),
+      resubmission: rowsOf(
+        ["version", "status", "previous_report_id", "next_report_id"],
+        [
+          [3, "3", "most_recent", id(2), ""],
+          [2, "2", superseded, id(1), id(3)],
+          [1, "1", superseded, "", id(2)],
+        ],
+      ),
     });
-    await writeCsv("resubmission", [
-      chain(3, "most_recent", id(2), ""),
-      chain(2, "deprecated_via_resubmission", id(1), id(3)),
-      chain(1, "deprecated_via_resubmission", "", id(2)),
-    ]);
-    await load();
-    expect(await select("select report_id from disclosed.general")).toEqual([{ report_id: id(3) }]);
-    expect(await select("select report_id from disclosed.federal_awards")).toEqual([{ report_id: id(3) }]);
-    const dates = "select report_id, original_submission_date::text as date from disclosed.resubmission";
-    expect(await select(dates)).toEqual(
-      [3, 2, 1].map((number) => ({ report_id: id(number), date: "2023-01-01" })),
-    );
+    expect(await list("select report_id from disclosed.general")).toEqual([id(3)]);
+    expect(await list("select report_id from disclosed.federal_awards")).toEqual([id(3)]);
+    const dates = "select report_id, original_submission_date::text from disclosed.resubmission";
+    expect(await list(dates)).toEqual([3, 2, 1].map((number) => `${id(number)} 2023-01-01`));
   });
 
   it("ends on a circular chain", async () => {
-    await writeCsv("general", [submission(1), submission(2)]);
-    await writeCsv("resubmission", [
-      { report_id: id(1), previous_report_id: id(2) },
-      { report_id: id(2), previous_report_id: id(1) },
-    ]);
-    await load();
-    expect(await select("select report_id, previous_report_id from disclosed.resubmission")).toEqual([
-      { report_id: id(1), previous_report_id: id(2) },
-      { report_id: id(2), previous_report_id: id(1) },
-    ]);
+    const general = [submission(1), submission(2)];
+    const links = [
+      [1, id(2)],
+      [2, id(1)],
+    ] satisfies [number, string][];
+    await publish({ general, resubmission: rowsOf(["previous_report_id"], links) });
+    const served = await list("select report_id, previous_report_id from disclosed.resubmission");
+    expect(served).toEqual(links.map(([report, previous]) => `${id(report)} ${previous}`));
   });
 });
 
@@ -221,8 +203,7 @@ interface Chain {
 
 /** What the source files say of a chain of resubmissions. */
 function describeChain({ members, numbers }: Chain) {
-  const status = (index: number) =>
-    index < members.length - 1 ? "deprecated_via_resubmission" : "most_recent";
+  const status = (index: number) => (index < members.length - 1 ? superseded : "most_recent");
   const isVersioned = members.length > 1;
   const rows: Row[] = numbers.map((number, index) => ({
     ...submission(number, {
@@ -243,17 +224,12 @@ function describeChain({ members, numbers }: Chain) {
 
 async function publishChains(chains: Chain[]): Promise<void> {
   const all = chains.map(describeChain);
-  const rows = all.flatMap((chain) => chain.rows);
-  await writeCsv("general", rows);
-  await writeCsv(
-    "federal_awards",
-    rows.map(({ report_id = "" }) => ({ report_id, award_reference: "AWARD-0001" })),
-  );
-  await writeCsv(
-    "resubmission",
-    all.flatMap(({ links }) => links),
-  );
-  await load();
+  const general = all.flatMap(({ rows }) => rows);
+  await publish({
+    general,
+    federal_awards: general.map(({ report_id = "" }) => ({ report_id, award_reference: "AWARD-0001" })),
+    resubmission: all.flatMap(({ links }) => links),
+  });
 }
 
 async function readAsPublic() {
@@ -312,15 +288,19 @@ describe("a chain of public and suppressed submissions", () => {
   });
 
   it("is one as well where a single side names the link", async () => {
-    await writeCsv("general", [
-      submission(1, { resubmission_version: "1", resubmission_status: "deprecated_via_resubmission" }),
-      submission(2, { is_public: "f" }),
-    ]);
-    await writeCsv("resubmission", [
-      { report_id: id(1), version: "1", status: "deprecated_via_resubmission" },
-      { report_id: id(2), version: "2", status: "most_recent", previous_report_id: id(1) },
-    ]);
-    await load();
+    await publish({
+      general: [
+        submission(1, { resubmission_version: "1", resubmission_status: superseded }),
+        submission(2, { is_public: "f" }),
+      ],
+      resubmission: rowsOf(
+        ["version", "status", "previous_report_id"],
+        [
+          [1, "1", superseded, ""],
+          [2, "2", "most_recent", id(1)],
+        ],
+      ),
+    });
     const { general, resubmission } = await readAsPublic();
     expect(general).toMatchObject([
       { report_id: id(1), resubmission_version: "0", resubmission_status: null },

@@ -27,7 +27,8 @@ async function authorize(headers: Record<string, string>) {
     );
     await client.query("select request.authorize()");
     const { rows } = await client.query(
-      "select current_user as role, current_setting('request.id', true) as request_id, current_setting('request.api_key_id') as key",
+      `select current_user as role, current_setting('request.id', true) as request_id,
+         current_setting('application_name') as connection`,
     );
     return rows[0];
   } catch (error) {
@@ -39,25 +40,8 @@ async function authorize(headers: Record<string, string>) {
 }
 
 describe("the key", () => {
-  it("is found by its hash", async () => {
+  it("is found by its hash, with an index", async () => {
     expect(await authorize({ "x-api-key-sha256": hash })).toMatchObject({ role: "api_public" });
-  });
-
-  it.each([
-    ["no hash", () => ({})],
-    ["an empty hash", () => ({ "x-api-key-sha256": "" })],
-    ["an unknown hash", () => ({ "x-api-key-sha256": "0".repeat(64) })],
-    ["the beginning of a hash", () => ({ "x-api-key-sha256": hash.slice(0, 62) })],
-    ["a hash in capitals", () => ({ "x-api-key-sha256": hash.toUpperCase().replace(/^\d/, "A") })],
-    ["a hash with a space", () => ({ "x-api-key-sha256": ` ${hash}` })],
-    ["two hashes", () => ({ "x-api-key-sha256": `${hash},${hash}` })],
-    ["what is no hexadecimal", () => ({ "x-api-key-sha256": "z".repeat(64) })],
-    ["an ID", () => ({ "x-consumer-custom-id": "00000000-0000-4000-8000-000000000000" })],
-  ])("is not valid with %s", async (_what, headers) => {
-    expect(await authorize(headers())).toEqual({ code: "API_KEY_INVALID", status: 401 });
-  });
-
-  it("is found by an index", async () => {
     const { client } = database;
     await client.query("begin; set local enable_seqscan = off");
     const { rows } = await client.query(
@@ -66,24 +50,42 @@ describe("the key", () => {
     await client.query("rollback");
     expect(JSON.stringify(rows)).toContain("api_keys_key_is_unique");
   });
+
+  it.each<[string, () => string | undefined]>([
+    ["no hash", () => undefined],
+    ["an empty hash", () => ""],
+    ["an unknown hash", () => "0".repeat(64)],
+    ["the beginning of a hash", () => hash.slice(0, 62)],
+    ["a hash in capitals", () => hash.toUpperCase().replace(/^\d/, "A")],
+    ["a hash with a space", () => ` ${hash}`],
+    ["two hashes", () => `${hash},${hash}`],
+    ["what is not hexadecimal", () => "z".repeat(64)],
+  ])("is not valid with %s, whatever ID is sent", async (_what, sent) => {
+    const headers = { "x-consumer-custom-id": "00000000-0000-4000-8000-000000000000" };
+    const hashed = sent();
+    const answer = await authorize(
+      hashed === undefined ? headers : { ...headers, "x-api-key-sha256": hashed },
+    );
+    expect(answer).toEqual({ code: "API_KEY_INVALID", status: 401 });
+  });
 });
 
-describe("the request's ID", () => {
-  const run = "a1".repeat(20);
-  it.each([
-    ["c0ffee00-1234-4000-8000-0123456789ab", true],
-    ["a:b_c.d-E", true],
-    ["x".repeat(39), true],
-    [`${"x".repeat(39)}-${"x".repeat(23)}`, true],
-    [`${"x".repeat(39)}-${"x".repeat(24)}`, false],
-    [run, false],
-    [`individual_${run}`, false],
-    [`-${run}-`, false],
-    ["with space", false],
-    ["ä", false],
-    ["", false],
-  ])("%j: taken is %s", async (id, isTaken) => {
-    const { request_id } = await authorize({ "x-api-key-sha256": hash, "x-request-id": id });
-    expect(request_id || null).toBe(isTaken ? id : null);
-  });
+const run = "a1".repeat(20);
+it.each([
+  ["c0ffee00-1234-4000-8000-0123456789ab", true],
+  ["a:b_c.d-E", true],
+  ["x".repeat(39), true],
+  [`${"x".repeat(39)}-${"x".repeat(23)}`, true],
+  [`${"x".repeat(39)}-${"x".repeat(24)}`, false],
+  [run, false],
+  [`individual_${run}`, false],
+  [`-${run}-`, false],
+  ["with space", false],
+  ["a;b", false],
+  ["ä", false],
+  ["", false],
+])("the request ID %j is taken, and names the connection: %s", async (id, isTaken) => {
+  const { request_id, connection } = await authorize({ "x-api-key-sha256": hash, "x-request-id": id });
+  const { rows } = await database.client.query("select current_setting('application_name') as name");
+  expect([request_id || null, connection]).toEqual(isTaken ? [id, id] : [null, rows[0].name]);
 });

@@ -95,26 +95,6 @@ describe("the request ID", () => {
     expect(rows.length).toBeGreaterThan(0);
     for (const { application_name } of rows) expect(application_name).not.toContain(requestId);
   });
-
-  it.each([
-    ["a.sane-ID_1:2", "a.sane-ID_1:2"],
-    ...["x".repeat(64), "two words", "a;b", "ä", "", "k".repeat(43)].map((id) => [id, "test"]),
-  ])("names a connection only if it is sane: %s", async (id, name) => {
-    const { rows: keys } = await client.query(
-      "select encode(key_sha256, 'hex') as hash from access.active_keys where tier = 'individual'",
-    );
-    const sent = JSON.stringify({ "x-request-id": id, "x-api-key-sha256": keys[0].hash });
-    await client.query("begin");
-    await client.query(
-      `select set_config('request.method', 'GET', true), set_config('request.path', '/', true),
-              set_config('request.headers', $1, true), set_config('role', 'gateway', true)`,
-      [sent],
-    );
-    await client.query("select request.authorize()");
-    const { rows } = await client.query("select current_setting('application_name') as name");
-    await client.query("rollback");
-    expect(rows).toEqual([{ name }]);
-  });
 });
 
 it("no log holds a key, a token or a signed address", () => {
