@@ -12,25 +12,22 @@ const setUp = `
   create temporary table made (name text primary key, id uuid, api_key text);
   insert into made select name, access.request_agreement('Nation', '${owner}')
   from unnest(array['requested', 'approved', 'other', 'denied', 'revoked']) as name;
-  select access.decide_agreement(id, 'approved', 'Ada', 'Agency', 'ada@example.gov') from made
-  where name in ('approved', 'other', 'revoked');
-  select access.decide_agreement(id, 'denied', 'Ada', 'Agency', 'ada@example.gov', 'why') from made where name = 'denied';
+  select access.decide_agreement(id, decision, 'Ada', 'Agency', 'ada@example.gov', case decision when 'denied' then 'why' end)
+  from made, lateral (select case name when 'denied' then name else 'approved' end as decision) where name <> 'requested';
   select access.revoke_agreement(id) from made where name = 'revoked';
   insert into made select name, issued.* from
     unnest(array['key', 'revoked_key', 'expired_key']) as name,
     lateral access.issue_key('individual', '${owner}', left('test', length(name) + 4)) as issued;
   insert into made select 'tribal', issued.*
   from made, lateral access.issue_key('tribal', '${owner}', 'test', null, made.id) as issued where made.name = 'approved';
-  select access.revoke_key(id) from made where name = 'revoked_key'`;
+  select access.revoke_key(id) from made where name = 'revoked_key';
+  update access.api_keys set expires_at = now() from made where api_keys.id = made.id and name = 'expired_key'`;
 
 const client = new Client({ connectionString: target.databaseUrl });
 const made = new Map<string, { id: string; api_key: string }>();
 beforeAll(async () => {
   await client.connect();
   await client.query(setUp);
-  await client.query(
-    "update access.api_keys set expires_at = now() from made where api_keys.id = made.id and name = 'expired_key'",
-  );
   const { rows } = await client.query("select * from made");
   for (const row of rows) made.set(row.name, row);
   await client.query("begin");
@@ -88,25 +85,21 @@ describe("an agreement", () => {
       expect(message, state).toBe(allowed.includes(state) ? "nothing: it was allowed" : refused);
     }
   });
-  const insert = "insert into access.tribal_access_agreements (organization, contact_email";
-  const decision = (values: string) => `select access.decide_agreement(:requested, ${values})`;
+  const insert = (columns: string, values: string) =>
+    `insert into access.tribal_access_agreements (organization, contact_email, ${columns})
+     values ('a', 'a@example.gov', ${values})`;
+  const decided = "decision, decided_at, decided_by_name, decided_by_agency, decided_by_email";
+  const decision = (values: string, of = ":requested") => `select access.decide_agreement(${of}, ${values})`;
   it.each([
-    [`${insert}, revoked_at) values ('a', 'a@example.gov', now())`, /requested before it is decided/],
-    [
-      `${insert}, decision, decided_at, decided_by_name, decided_by_agency, decided_by_email)
-       values ('a', 'a@example.gov', 'approved', now(), 'a', 'b', 'c@example.gov')`,
-      /requested before it is decided/,
-    ],
+    [insert("revoked_at", "now()"), /requested before it is decided/],
+    [insert(decided, "'approved', now(), 'a', 'b', 'c@example.gov'"), /requested before it is decided/],
     [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /approved or denied/],
     [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an email address/],
     [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /needs a reason/],
+    [decision("'approved', 'a', 'b', 'a@example.gov'", ":key"), /^There is no agreement /],
     ["select access.request_agreement(' ', 'a@example.gov')", /blank/],
     ["select access.request_agreement('a', 'a@example')", /not an email/],
-    [
-      "select access.decide_agreement(:key, 'approved', 'a', 'b', 'a@example.gov')",
-      /^There is no agreement /,
-    ],
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
   it("takes its keys along when it is revoked", async () => {
@@ -141,9 +134,13 @@ describe("rows that record what was done are never removed", () => {
 
 describe("a key", () => {
   const fixed = /^Only a key's label, expiry date, revocation and last-used date may change\./;
+  const undone = /cannot be undone/;
   /** What is no approved agreement. */
   const unfit = ["null", ":requested", ":denied", ":revoked", ":key"];
   const twoDays = ofKey("expires_at = now() + interval '2 days'");
+  const issue = (tier: string, more: string) =>
+    `select access.issue_key('${tier}', 'a@example.gov', '', ${more})`;
+  const rotate = (key: string) => `select access.rotate_key(${key})`;
   it.each<[string, string | RegExp]>([
     ...[
       ...["id = gen_random_uuid()", "tier = 'demo'", "owner_email = 'other@example.gov'", "replaces_id = id"],
@@ -153,27 +150,22 @@ describe("a key", () => {
     [ofKey("agreement_id = :other", "tribal"), fixed],
     [`${twoDays}; ${ofKey("expires_at = now() + interval '3 days'")}`, /not later/],
     [`${twoDays}; ${ofKey("expires_at = null")}`, /not later/],
-    [ofKey("revoked_at = null", "revoked_key"), /cannot be undone/],
-    [ofKey("revoked_at = now() + interval '1 day'", "revoked_key"), /cannot be undone/],
-    [ofKey("label = 'other'", "revoked_key"), /cannot be undone/],
-    [ofKey("expires_at = now()", "revoked_key"), /cannot be undone/],
-    ["select access.issue_key('individual', 'a@example.gov', '', now())", /in the past/],
-    ["select access.issue_key('individual', 'a@example.gov', '', null, :approved)", /Only Tribal keys/],
-    ...unfit.map((id): [string, RegExp] => [
-      `select access.issue_key('tribal', 'a@example.gov', '', null, ${id})`,
-      /agreement/,
+    [ofKey("revoked_at = null", "revoked_key"), undone],
+    [ofKey("revoked_at = now() + interval '1 day'", "revoked_key"), undone],
+    [ofKey("label = 'other'", "revoked_key"), undone],
+    [ofKey("expires_at = now()", "revoked_key"), undone],
+    [issue("individual", "now()"), /in the past/],
+    [issue("individual", "null, :approved"), /Only Tribal keys/],
+    ...unfit.map((id): [string, RegExp] => [issue("tribal", `null, ${id}`), /agreement/]),
+    [rotate(":revoked_key"), /not active \(revoked\)/],
+    [rotate(":expired_key"), /not active \(expired\)/],
+    [`select access.revoke_agreement(:approved); ${rotate(":tribal")}`, /not active \(agreement revoked\)/],
+    [rotate(":key, '-1 second'"), /0 or longer/],
+    [`${rotate(":key")}; ${rotate(":key")}`, /already rotated/],
+    ...["", "a", "zzzzzz", "%%%%%%", "______"].map((name): [string, string] => [
+      `select access.resolve_key('${name}')`,
+      `There is no key "${name}".`,
     ]),
-    ["select access.rotate_key(:revoked_key)", /not active \(revoked\)/],
-    ["select access.rotate_key(:expired_key)", /not active \(expired\)/],
-    [
-      "select access.revoke_agreement(:approved); select access.rotate_key(:tribal)",
-      /not active \(agreement revoked\)/,
-    ],
-    ["select access.rotate_key(:key, '-1 second')", /0 or longer/],
-    ["select access.rotate_key(:key); select access.rotate_key(:key)", /already rotated/],
-    ...["", "a", "zzzzzz", "%%%%%%", "______"].map(
-      (name) => [`select access.resolve_key('${name}')`, `There is no key "${name}".`] as [string, string],
-    ),
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
   const insert = (changes: Record<string, string>) => {
@@ -181,28 +173,25 @@ describe("a key", () => {
       tier: "'individual'",
       owner_email: "'a@example.gov'",
       key_sha256: "sha256('x')",
-      key_prefix: "'xxxxxx'",
       ...changes,
     };
-    return `insert into access.api_keys (${Object.keys(row)}) values (${Object.values(row)})`;
+    const whole = { key_prefix: "'xxxxxx'", ...row };
+    return `insert into access.api_keys (${Object.keys(whole)}) values (${Object.values(whole)})`;
   };
   const tribal = { tier: "'tribal'", expires_at: "now() + interval '1 day'", agreement_id: ":approved" };
-  it.each<[string, string, RegExp]>([
-    ["a long prefix", insert({ key_prefix: "'xxxxxxxxx'" }), /prefix_is_short/],
-    ["no end", insert({ ...tribal, expires_at: "null" }), /api_keys_tribal_expires/],
-    ["an agreement without the tier", insert({ agreement_id: ":approved" }), /tribal_has_an_agreement/],
-    ...unfit.map((id): [string, string, RegExp] => [
-      `the agreement ${id}`,
-      insert({ ...tribal, agreement_id: id }),
-      /agreement/,
-    ]),
-    ["what it should", insert(tribal), /it was allowed/],
-  ])("inserted as a row with %s", async (_what, sql, message) => expect(await refusal(sql)).toMatch(message));
+  it.each<[Record<string, string>, RegExp]>([
+    [{ key_prefix: "'xxxxxxxxx'" }, /prefix_is_short/],
+    [{ ...tribal, expires_at: "null" }, /api_keys_tribal_expires/],
+    [{ agreement_id: ":approved" }, /tribal_has_an_agreement/],
+    ...unfit.map((id): [Record<string, string>, RegExp] => [{ ...tribal, agreement_id: id }, /agreement/]),
+    [tribal, /it was allowed/],
+  ])("inserted as a row with %o", async (row, message) =>
+    expect(await refusal(insert(row))).toMatch(message),
+  );
 
-  const malformed = ["", "ada", "@example.gov", "ada@example", "a b@example.gov", "a@b@c.gov"];
   it.each([
-    ...[...malformed, "ada@example.gov\n", "ada@example..gov", "<ada@example.gov>"],
-    `${"a".repeat(250)}@example.gov`,
+    ...["", "ada", "@example.gov", "ada@example", "a b@example.gov", "a@b@c.gov", "ada@example.gov\n"],
+    ...["ada@example..gov", "<ada@example.gov>", `${"a".repeat(250)}@example.gov`],
   ])("is not issued to the address %j, by function or by row", async (address) => {
     const message = await refusal(`select access.issue_key('individual', '${address}')`);
     expect(message).toBe(`"${address}" is not an email address (example: name@example.gov).`);
@@ -228,35 +217,31 @@ describe("a key", () => {
   });
 
   const of = (name: string) => `from access.api_keys where id = :${name}`;
-  const isAsListed = "bool_and((status = 'active') = (active_keys.id is not null)) from access.key_overview";
+  const asListed = `bool_and((status = 'active') = (active_keys.id is not null))
+    from access.key_overview left join access.active_keys using (id)`;
   it.each([
     ["a Tribal key lives 6 months", `expires_at = created_at + interval '6 months' ${of("tribal")}`, true],
     ["others live forever", `expires_at ${of("key")}`, null],
     ["revoking again changes nothing", `access.revoke_key(id) = revoked_at ${of("revoked_key")}`, true],
-    [
-      "the overview calls those active that work",
-      `${isAsListed} left join access.active_keys using (id)`,
-      true,
-    ],
+    ["the overview calls those active that work", asListed, true],
   ])("%s", async (_what, sql, expected) => expect(await value(sql)).toBe(expected));
 
   it("that is rotated is replaced by one like it, and works for the overlap or until its own end", async () => {
-    const both =
-      "from access.api_keys as new join access.api_keys as old on old.id = new.replaces_id where old.id =";
-    const rotated = `select new.expires_at = now() + interval '6 months' as renewed, old.expires_at = now() + interval '7 days' as overlap,
-        (new.tier, new.owner_email, new.label, new.agreement_id) = (old.tier, old.owner_email, old.label, old.agreement_id) as alike
-      ${both}`;
-    expect(await run(`select access.rotate_key(:tribal); ${rotated} :tribal`)).toEqual([
+    const both = "access.api_keys as new join access.api_keys as old on old.id = new.replaces_id";
+    const alike = ["new", "old"].map((key) =>
+      ["tier", "owner_email", "label", "agreement_id"].map((column) => `${key}.${column}`),
+    );
+    const rotated = `select new.expires_at = now() + interval '6 months' as renewed,
+      old.expires_at = now() + interval '7 days' as overlap, (${alike[0]}) = (${alike[1]}) as alike from ${both}`;
+    expect(await run(`${rotate(":tribal")}; ${rotated} where old.id = :tribal`)).toEqual([
       { renewed: true, overlap: true, alike: true },
     ]);
     const early = ofKey("expires_at = created_at + interval '2 days'");
     const ends = `select old.expires_at = old.created_at + interval '2 days' as kept,
-        new.expires_at - now() = interval '2 days' as as_long ${both}`;
-    expect(await run(`${early}; select access.rotate_key(:key); ${ends} :key`)).toEqual([
-      { kept: true, as_long: true },
-    ]);
-    const again = "select access.revoke_key(id) from access.api_keys where replaces_id = :key";
-    expect(await refusal(`${again}; select access.rotate_key(:key)`)).toMatch(/allowed/);
+      new.expires_at - now() = interval '2 days' as as_long from ${both} where old.id = :key`;
+    expect(await run(`${early}; ${rotate(":key")}; ${ends}`)).toEqual([{ kept: true, as_long: true }]);
+    const revokeNew = "select access.revoke_key(id) from access.api_keys where replaces_id = :key";
+    expect(await refusal(`${revokeNew}; ${rotate(":key")}`)).toMatch(/allowed/);
   });
 
   it("is found by its ID, the beginning of it, or its prefix, if that names one key", async () => {
@@ -285,16 +270,12 @@ describe("an event", () => {
   const read = (id: string) =>
     `select subject, action, operator, database_role, before, after from access.events where subject_id = ${id} order by id`;
   const changeTier = "update access.tiers set requests_at_a_time = 2 where name = 'individual'";
+  const changeAgreement = ofAgreement(revoke, "approved");
   it.each([
-    ["a key", `${ofKey("label = 'other'")}; ${read(":key")}`, { label: "test" }, { label: "other" }],
-    [
-      "an agreement",
-      `${ofAgreement(revoke, "approved")}; ${read(":approved")}`,
-      { revoked_at: null },
-      { revoked_at: expect.any(String) },
-    ],
-    ["a tier", `${changeTier}; ${read("'individual'")}`, {}, { requests_at_a_time: 2 }],
-  ])("records each change of %s, with the operator", async (_what, sql, before, after) => {
+    [`${ofKey("label = 'other'")}; ${read(":key")}`, { label: "test" }, { label: "other" }],
+    [`${changeAgreement}; ${read(":approved")}`, { revoked_at: null }, { revoked_at: expect.any(String) }],
+    [`${changeTier}; ${read("'individual'")}`, {}, { requests_at_a_time: 2 }],
+  ])("records each change, with the operator: %s", async (sql, before, after) => {
     const rows = await run(`set local access.operator = 'Grace'; ${sql}`);
     expect(rows.at(-1)).toMatchObject({ action: "update", operator: "Grace", before, after });
   });
@@ -323,33 +304,26 @@ describe("a one-time token", () => {
   const issue = `select set_config('request.api_key_id', :key, true);
     create temporary table token as select * from access.issue_access_token('a report')`;
   const redeem = "select access.redeem_access_token(access_uuid) from token";
-  const downloads = `select api_key_id = :key as mine, redeemed_at is not null as redeemed from access.downloads where report_id = 'a report'`;
-  const rolledBack = `${issue}; savepoint storage; ${redeem}; rollback to storage`;
+  const downloads = `select api_key_id = :key as mine, redeemed_at is not null as redeemed
+    from access.downloads where report_id = 'a report'`;
   it.each([
     ["when it is issued", issue, false],
     ["when it is redeemed", `${issue}; ${redeem}`, true],
-    ["unless the redemption is rolled back", rolledBack, false],
+    ["unless the redemption is rolled back", `${issue}; savepoint s; ${redeem}; rollback to s`, false],
   ])("is recorded as a download %s", async (_when, sql, redeemed) =>
     expect(await run(`${sql}; ${downloads}`)).toEqual([{ mine: true, redeemed }]),
   );
 
-  const update = (change: string, table = "downloads") =>
-    `update access.${table} set ${change} where report_id = 'a report'`;
+  const update = (change: string) => `update access.downloads set ${change} where report_id = 'a report'`;
   it.each([
-    ...[
-      "report_id = 'other'",
-      "api_key_id = :tribal",
-      "requested_at = now() - interval '1 day'",
-      "redeemed_at = redeemed_at",
-    ].map((change) => `${issue}; ${update(change)}`),
-    `${issue}; ${update("redeemed_at = now(), report_id = 'other'")}`,
-    ...["downloads", "access_tokens"].flatMap((table) =>
-      ["redeemed_at = null", "redeemed_at = now() + interval '1 s'"].map(
-        (change) => `${issue}; ${redeem}; ${update(change, table)}`,
-      ),
-    ),
+    ...["report_id = 'other'", "api_key_id = :tribal", "requested_at = now() - interval '1 day'"].map(update),
+    ...["redeemed_at = redeemed_at", "redeemed_at = now(), report_id = 'other'"].map(update),
+    ...["redeemed_at = null", "redeemed_at = now() + interval '1 s'"].flatMap((change) => [
+      `${redeem}; ${update(change)}`,
+      `${redeem}; ${update(change).replace("downloads", "access_tokens")}`,
+    ]),
   ])("changes by its redemption alone: %s", async (sql) =>
-    expect(await refusal(sql)).toMatch(/redeemed_at may be set once/),
+    expect(await refusal(`${issue}; ${sql}`)).toMatch(/redeemed_at may be set once/),
   );
 
   it.each([

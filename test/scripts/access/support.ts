@@ -19,10 +19,11 @@ export async function approveAgreement(): Promise<string> {
 export async function issueKey(
   tier = "individual",
   agreement?: string,
+  { owner = makeOwner(), label = "test" } = {},
 ): Promise<{ id: string; key: string }> {
   const [row] = await query<{ id: string; key: string }>(
-    "select api_key_id as id, api_key as key from access.issue_key($1, $2, 'test', null, $3)",
-    [tier, makeOwner(), agreement ?? null],
+    "select api_key_id as id, api_key as key from access.issue_key($1, $2, $3, null, $4)",
+    [tier, owner, label, agreement ?? null],
   );
   return row ?? { id: "", key: "" };
 }
