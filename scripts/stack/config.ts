@@ -4,7 +4,7 @@ import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
 import { databaseAddress, listenPort, readVariables } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
-import { findFreePort, holdPort } from "../servers/find-free-port.ts";
+import { checkPort, findFreePort } from "../servers/find-free-port.ts";
 
 const port = (fallback: number) => listenPort.default(fallback);
 const file = (fallback: string) =>
@@ -60,20 +60,14 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
 export async function settlePorts(config: StackConfig): Promise<StackConfig> {
   const settled = { ...config };
   const names = Object.keys(environment.shape).filter((name): name is PortVariable => name.endsWith("_PORT"));
-  const releases: (() => void)[] = [];
-  try {
-    for (const name of names.filter((each) => config[each] !== undefined)) {
-      const wanted = config[name] || (await findFreePort());
-      const release = await holdPort(wanted).catch((cause: NodeJS.ErrnoException) => {
-        const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
-        const remedy = `Set ${name} to another port, or to 0 for any free one.`;
-        throw new Error(`Port ${wanted} ${reason}. ${remedy}`, { cause });
-      });
-      releases.push(release);
-      settled[name] = wanted;
-    }
-  } finally {
-    for (const release of releases) release();
+  for (const name of names.filter((each) => config[each] !== undefined)) {
+    const wanted = config[name] || (await findFreePort());
+    await checkPort(wanted).catch((cause: NodeJS.ErrnoException) => {
+      const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;
+      const remedy = `Set ${name} to another port, or to 0 for any free one.`;
+      throw new Error(`Port ${wanted} ${reason}. ${remedy}`, { cause });
+    });
+    settled[name] = wanted;
   }
   return settled;
 }

@@ -1,7 +1,7 @@
 import { chown, cp, mkdir, realpath, rm } from "node:fs/promises";
 import path from "node:path";
-import { dotenv, which } from "zx";
-import { isAnswering, type Program, unprivilegedId } from "../servers/run-program.ts";
+import { dotenv } from "zx";
+import { isAnswering, locateProgram, type Program, unprivilegedId } from "../servers/run-program.ts";
 
 export interface KongOptions {
   /** Path of the program; looked for on the PATH if absent. */
@@ -33,7 +33,12 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
     throw new Error(
       `Kong cannot run in a directory with a space in its path: ${prefix}. Set STACK_DIRECTORY to a path without spaces.`,
     );
-  const program = await locateKong(options.binary);
+  const program = await locateProgram("kong", "KONG_BIN", options.binary);
+  if (program === undefined)
+    throw new Error(
+      "Kong is not installed. Put kong (3.9) on the PATH, or set KONG_BIN to the program. To use the embedded " +
+        "gateway, leave out --gateway kong and unset GATEWAY.",
+    );
   await makePrefix(prefix);
   return {
     name: "Kong",
@@ -60,17 +65,6 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
     },
     isReady: () => isAnswering(`http://127.0.0.1:${metricsPort}/status/ready`),
   };
-}
-
-async function locateKong(binary: string | undefined): Promise<string> {
-  const found = await which(binary ?? "kong", { nothrow: true });
-  if (found !== null) return path.resolve(found);
-  throw new Error(
-    binary === undefined
-      ? "Kong is not installed. Put kong (3.9) on the PATH, or set KONG_BIN to the program. To use the embedded " +
-          "gateway, leave out --gateway kong and unset GATEWAY."
-      : `KONG_BIN=${binary} is not a program that can be run.`,
-  );
 }
 
 /**

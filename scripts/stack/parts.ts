@@ -1,5 +1,4 @@
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { describeError } from "../../service/describe-error.ts";
 import { waitForDatabase } from "../../service/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
@@ -130,7 +129,7 @@ export async function startApp(
  * Runs one of the project's services in a process of its own, from its source or, if this program is compiled, compiled.
  *
  * @param script one of the project's `scripts`; the log has its name
- * @param url answers once the service serves, with any status
+ * @param url answers with success once the service serves
  */
 async function startService(
   context: PartContext,
@@ -142,7 +141,7 @@ async function startService(
   const program =
     path.extname(self) === ".js"
       ? [path.join(path.dirname(self), `${script}.js`)]
-      : ["--import", fileURLToPath(import.meta.resolve("tsx")), path.join(scripts, `${script}.ts`)];
+      : ["--import", import.meta.resolve("tsx"), path.join(scripts, `${script}.ts`)];
   const { PATH, HOME, TMPDIR } = process.env;
   await startPart(context, script.replace("-embedded", ""), {
     name,
@@ -152,7 +151,7 @@ async function startService(
     // Has no .env, which the service would read.
     directory: context.config.STACK_DIRECTORY,
     keepsPrivileges: true,
-    isReady: () => isAnswering(url, "any"),
+    isReady: () => isAnswering(url),
   });
 }
 
@@ -172,8 +171,5 @@ async function startPart(context: PartContext, part: string, program: Program): 
 }
 
 function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {
-  const url = new URL(databaseUrl);
-  url.username = role;
-  url.password = rolePasswords[role];
-  return url.href;
+  return Object.assign(new URL(databaseUrl), { username: role, password: rolePasswords[role] }).href;
 }

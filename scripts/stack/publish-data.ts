@@ -7,10 +7,11 @@ import { generateSample } from "../sample/write-sample.ts";
 
 /** Whether a data set was published. The database may not be deployed yet. */
 export async function hasData(client: Client): Promise<boolean> {
-  const { rows: tables } = await client.query("select to_regclass('publication.data_sets') as name");
-  if (tables[0].name === null) return false;
-  const { rows } = await client.query("select from publication.data_sets where source <> 'empty' limit 1");
-  return rows.length > 0;
+  const { rows } = await client.query(
+    "select to_regclass('publication.data_sets') is not null as is_deployed",
+  );
+  const query = "select from publication.data_sets where source <> 'empty' limit 1";
+  return rows[0].is_deployed && (await client.query(query)).rowCount === 1;
 }
 
 /** Generates the sample in a directory, from which it removes everything else. Needs no deployed database. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseJson } from "../../service/parse-json.ts";
@@ -15,12 +16,8 @@ export interface Secrets {
 
 /** Reads the stack's secrets, or makes them on the first start. Kept in a file of mode 0600. */
 export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
-  try {
-    const file = path.join(directory, "secrets.json");
-    return parseJson<Secrets>(file, await readFile(file, "utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
+  const file = path.join(directory, "secrets.json");
+  if (existsSync(file)) return parseJson<Secrets>(file, await readFile(file, "utf8"));
   const rolePasswords = Object.fromEntries(loginRoles.map((role) => [role, makeSecret()]));
   const secrets: Secrets = {
     superuserPassword: makeSecret(),
@@ -28,7 +25,7 @@ export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
     jwtSecret: makeSecret(),
     sampleKeys: {},
   };
-  await writePrivateJson(path.join(directory, "secrets.json"), secrets);
+  await writePrivateJson(file, secrets);
   return secrets;
 }
 

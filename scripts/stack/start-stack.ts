@@ -1,9 +1,9 @@
-import { chmod, mkdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import type { Client } from "pg";
 import { pino } from "pino";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
+import { holderFile } from "../../service/find-running-stack.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
@@ -38,10 +38,17 @@ export interface Stack {
 
 export interface StackOptions {
   config: StackConfig;
+  /** Whether to remove what earlier runs left in the directory. */
+  isFresh?: boolean | undefined;
   /** CSV files to publish instead of the generated sample. */
   dataDirectory?: string | undefined;
   report: (line: string) => void;
 }
+
+const chooseSampleReports = `
+select
+  (select report_id from disclosed.general limit 1) as public_report_id,
+  (select report_id from suppressed.general limit 1) as suppressed_report_id`;
 
 /**
  * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, and the report service, each in a process
@@ -71,7 +78,7 @@ export function startStack(options: StackOptions): Stack {
 
 /** Locks the directory, and reports early what would stop a later part. */
 async function prepare(
-  { config: wanted, dataDirectory, report }: StackOptions,
+  { config: wanted, isFresh, dataDirectory, report }: StackOptions,
   onStop: PartContext["onStop"],
 ): Promise<Omit<PartContext, "onStop" | "fail">> {
   const { STACK_DIRECTORY: directory } = wanted;
@@ -79,6 +86,9 @@ async function prepare(
   // PostgreSQL's unprivileged user must be able to pass; secrets in here have mode 0600.
   await chmod(directory, 0o711);
   onStop(await lockDirectory(directory));
+  const left = (await readdir(directory)).map((name) => path.join(directory, name));
+  for (const each of isFresh ? left : [])
+    if (each !== holderFile(directory)) await rm(each, { recursive: true, force: true });
   const config = await settlePorts(wanted);
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
   const secrets = await readOrCreateSecrets(directory);
@@ -124,7 +134,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
     database_url: databaseUrl,
     postgrest_url: addresses.postgrest,
     keys: { demo: "DEMO_KEY", ...sampleKeys },
-    sample: await chooseSampleReports(client),
+    sample: (await client.query(chooseSampleReports)).rows[0],
     pid: process.pid,
   };
   await writePrivateJson(inDirectory("stack.json"), facts);
@@ -154,12 +164,4 @@ async function openLog(file: string): Promise<PartContext["log"]> {
     if (line.startsWith("{")) destination.write(`{"service":"${service}",${line.slice(1)}\n`);
     else logger.info({ service }, line);
   };
-}
-
-async function chooseSampleReports(client: Client): Promise<StackFacts["sample"]> {
-  const { rows } = await client.query<StackFacts["sample"]>(
-    `select (select report_id from disclosed.general limit 1) as public_report_id,
-            (select report_id from suppressed.general limit 1) as suppressed_report_id`,
-  );
-  return rows[0] ?? { public_report_id: null, suppressed_report_id: null };
 }
