@@ -87,24 +87,17 @@ describe("a request passes", () => {
   });
 });
 
-/** Every function that PostgreSQL could call with one row of a view, and the view. */
-const findFunctionsOfRows = async (): Promise<{ name: string; view: string }[]> => {
-  const { rows } = await database.client.query(`
-    select distinct proname as name, coalesce(nullif(typrelid, 0)::regclass::text, 'api_v1_1_0.federal_awards') as view
-    from pg_proc join pg_type on pg_type.oid = proargtypes[0]
-    where pronargs - pronargdefaults <= 1
-      and (typtype = 'p' or typrelid in (select oid from pg_class where relnamespace = 'api_v1_1_0'::regnamespace))`);
-  return rows.map(({ name, view }) => ({ name, view: view.replace("api_v1_1_0.", "") }));
-};
-
 it("a request is refused that takes a function of a row for a column", async () => {
-  const functions = await findFunctionsOfRows();
-  expect(functions).toEqual(
-    expect.arrayContaining([
-      { name: "to_jsonb", view: "federal_awards" },
-      { name: "findings", view: "findings_text" },
-    ]),
-  );
+  // Every function that PostgreSQL could call with one row of a view, and the view.
+  const { rows: functions } = await database.client.query<{ name: string; view: string }>(`
+    select distinct proname as name, coalesce(relname, 'federal_awards') as view
+    from pg_proc join pg_type on pg_type.oid = proargtypes[0] left join pg_class on pg_class.oid = typrelid
+    where pronargs - pronargdefaults <= 1 and (typtype = 'p' or relnamespace = 'api_v1_1_0'::regnamespace)`);
+  const [ofAnyRow, ofOneView] = [
+    { name: "to_jsonb", view: "federal_awards" },
+    { name: "findings", view: "findings_text" },
+  ];
+  expect(functions).toEqual(expect.arrayContaining([ofAnyRow, ofOneView]));
   const answered: string[] = [];
   for (const { name, view } of functions) {
     const parent = view === "general" ? "findings" : "general";
