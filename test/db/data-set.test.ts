@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findFiles } from "../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
 import * as sourceFiles from "../scripts/refresh/support/source-files.ts";
@@ -9,25 +9,20 @@ const { id, submission } = sourceFiles;
 type Row = sourceFiles.Row;
 
 const database = useDeployedDatabase();
-let files: Awaited<ReturnType<typeof sourceFiles.makeDirectory>>;
-beforeEach(async () => {
-  files = await sourceFiles.makeDirectory();
-});
-afterEach(async () => {
-  await files.remove();
-  await database.client.query("truncate publication.suppressed_reports");
-});
+afterEach(() => database.client.query("truncate publication.suppressed_reports"));
 
 /** Publishes source files, of which some have columns of their own. */
 async function publish(tables: Record<string, Row[]>, columns: Record<string, string[]> = {}) {
+  const { directory, remove } = await sourceFiles.makeDirectory();
   for (const [table, rows] of Object.entries(tables))
-    await sourceFiles.writeCsv(files.directory, table, rows, { columns: columns[table] });
+    await sourceFiles.writeCsv(directory, table, rows, { columns: columns[table] });
   const { client } = database;
   await client.query("set role publisher");
   try {
-    return await loadDataSet(client, { source: files.directory, files: await findFiles(files.directory) });
+    return await loadDataSet(client, { source: directory, files: await findFiles(directory) });
   } finally {
     await client.query("reset role");
+    await remove();
   }
 }
 
@@ -252,26 +247,24 @@ describe("a chain of public and suppressed submissions", () => {
     return { members: "P".repeat(kept.length), numbers: kept };
   };
 
-  /** What is read of all of them: of their public members alone, and of the whole chains. */
-  async function publishBoth() {
+  /** What is read of the public members alone, and of the whole chains. */
+  let alone: Awaited<ReturnType<typeof readAsPublic>>;
+  let whole: typeof alone;
+  let suppressed: Row[];
+  let stubs: Row[];
+  beforeAll(async () => {
     await publishChains(chains.map(takePublic));
-    const alone = await readAsPublic();
+    alone = await readAsPublic();
     await publishChains(chains);
-    return {
-      alone,
-      whole: await readAsPublic(),
-      suppressed: await select(
-        `select report_id, version, status, coalesce(previous_report_id, '') as previous_report_id,
-           coalesce(next_report_id, '') as next_report_id from suppressed.resubmission`,
-      ),
-      stubs: await select("select report_id from disclosed.general_stubs"),
-    };
-  }
-  let both: ReturnType<typeof publishBoth> | undefined;
+    whole = await readAsPublic();
+    suppressed = await select(
+      `select report_id, version, status, coalesce(previous_report_id, '') as previous_report_id,
+         coalesce(next_report_id, '') as next_report_id from suppressed.resubmission`,
+    );
+    stubs = await select("select report_id from disclosed.general_stubs");
+  });
 
-  it.each(chains)("$members is told to the public as its public members alone would be", async (chain) => {
-    both ??= publishBoth();
-    const { alone, whole, suppressed, stubs } = await both;
+  it.each(chains)("$members is told to the public as its public members alone would be", (chain) => {
     const { members, numbers } = chain;
     const ids = numbers.map(id);
     const pick = (rows: Row[]) => rows.filter(({ report_id = "" }) => ids.includes(report_id));

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
 import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
 import { queryValue, target } from "../../support/target.ts";
-import { agreements, approveAgreement, expectOneLine, issueKey, keys, makeOwner, shell } from "./support.ts";
+import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
 
 const keyForm = /^[a-z]+_[A-Za-z0-9]{32}[0-9a-f]{8}$/;
 const readPrefix = (key: string) => key.split("_")[1]?.slice(0, 6) ?? "";
@@ -58,8 +58,7 @@ describe("commands that are refused say why in one line, and change nothing", ()
     const owner = makeOwner();
     const filled = args.replace(/[A-Z]{3,}/g, (name) => (name === "OWNER" ? owner : (ids.get(name) ?? name)));
     const run = await keys(filled);
-    expect(run.code).toBe(code);
-    expectOneLine(run, message);
+    expectFailure(run, message, code);
     expect(run.stderr).not.toContain(key);
     const count = "select count(*)::integer from access.api_keys where owner_email = $1";
     expect(await queryValue(count, [owner])).toBe(0);
@@ -76,8 +75,7 @@ describe("commands that are refused say why in one line, and change nothing", ()
     ["list --status lost", 2, /requested, approved, denied, revoked/],
   ])("agreements %s", async (args, code, message) => {
     const run = await agreements(args.replace("APPROVED", (name) => ids.get(name) ?? name));
-    expect(run.code).toBe(code);
-    expectOneLine(run, message);
+    expectFailure(run, message, code);
     const status = "select status from access.agreement_overview where id = $1";
     expect(await queryValue(status, [ids.get("APPROVED")])).toBe("approved");
   });
@@ -241,8 +239,7 @@ describe("the database", () => {
   ])("%s: one line, and exit status 1", async (_what, env, message) => {
     for (const run of [keys, agreements]) {
       const result = await run("list", { env });
-      expect(result.code).toBe(1);
-      expectOneLine(result, message);
+      expectFailure(result, message);
       expect(result.stderr).not.toContain("secret");
     }
   });
@@ -260,9 +257,8 @@ describe("the database", () => {
     expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
     // Without waiting for the minute that the server gives it.
     const without = await shell(`timeout 20 ${command}`, { env });
-    expect(without.code).toBe(1);
-    expectOneLine(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
-    expectOneLine(await shell(`${command} > /dev/full`), /the output could not be written: /);
+    expectFailure(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
+    expectFailure(await shell(`${command} > /dev/full`), /the output could not be written: /);
     await rm(directory, { recursive: true });
   });
 
@@ -278,7 +274,7 @@ describe("the database", () => {
     // A stack that was killed, whose process ID another process has now.
     const left = JSON.stringify({ pid: process.pid, started: "1" });
     await writeFile(path.join(STACK_DIRECTORY, "stack.lock"), left);
-    expectOneLine(await keys("list", { env: { STACK_DIRECTORY } }), /No database is configured/);
+    expectFailure(await keys("list", { env: { STACK_DIRECTORY } }), /No database is configured/);
     await rm(STACK_DIRECTORY, { recursive: true });
   });
 });

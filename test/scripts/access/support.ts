@@ -54,9 +54,9 @@ export async function shell(command: string, options?: RunOptions): Promise<Run>
 const splitWords = (line: string) =>
   (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ""));
 
-/** A failure is one line, and prints nothing that a pipeline would take for a result. */
-export function expectOneLine({ stdout, stderr }: Run, message: RegExp) {
-  expect(stdout).toBe("");
+/** A failure has an exit status and is one line, and prints nothing that a pipeline would take for a result. */
+export function expectFailure({ code, stdout, stderr }: Run, message: RegExp, status = 1) {
+  expect([code, stdout]).toEqual([status, ""]);
   expect(stderr).toMatch(/^error: [^\n]+\n$/);
   expect(stderr).toMatch(message);
 }
