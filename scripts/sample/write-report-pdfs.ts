@@ -40,21 +40,10 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
   return written.size;
 }
 
+/** Fills in hexadecimal strings. The standard fonts have Latin-1, so other characters become question marks. */
 function fillSlots(template: string, row: Row): string {
-  return template.replace(/\{(\w+) *\}/g, (slot, column) =>
-    encode(row[column] ?? "")
-      .slice(0, slot.length)
-      .padEnd(slot.length),
-  );
-}
-
-/**
- * A hexadecimal string of a PDF. The standard fonts have Latin-1: other letters lose their accents, and what is left becomes
- * a question mark.
- */
-function encode(text: string): string {
-  const latin = Array.from(text, (character) =>
-    character <= "ÿ" ? character : character.normalize("NFKD").replace(/[^ -~]/gu, "") || "?",
-  );
-  return Buffer.from(latin.join(""), "latin1").toString("hex");
+  return template.replace(/\{(\w+) *\}/g, (slot, column) => {
+    const latin = (row[column] ?? "").replace(/[^ -ÿ]/gu, "?");
+    return Buffer.from(latin, "latin1").toString("hex").slice(0, slot.length).padEnd(slot.length);
+  });
 }

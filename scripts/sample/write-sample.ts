@@ -17,8 +17,6 @@ export interface SampleOptions {
   /** A directory to use instead of `db/data_set`. Its staging.sql says which tables and columns the files have. */
   definitions?: string | undefined;
   report?: (line: string) => void;
-  /** Aborting leaves no file behind. */
-  signal?: AbortSignal | undefined;
 }
 
 const sampleDirectory = path.resolve(import.meta.dirname, "../../db/sample");
@@ -29,14 +27,21 @@ const files = "functions auditees submissions awards findings texts small_tables
  * Writes the sample as `generateSample` does, on a scratch database.
  *
  * @param serverUrl a server to create the scratch database on, as superuser; if absent, a server is started
+ * @param signal aborting leaves no file behind
  */
 export async function writeSample({
   serverUrl,
+  signal,
   ...options
-}: SampleOptions & { serverUrl?: string | undefined }): Promise<Record<string, number>> {
+}: SampleOptions & { serverUrl?: string | undefined; signal?: AbortSignal }): Promise<
+  Record<string, number>
+> {
   const server = await startScratchServer(serverUrl);
   try {
     const client = await connect(await server.create(), "sample");
+    // Breaks the connection, and with it the statement that is running.
+    signal?.addEventListener("abort", () => void client.end());
+    signal?.throwIfAborted();
     return await generateSample(client, options).finally(() => client.end());
   } finally {
     await server.close();
@@ -52,49 +57,35 @@ export async function writeSample({
  */
 export async function generateSample(
   client: Client,
-  options: SampleOptions,
+  { directory, submissions = 2000, seed = 1, definitions, report = () => {} }: SampleOptions,
 ): Promise<Record<string, number>> {
-  const { directory, report, signal } = options;
   const rows: Record<string, number> = {};
-  // Breaks the connection, and with it the statement that is running.
-  const interrupt = () => void client.end();
-  signal?.throwIfAborted();
-  signal?.addEventListener("abort", interrupt, { once: true });
   await mkdir(directory, { recursive: true });
   const parts = await mkdtemp(path.join(directory, ".parts-"));
   await client.query("begin");
   try {
-    await makeRows(client, options);
+    await client.query(
+      `select set_config('sample.vocabulary', $1, true), set_config('sample.submissions', $2, true),
+         set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
+      [await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8"), submissions, seed],
+    );
+    await runDefinition(client, "staging.sql", definitions);
+    for (const name of files) {
+      report(`Drawing ${name} ...`);
+      await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
+    }
     const listFiles =
       "select name, sample.describe_file(name) as query from staging.source_tables order by ctid";
     for (const { name, query } of (await client.query(listFiles)).rows) {
-      report?.(`Writing ${name}.csv ...`);
+      report(`Writing ${name}.csv ...`);
       const copy = client.query(copyTo(`copy (${query}) to stdout (format csv, header)`));
       await pipeline(copy, createWriteStream(path.join(parts, `${name}.csv`)));
       rows[name] = copy.rowCount;
     }
-    signal?.throwIfAborted();
     for (const file of await readdir(parts)) await rename(path.join(parts, file), path.join(directory, file));
     return rows;
   } finally {
-    signal?.removeEventListener("abort", interrupt);
     await rm(parts, { recursive: true });
     await client.query("rollback").catch(() => {});
-  }
-}
-
-async function makeRows(
-  client: Client,
-  { submissions = 2000, seed = 1, definitions, report }: SampleOptions,
-): Promise<void> {
-  await client.query(
-    `select set_config('sample.vocabulary', $1, true), set_config('sample.submissions', $2, true),
-       set_config('sample.seed', $3, true), set_config('work_mem', '128MB', true), set_config('jit', 'off', true)`,
-    [await readFile(path.join(sampleDirectory, "vocabulary.json"), "utf8"), submissions, seed],
-  );
-  await runDefinition(client, "staging.sql", definitions);
-  for (const name of files) {
-    report?.(`Drawing ${name} ...`);
-    await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
   }
 }

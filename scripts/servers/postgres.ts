@@ -99,19 +99,16 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
 
 /** Creates the database, unless it exists. Returns false if the server does not take connections yet. */
 async function createDatabase(serverUrl: string): Promise<boolean> {
-  try {
-    const client = await connect(serverUrl, "stack");
-    try {
-      const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
-      if (rowCount === 0) await client.query(`create database ${databaseName}`);
-      return true;
-    } finally {
-      await client.end();
-    }
-  } catch (error) {
+  const client = await connect(serverUrl, "stack").catch((error: { code?: string }) => {
     // 57P03: the server is starting up.
-    if (["ECONNREFUSED", "57P03", "ECONNRESET"].includes((error as { code?: string }).code ?? ""))
-      return false;
-    throw error;
+    if (!["ECONNREFUSED", "57P03", "ECONNRESET"].includes(error.code ?? "")) throw error;
+  });
+  if (client === undefined) return false;
+  try {
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [databaseName]);
+    if (rowCount === 0) await client.query(`create database ${databaseName}`);
+  } finally {
+    await client.end();
   }
+  return true;
 }

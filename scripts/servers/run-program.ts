@@ -85,7 +85,8 @@ export function startProgram(program: Program, log?: (line: string) => void): Ch
     });
   });
   const stop = async (graceMilliseconds = 2000) => {
-    child.kill(stopSignal);
+    // `kong start` is a chain of programs, which share a group.
+    killGroup(child.pid, stopSignal);
     const timer = setTimeout(() => killGroup(child.pid), graceMilliseconds);
     await ended;
     clearTimeout(timer);
@@ -100,10 +101,10 @@ async function waitUntilReady({ isReady }: Program, ended: Promise<string>): Pro
   while (!(await Promise.race([isReady(), failure]))) await sleep(50);
 }
 
-function killGroup(pid: number | undefined): void {
+function killGroup(pid: number | undefined, signal: NodeJS.Signals = "SIGKILL"): void {
   if (pid === undefined) return;
   try {
-    process.kill(-pid, "SIGKILL");
+    process.kill(-pid, signal);
   } catch (error) {
     // All of them have just ended.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;

@@ -18,11 +18,6 @@ export interface KongOptions {
 }
 
 const gateway = path.resolve(import.meta.dirname, "../../gateway");
-/**
- * `kong start` is a chain of programs, and a signal would reach only the first. So a shell passes it on to all of them: they
- * share its process group.
- */
-const runInForeground = `trap 'trap "" TERM; kill -TERM 0; wait' TERM; /bin/sh "$1" "$2" "$3" start & wait $!`;
 const inherited =
   /^((KONG|LUA|RESTY|OPENRESTY|REDIS)_\w+|PATH|HOME|LD_LIBRARY_PATH|POSTGREST_URL|GATEWAY_TOKEN)$/;
 
@@ -43,11 +38,7 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
   return {
     name: "Kong",
     command: "/bin/sh",
-    // The last two are unused: they make startProgram see to it that Kong's user can reach them.
-    args: [
-      ...["-c", runInForeground, "sh", path.join(gateway, "start.sh"), config, program],
-      ...[await realpath(program), prefix],
-    ],
+    args: [path.join(gateway, "start.sh"), config, await realpath(program), "start", "--prefix", prefix],
     env: {
       ...dotenv.load(path.join(gateway, "kong.env")),
       ...Object.fromEntries(Object.entries(environment).filter(([name]) => inherited.test(name))),

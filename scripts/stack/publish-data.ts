@@ -1,9 +1,7 @@
-import { mkdir, rm } from "node:fs/promises";
 import type { Client } from "pg";
 import { openStorage } from "../refresh/open-storage.ts";
 import { refreshDataSet } from "../refresh/refresh-data-set.ts";
 import { settlePublicFiles } from "../refresh/write-public-files.ts";
-import { generateSample } from "../sample/write-sample.ts";
 
 /** Whether a data set was published. The database may not be deployed yet. */
 export async function hasData(client: Client): Promise<boolean> {
@@ -12,14 +10,6 @@ export async function hasData(client: Client): Promise<boolean> {
   );
   const query = "select from publication.data_sets where source <> 'empty' limit 1";
   return rows[0].is_deployed && (await client.query(query)).rowCount === 1;
-}
-
-/** Generates the sample in a directory, from which it removes everything else. Needs no deployed database. */
-export async function makeSample(client: Client, directory: string): Promise<string> {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { mode: 0o700 });
-  await generateSample(client, { directory });
-  return directory;
 }
 
 /** Publishes CSV files. The bulk files are written later, so that the stack serves sooner. */

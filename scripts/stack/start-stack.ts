@@ -7,10 +7,11 @@ import { holderFile } from "../../service/find-running-stack.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
+import { generateSample } from "../sample/write-sample.ts";
 import { type StackConfig, settlePorts } from "./config.ts";
 import { lockDirectory } from "./lock-directory.ts";
 import { listAddresses, type PartContext, startApi, startApp, startDatabase, startGateway } from "./parts.ts";
-import { hasData, makeSample, publishData, writeBulkFiles } from "./publish-data.ts";
+import { hasData, publishData, writeBulkFiles } from "./publish-data.ts";
 import { makeSampleKeys } from "./sample-keys.ts";
 import { readOrCreateSecrets, writePrivateJson } from "./secrets.ts";
 
@@ -109,9 +110,12 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
     onStop(() => client.end());
     const isFirst = !(await hasData(client));
     const prepareSource = async () => {
-      if (dataDirectory === undefined && !isFirst) return undefined;
-      if (dataDirectory === undefined) report("Generating the sample data ...");
-      const source = dataDirectory ?? (await makeSample(client, inDirectory("sample")));
+      const source = dataDirectory ?? inDirectory("sample");
+      if (dataDirectory === undefined) {
+        if (!isFirst) return undefined;
+        report("Generating the sample data ...");
+        await generateSample(client, { directory: source });
+      }
       // Before the data is published: a start that is interrupted does all of this again.
       await writeReportPdfs(source, reports);
       return source;
