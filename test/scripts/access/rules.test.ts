@@ -255,6 +255,20 @@ describe("a key", () => {
   });
 });
 
+it.each(["UTC", "Etc/GMT+12", "Etc/GMT-14"])(
+  "the last use of a key, revoked or not, is recorded once as the day in UTC, and is no event: %s",
+  async (timezone) => {
+    const use = "access.record_key_use(array[:key, :revoked_key, gen_random_uuid()]::uuid[])";
+    const events = "count(*) from access.events where subject_id in (:key, :revoked_key)";
+    const before = await value(events);
+    await run(`set local timezone = '${timezone}'`);
+    expect([await value(use), await value(use), await value(events)]).toEqual([2, 0, before]);
+    const days = "array_agg(last_used_on::text) from access.api_keys where id in (:key, :revoked_key)";
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await value(days)).toEqual([today, today]);
+  },
+);
+
 const tier = (name: string, role: string) => `insert into access.tiers values ('${name}', '${role}', '1 s')`;
 const tribalForAll = "update access.tiers set database_role = 'api_tribal' where name = 'individual'";
 it.each<[string, RegExp]>([
