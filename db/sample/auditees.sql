@@ -12,11 +12,8 @@ select
   coalesce(auditee_zip, zip || sample.digits(key, 'zip', case when size < 0.4 then 6 else 2 end)) as auditee_zip,
   coalesce(auditee_uei, sample.uei(key)) as auditee_uei,
   coalesce(auditee_ein, sample.digits(key, 'ein', 9)) as auditee_ein,
-  coalesce(auditee_name, replace(replace(replace(replace(sample.pick('names of ' || drawn.entity_type, key),
-    '{county}', sample.choose(counties, sample.draw(key, 'county'))),
-    '{word}', sample.pick('words', key)),
-    '{state}', state_name),
-    '{place}', city)) as auditee_name,
+  coalesce(auditee_name, format(sample.pick('names of ' || drawn.entity_type, key),
+    sample.choose(counties, sample.draw(key, 'county')), sample.pick('words', key), state_name, city)) as auditee_name,
   coalesce(year_end_month, (array[12, 12, 9, 3, 8, 4, 5])[sample.whole(key, 'month', 1, 30)], 6) as year_end_month,
   coalesce(last_year, (array[2018, 2019, 2020, 2021, 2022, 2022, 2023, 2023])[sample.whole(key, 'last year', 1, 14)], 2024)
     as last_year,

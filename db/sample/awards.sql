@@ -9,19 +9,15 @@ with priced as (
       as is_direct,
     case
       when fixed is null and sample.draw(award_key, 'negative') < 0.035 then -sample.whole(award_key, 'refund', 100, 250000)
-      -- A report with few awards has few large ones.
-      else greatest(50, floor(sample.skewed(
-        0.998 * case when awards < 20 and amount > 0.9 then amount - 0.35 else amount end, 131000, 1.55)))::bigint
+      else greatest(50, floor(sample.skewed(0.998 * sample.draw(award_key, 'amount'), 131000, 1.55)))::bigint
     end
       -- The later submission put an amount right.
       - case when number = 1 then superseded * 1000 else 0 end as drawn_amount
   from sample.submissions
   cross join lateral generate_series(1, awards) as number
   cross join lateral sample.child(key, number) as award_key
-  cross join lateral (
-    -- Such as "93.045 N": a program, and whether the award is direct.
-    select programs[number] as fixed, sample.draw(award_key, 'amount') as amount
-  ) as drawn
+  -- Such as "93.045 N": a program, and whether the award is direct.
+  cross join lateral (select programs[number] as fixed) as drawn
   join sample.programs on program = coalesce(split_part(fixed, ' ', 1), sample.pick('programs', award_key))
 ),
 audited as (
@@ -44,12 +40,8 @@ select
   extension as federal_award_extension,
   cluster as cluster_name,
   'AWARD-' || lpad(number::text, case when fac_accepted_date >= '2024-07-01' then 5 else 4 end, '0') as award_reference,
-  case
-    when is_covid then 'COVID-19'
-    when sample.draw(award_key, 'identification') < 0.35 then ''
-    when sample.draw(award_key, 'identification') < 0.45
-      then sample.pick('award id prefixes', award_key) || sample.digits(award_key, 'id', 6)
-  end as additional_award_identification,
+  case when is_covid then 'COVID-19' else sample.pick('award identifications', award_key) end
+    as additional_award_identification,
   case when is_covid and name not like 'COVID%' then 'COVID-19 - ' else '' end || name as federal_program_name,
   case cluster when 'N/A' then 0 else sum(amount_expended) over (partition by id, audited_unit) end::bigint as cluster_total,
   sum(amount_expended) over (partition by id, audited_unit, agency, extension)::bigint as federal_program_total,

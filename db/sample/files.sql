@@ -18,7 +18,7 @@ return (
       format(case staging.category
         when 'N' then 'sample.whole(%1$s, %2$L, 0, 1000)'
         when 'B' then '(sample.draw(%1$s, %2$L) < 0.5)'
-        when 'D' then 'fac_accepted_date'
+        when 'D' then 'submitted_date'
         when 'S' then 'sample.pick(%3$L, %1$s)'
         else 'null'
       end || '::%4$s as %2$I', 'sample.child(id, rows.number)', staging.name, coalesce(lists.name, 'words'), staging.type)),

@@ -17,7 +17,6 @@ select
   auditor_state, auditor_city, auditor_zip, auditor_firm_name, auditor_ein,
   case when total > 50000000 then agency else '' end as cognizant_agency,
   case when total > 50000000 then '' else agency end as oversight_agency,
-  case when not is_migrated then submitted_date - 30 end as date_created,
   (fy_end_date + interval '1 day' - interval '1 year')::date as fy_start_date,
   case gaap_results when 'not_gaap' then 'cash_basis' else '' end as sp_framework_basis,
   case gaap_results when 'not_gaap' then 'Yes' else '' end as is_sp_framework_required,

@@ -10,10 +10,8 @@ select
     when sample.draw(row_key, 'no id') < 0.15 then sample.pick('passthrough ids', row_key)
     else sample.pick('passthrough id prefixes', row_key) || sample.digits(row_key, 'id', 6)
   end as passthrough_id,
-  replace(replace(replace(sample.pick('passthrough entities', row_key),
-    '{STATE}', upper(state_name)),
-    '{state}', state_name),
-    '{word}', sample.pick('words', row_key)) as passthrough_name
+  format(sample.pick('passthrough entities', row_key), upper(state_name), sample.pick('words', row_key), state_name)
+    as passthrough_name
 from sample.awards
 join sample.submissions using (id)
 join sample.auditees using (auditee)

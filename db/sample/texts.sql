@@ -14,18 +14,13 @@ begin
 end
 $$;
 
--- Fills the slots of a text about an award.
+-- Fills the slots %1$s to %8$s of a text about an award.
 create function sample.fill(text text, key bigint, short_name text, year int, program text, listing text, requirement text)
-returns text immutable
-return replace(replace(replace(replace(replace(replace(replace(replace(text,
-  '{auditee}', short_name),
-  '{program}', program),
-  '{number}', 'Assistance Listing No. ' || listing),
-  '{year}', year::text),
-  '{n}', sample.whole(key, 'n', 1, 9)::text),
-  '{m}', sample.whole(key, 'm', 15, 90)::text),
-  '{dollars}', to_char(sample.whole(key, 'dollars', 1100, 2400000), 'FM$9,999,999')),
-  '{area}', (sample.list('requirements'))[strpos('ABCEFGHIJLMNP', left(requirement, 1))]);
+returns text stable
+return format(text, short_name, program, 'Assistance Listing No. ' || listing, year,
+  sample.whole(key, 'n', 1, 9), sample.whole(key, 'm', 15, 90),
+  to_char(sample.whole(key, 'dollars', 1100, 2400000), 'FM$9,999,999'),
+  (sample.list('requirements'))[strpos('ABCEFGHIJLMNP', left(requirement, 1))]);
 
 create function sample.cut(text text, piece int, pieces int) returns text immutable
 return substr(text, (piece - 1) * (length(text) / pieces + 1) + 1, length(text) / pieces + 1);

@@ -26,14 +26,13 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
   const written = new Set<string>();
   await mkdir(output, { recursive: true });
   for (const file of (await findFiles(source)).filter(({ table }) => table === "general")) {
-    const parser = parse({ bom: true, columns: true });
     const write = async (row: Row) => {
       if (!reportId.test(row.report_id))
         throw new Error(`${file.path}: ${JSON.stringify(row.report_id)} is not a valid report ID.`);
       await writeFile(path.join(output, `${row.report_id}.pdf`), fillSlots(template, row), "latin1");
       written.add(row.report_id);
     };
-    await pipeline(await openContent(file), parser, (rows: AsyncIterable<Row>) =>
+    await pipeline(await openContent(file), parse({ bom: true, columns: true }), (rows: AsyncIterable<Row>) =>
       Readable.from(rows).forEach(write, { concurrency: 32 }),
     );
   }

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -35,10 +34,8 @@ const read = () =>
   send(stack.facts.base_url, "/general?limit=1", { key: { value: stack.facts.keys.individual } });
 
 it("names a taken port and the variable that moves it", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  const port = typeof address === "object" ? String(address?.port) : "";
+  // The stack of this file listens there.
+  const { port } = new URL(stack.facts.base_url);
   for (const variable of Object.keys(freePorts)) {
     const own = { ...freePorts, [variable]: port, STACK_DIRECTORY: path.join(sample.directory, variable) };
     const refused = startStack({ config: readStackConfig(own), report: () => {} });
@@ -47,25 +44,22 @@ it("names a taken port and the variable that moves it", async () => {
     });
     await refused.stop();
   }
-  server.close();
 });
 
-it.each<[string, string[], Record<string, string>, RegExp]>([
-  ["an unreadable directory of --data", ["--data", "/nowhere"], {}, /^\/nowhere cannot be read: ENOENT/],
+it.each<[string[], Record<string, string>, RegExp]>([
+  [["--data", "/nowhere"], {}, /^\/nowhere cannot be read: ENOENT/],
   [
-    "an unreachable database",
     [],
     { DATABASE_URL: "postgres://postgres:x@127.0.0.1:1/x" },
-    /^The database of DATABASE_URL cannot be used: .*ECONNREFUSED/,
+    /^The database of DATABASE_URL cannot be used/,
   ],
-  ["a malformed port", [], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
+  [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [
-    "a malformed address, without its password",
     [],
-    { DATABASE_URL: "mysql://root:word@127.0.0.1/x" },
-    /^DATABASE_URL should be an address such as postgres:(?!.*word@127)/,
+    { DATABASE_URL: "mysql://root:hidden@h/x" },
+    /^DATABASE_URL should be an address such as (?!.*hidden)/,
   ],
-])("says so and exits with 1: %s", async (_, args, env, message) => {
+])("exits with 1 and says what it cannot use, without passwords: %j %j", async (args, env, message) => {
   const other = path.join(sample.directory, "other");
   const start = runScript("start.ts", args, { ...freePorts, STACK_DIRECTORY: other, ...env });
   expect(await start.exited).toBe(1);
