@@ -7,7 +7,7 @@ if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.
 
 /** Files that ask the stack of their worker, or the deployment that BASE_URL names. */
 const onStack = [
-  "test/bench/torture.test.ts",
+  "test/bench/torture.slow.test.ts",
   "test/db/{catalog,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
   "test/http/**/*.test.ts",

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { programImage, project, readCompose } from "./read-compose.ts";
 
 const { services, secrets } = readCompose();
@@ -33,28 +33,25 @@ test("the image gets the programs that compose runs, and neither tests nor secre
 
 test("npm run compose:secrets makes every secret once, closed to others, and never in git", async () => {
   const directory = await mkdtemp(path.join(tmpdir(), "secrets-"));
-  try {
-    const target = path.join(directory, "secrets");
-    const command = `umask 077; exec "${process.execPath}" --import tsx scripts/compose-secrets.ts --directory "${target}"`;
-    const run = () => promisify(execFile)("/bin/sh", ["-ec", command]);
-    await run();
-    const wanted = Object.values(secrets).map(({ file }) => path.basename(file));
-    expect((await readdir(target)).sort()).toEqual([".gitignore", ...wanted].sort());
-    expect((await stat(target)).mode & 0o777).toBe(0o700);
-    expect(await readFile(path.join(target, ".gitignore"), "utf8")).toBe("*\n");
-    const readSecret = (name: string) => readFileSync(path.join(target, name), "utf8");
-    const read = () => Object.fromEntries(wanted.map((name) => [name, readSecret(name)]));
-    // Containers run as other users, so secrets must be readable whatever the umask is.
-    for (const name of wanted) expect((await stat(path.join(target, name))).mode & 0o777).toBe(0o444);
-    const made = read();
-    expect(made.postgrest_db_uri).toEqual(
-      expect.stringContaining(`authenticator:${made.authenticator_password}@postgres:5432/single_audit?`),
-    );
-    expect(made.counters_config).toBe(`requirepass ${made.counters_password}`);
-    for (const content of Object.values(made)) expect(content).toMatch(/^\S.{19,}$/);
-    await run();
-    expect(read()).toEqual(made);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const target = path.join(directory, "secrets");
+  const command = `umask 077; exec "${process.execPath}" --import tsx scripts/compose-secrets.ts --directory "${target}"`;
+  const run = () => promisify(execFile)("/bin/sh", ["-ec", command]);
+  await run();
+  const wanted = Object.values(secrets).map(({ file }) => path.basename(file));
+  expect((await readdir(target)).sort()).toEqual([".gitignore", ...wanted].sort());
+  expect((await stat(target)).mode & 0o777).toBe(0o700);
+  expect(await readFile(path.join(target, ".gitignore"), "utf8")).toBe("*\n");
+  const readSecret = (name: string) => readFileSync(path.join(target, name), "utf8");
+  const read = () => Object.fromEntries(wanted.map((name) => [name, readSecret(name)]));
+  // Containers run as other users, so secrets must be readable whatever the umask is.
+  for (const name of wanted) expect((await stat(path.join(target, name))).mode & 0o777).toBe(0o444);
+  const made = read();
+  expect(made.postgrest_db_uri).toEqual(
+    expect.stringContaining(`authenticator:${made.authenticator_password}@postgres:5432/single_audit?`),
+  );
+  expect(made.counters_config).toBe(`requirepass ${made.counters_password}`);
+  for (const content of Object.values(made)) expect(content).toMatch(/^\S.{19,}$/);
+  await run();
+  expect(read()).toEqual(made);
 });

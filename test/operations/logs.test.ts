@@ -8,7 +8,7 @@ import { type RunningStack, runSeparateStack } from "../support/run-stack.ts";
 import { type Request, send } from "../support/target.ts";
 
 // One request ID, found in the logs of all parts that handle a download; and what clients see while the database is away.
-// test/bench/torture.test.ts looks for secrets in all logs.
+// test/bench/torture.slow.test.ts looks for secrets in all logs.
 
 const requestId = `walk-${randomUUID()}`;
 const headers = { "x-request-id": requestId };

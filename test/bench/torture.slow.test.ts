@@ -13,7 +13,7 @@ import { sendRequest } from "../../bench/torture/send-request.ts";
 import { openTarget, type Target } from "../../bench/torture/target.ts";
 import { target as addresses, findReport, query } from "../support/target.ts";
 
-// npm test always sends the same few requests, so that it does not fail by chance. npm run torture sends many others.
+// Without TORTURE=1, the same few requests are sent each time, so that the test does not fail by chance.
 const isLong = process.env.TORTURE === "1";
 const seed = Number(process.env.TORTURE_SEED ?? (isLong ? Date.now() % 2 ** 29 : 1));
 const project = process.env.TORTURE_PROJECT;
