@@ -120,7 +120,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       await writeReportPdfs(source, reports);
       return source;
     };
-    const deployed = deployDatabase(databaseUrl, secrets.rolePasswords, { report });
+    const deployed = deployDatabase(databaseUrl, secrets.rolePasswords);
     const [source] = await Promise.all([prepareSource(), deployed]);
     const publishAndServe = async () => {
       if (source !== undefined) await publishData(client, source, report);
