@@ -26,12 +26,17 @@ async function publish(tables: Record<string, Row[]>, columns: Record<string, st
   }
 }
 
-/** Rows of a child table: a report's number and the values of the columns. */
-const rowsOf = (columns: string[], rows: [report: number, ...values: string[]][]): Row[] =>
-  rows.map(([report, ...values]) => ({
-    report_id: id(report),
-    ...Object.fromEntries(columns.map((column, index) => [column, values[index] ?? ""])),
-  }));
+/** Rows of a child table: the columns, then a line for each row. Reports are numbers, and a cell without a value is a dash. */
+function rowsOf(columns: string, lines: string): Row[] {
+  const names = ["report_id", ...columns.split(" ")];
+  const fill = (name: string, cell = "-") =>
+    cell === "-" ? "" : name.endsWith("report_id") ? id(Number(cell)) : cell;
+  return lines
+    .trim()
+    .split(/\n\s*/)
+    .map((line) => line.split(" "))
+    .map((cells) => Object.fromEntries(names.map((name, index) => [name, fill(name, cells[index])])));
+}
 
 /** The values of each row, separated by spaces. */
 const list = async (sql: string) =>
@@ -53,27 +58,23 @@ describe("a data set", () => {
         inCalifornia(5, { auditee_state: "" }),
       ],
       federal_awards: rowsOf(
-        ["award_reference", "federal_agency_prefix", "amount_expended"],
-        [
-          [1, "AWARD-0001", "93", "100"],
-          [1, "AWARD-0002", "93", "-30"],
-          [1, "AWARD-0003", "84", "7"],
-          [2, "AWARD-0001", "84", "1000"],
-          [3, "AWARD-0001", "93", "50000"],
-          [4, "AWARD-0001", "93", "600000"],
-        ],
+        "award_reference federal_agency_prefix amount_expended",
+        `1 AWARD-0001 93 100
+         1 AWARD-0002 93 -30
+         1 AWARD-0003 84 7
+         2 AWARD-0001 84 1000
+         3 AWARD-0001 93 50000
+         4 AWARD-0001 93 600000`,
       ),
+      // One finding on three awards, whose number has five digits here.
       findings: rowsOf(
-        ["reference_number", "award_reference", "is_material_weakness"],
-        [
-          // One finding on three awards, whose number has five digits here.
-          [1, "2023-001", "AWARD-00001", "N"],
-          [1, "2023-001", "AWARD-00002", "Y"],
-          [1, "2023-001", "AWARD-00003", "N"],
-          [1, "2023-002", "AWARD-0003", "N"],
-          [3, "2023-001", "AWARD-0001", "Y"],
-          [4, "2023-001", "AWARD-0001", "Y"],
-        ],
+        "reference_number award_reference is_material_weakness",
+        `1 2023-001 AWARD-00001 N
+         1 2023-001 AWARD-00002 Y
+         1 2023-001 AWARD-00003 N
+         1 2023-002 AWARD-0003 N
+         3 2023-001 AWARD-0001 Y
+         4 2023-001 AWARD-0001 Y`,
       ),
     });
     // Year, state or agency, submissions, awards, dollars, findings, material weaknesses.
@@ -87,12 +88,10 @@ describe("a data set", () => {
     const { counts } = await publish({
       general: [submission(1), submission(2, { is_public: "f" }), submission(3, { is_public: "" })],
       federal_awards: rowsOf(
-        ["award_reference"],
-        [
-          [1, "AWARD-0002"],
-          [2, "AWARD-0001"],
-          [1, "AWARD-0001"],
-        ],
+        "award_reference",
+        `1 AWARD-0002
+         2 AWARD-0001
+         1 AWARD-0001`,
       ),
     });
     expect(counts.general).toEqual({ disclosed: 1, suppressed: 2 });
@@ -163,12 +162,10 @@ describe("a data set", () => {
       ],
       federal_awards: [1, 2, 3].map((number) => ({ report_id: id(number) })),
       resubmission: rowsOf(
-        ["version", "status", "previous_report_id", "next_report_id"],
-        [
-          [3, "3", "most_recent", id(2), ""],
-          [2, "2", superseded, id(1), id(3)],
-          [1, "1", superseded, "", id(2)],
-        ],
+        "version status previous_report_id next_report_id",
+        `3 3 most_recent 2 -
+         2 2 ${superseded} 1 3
+         1 1 ${superseded} - 2`,
       ),
     });
     expect(await list("select report_id from disclosed.general")).toEqual([id(3)]);
@@ -179,13 +176,9 @@ describe("a data set", () => {
 
   it("ends on a circular chain", async () => {
     const general = [submission(1), submission(2)];
-    const links = [
-      [1, id(2)],
-      [2, id(1)],
-    ] satisfies [number, string][];
-    await publish({ general, resubmission: rowsOf(["previous_report_id"], links) });
+    await publish({ general, resubmission: rowsOf("previous_report_id", "1 2\n2 1") });
     const served = await list("select report_id, previous_report_id from disclosed.resubmission");
-    expect(served).toEqual(links.map(([report, previous]) => `${id(report)} ${previous}`));
+    expect(served).toEqual([`${id(1)} ${id(2)}`, `${id(2)} ${id(1)}`]);
   });
 });
 
@@ -287,11 +280,9 @@ describe("a chain of public and suppressed submissions", () => {
         submission(2, { is_public: "f" }),
       ],
       resubmission: rowsOf(
-        ["version", "status", "previous_report_id"],
-        [
-          [1, "1", superseded, ""],
-          [2, "2", "most_recent", id(1)],
-        ],
+        "version status previous_report_id",
+        `1 1 ${superseded} -
+         2 2 most_recent 1`,
       ),
     });
     const { general, resubmission } = await readAsPublic();

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
-import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
 import { queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
 
@@ -217,12 +216,6 @@ describe("the help", () => {
     }
     const without = await run("", { env: {} });
     expect(without).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: /) });
-  });
-
-  it("of keys shows the rate limits of gateway/kong.yml", async () => {
-    const { stdout } = await keys("--help", { env: {} });
-    const limits = readRateLimits();
-    for (const tier of ["demo", "individual"]) expect(stdout).toContain(describeRateLimit(limits, tier));
   });
 });
 
