@@ -85,7 +85,7 @@ export function createReportMetrics({
     ),
     storageSeconds: time(
       "report_service_storage_duration_seconds",
-      "Time that storage took to report whether a file (sign) or the bucket (check) exists; outcome: ok, missing or unavailable.",
+      "Response time of storage; sign looks for a file, check for the bucket; outcome: ok, missing or unavailable.",
       ["operation", "outcome"],
     ),
   };

@@ -132,7 +132,7 @@ begin
 
   -- This function reads tables that publisher owns, so it would run functions that their indexes and policies call.
   for question in
-    select format('The function %s belongs to publisher, and this check might run it. Drop the function.', pg_proc.oid::regprocedure) as leak
+    select format('The role publisher owns the function %s, which this check might run. Drop the function.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
     select format('%s forces row-level security on its owner, so this check would run its policies. Run: alter table … no force row level security.', pg_class.oid::regclass)

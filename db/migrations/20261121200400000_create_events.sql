@@ -23,7 +23,7 @@ comment on column access.events.database_role is 'The role that logged in to the
 comment on column access.events.operator is
   'The person who made the change, from the setting access.operator; null if it was not set. Nothing verifies it.';
 comment on column access.events.subject is 'The table: tiers, tribal_access_agreements or api_keys.';
-comment on column access.events.subject_id is 'The row''s ID, or the name of a tier.';
+comment on column access.events.subject_id is 'The ID of the changed row, or the name of a tier.';
 
 -- No grant to insert: access.record_event() writes the rows.
 grant usage on schema access to key_operator;

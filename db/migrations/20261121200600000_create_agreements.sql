@@ -115,7 +115,7 @@ language plpgsql volatile security definer set search_path = ''
 as $$
 begin
   if coalesce(agreement_decision, '') not in ('approved', 'denied') then
-    raise exception 'The decision must be approved or denied.';
+    raise exception 'The decision must be "approved" or "denied".';
   elsif coalesce(official_name, '') !~ '\S' or coalesce(official_agency, '') !~ '\S' then
     raise exception 'The name or agency of the federal official is blank. Enter both.';
   elsif agreement_decision = 'denied' and coalesce(decision_reason, '') !~ '\S' then

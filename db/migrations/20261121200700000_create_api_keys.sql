@@ -28,7 +28,7 @@ create index api_keys_agreement_id on access.api_keys (agreement_id) where agree
 create index api_keys_replaces_id on access.api_keys (replaces_id) where replaces_id is not null;
 
 comment on table access.api_keys is 'API keys. The keys themselves are not stored.';
-comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() finds the key by it.';
+comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() looks the key up by this hash.';
 comment on column access.api_keys.key_prefix is
   'The first characters of the key, after the tier''s name if the key starts with one. People recognize the key by them.';
 comment on column access.api_keys.expires_at is
@@ -127,7 +127,7 @@ select
 from access.api_keys
 left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
 
-comment on view access.key_overview is 'All keys with their status, for people. It does not show hashes.';
+comment on view access.key_overview is 'All keys with their status, for people to read, without hashes.';
 grant select on access.key_overview to key_operator;
 
 -- Everyone knows the public demonstration key. Only its limits prevent abuse.

@@ -7,7 +7,7 @@ create table access.settings (
   constraint settings_has_one_row check (is_the_one_row),
   constraint settings_token_retention_is_not_negative check (token_retention >= '0')
 );
-comment on table access.settings is 'Settings of this schema. It has one row.';
+comment on table access.settings is 'Settings of this schema, in one row.';
 comment on column access.settings.token_retention is
   'How long to keep a redeemed or expired token before access.prune_access_tokens() removes it.';
 insert into access.settings default values;

@@ -48,7 +48,7 @@ create table publication.settings (
   only_row boolean primary key default true,
   constraint settings_has_one_row check (only_row)
 );
-comment on table publication.settings is 'Settings of the whole service. It has one row.';
+comment on table publication.settings is 'Settings of the whole service, in one row.';
 comment on column publication.settings.is_open is 'Whether the service is switched on. If not, requests get 503.';
 comment on column publication.settings.changed_at is 'When the service was last switched on or off; null if it never was.';
 insert into publication.settings default values;

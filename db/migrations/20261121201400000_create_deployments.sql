@@ -34,7 +34,7 @@ comment on table deployment.retired_versions is
   'Versions of the API that will be removed. Their responses announce it, and a deployment may remove them after sunset_at.';
 comment on column deployment.retired_versions.version is 'The version as in the schema''s name, such as v1_1_0.';
 comment on column deployment.retired_versions.deprecated_at is 'When responses start to announce it (header Deprecation, RFC 9745).';
-comment on column deployment.retired_versions.sunset_at is 'The version is served at least until then (header Sunset, RFC 8594).';
+comment on column deployment.retired_versions.sunset_at is 'Earliest end of the version (header Sunset, RFC 8594).';
 comment on column deployment.retired_versions.link is 'A page that says why, and how to move to another version (header Link).';
 -- No other grant: requests read retired versions through request.find_retirement(), which runs with its owner's rights.
 grant usage on schema deployment to deployment_planner;

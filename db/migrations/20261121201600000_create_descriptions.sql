@@ -31,7 +31,7 @@ begin
 end
 $$;
 comment on function publication.describe_data_set is
-  'Writes the live data set into the comment of each served schema. PostgREST serves the comment as the description at /.';
+  'Writes the live data set''s ID and time into the comment of each served schema. PostgREST serves the comment as the description at /.';
 grant execute on function publication.describe_data_set to publisher;
 
 create function publication.describe_service()

@@ -15,7 +15,7 @@ grant select, insert (report_id) on publication.suppressed_reports to publisher;
 
 alter table publication.data_sets add column kept_suppressed text[];
 comment on column publication.data_sets.kept_suppressed is
-  'Reports that are public in its source files but stayed suppressed, because they were suppressed in an earlier data set. Null for data sets that are older than this column.';
+  'Reports that are public in the data set''s source files but stayed suppressed, because they were suppressed in an earlier data set. Null for data sets that are older than this column.';
 
 create function publication.release_report(released_report_id text)
 returns void
@@ -42,4 +42,4 @@ grant execute on function publication.release_report to publisher;
 
 comment on column access.events.subject is
   'The table: tiers, tribal_access_agreements, api_keys, or suppressed_reports (deleted when a report is released).';
-comment on column access.events.subject_id is 'The row''s ID, the name of a tier, or the ID of a released report.';
+comment on column access.events.subject_id is 'The ID of the changed row, the name of a tier, or the ID of a released report.';

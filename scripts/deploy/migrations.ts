@@ -15,7 +15,7 @@ interface Applied {
 }
 
 const startEmpty = [
-  "  With npm start, run npm start -- --fresh. It replaces the data, keys and secrets.",
+  "  On a local stack, run npm start -- --fresh. It replaces the data, keys and secrets.",
   "  Otherwise, see docs/operations.md, Back up and restore: it keeps keys, agreements and history.",
 ];
 

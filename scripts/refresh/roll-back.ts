@@ -40,8 +40,8 @@ async function refuseSuppressedSince(client: Client, source: string): Promise<vo
   if (rows.length === 0) return;
   const reports = rows.map(({ report_id }) => report_id);
   throw new Error(
-    `The previous data set would make these reports public, which were suppressed later: ${listReports(reports)}. Nothing has changed.
-To publish its files with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.
+    `The previous data set would make these reports public, but they were suppressed later: ${listReports(reports)}. Nothing has changed.
+To publish the files of that data set with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.
 To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.`,
   );
 }

@@ -15,7 +15,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
     if (cause.code !== "EEXIST") throw cause;
     const remedy = "Stop it first, or set STACK_DIRECTORY to another directory.";
     throw new Error(
-      `A stack already runs on ${directory}, as process ${findHolder(directory)?.pid}. ${remedy}`,
+      `A stack is already running in ${directory}, as process ${findHolder(directory)?.pid}. ${remedy}`,
       { cause },
     );
   });

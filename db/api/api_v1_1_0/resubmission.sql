@@ -69,7 +69,7 @@ create function api_v1_1_0.general(api_v1_1_0.resubmission) returns setof api_v1
 language sql stable
 begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
 comment on function api_v1_1_0.general(api_v1_1_0.resubmission) is
-  'The report in general; null if it is superseded.';
+  'The report''s row in `general`; null if superseded.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.resubmission) to api_public, api_tribal;
 
 create function api_v1_1_0.resubmission(api_v1_1_0.general) returns setof api_v1_1_0.resubmission

@@ -18,7 +18,7 @@ return {
           { longest_parameter_name = positive("Longest parameter name, in bytes.") },
           { most_parameters = positive("Most parameters in a query.") },
           { most_items = positive("Most columns and values in a query, over all parameters.") },
-          { most_columns = positive("Most columns in one select or order.") },
+          { most_columns = positive("Column limit of one select or order.") },
           { deepest_nesting = positive("Deepest nesting of parentheses.") },
           { most_embedded_tables = positive("Most tables that a select may embed.") },
           { deepest_embedding = positive("Deepest nesting of embedded tables.") },

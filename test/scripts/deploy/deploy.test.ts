@@ -211,7 +211,7 @@ describe("the plan and the deployment refuse the same:", () => {
     "a migration of another history": [
       () => query("update deployment.migrations set name = '2020_other' where name like '%create_roles'"),
       "This database ran migrations that db/migrations does not have:\n  2020_other\n",
-      "start with an empty database:\n  With npm start, run npm start -- --fresh",
+      "start with an empty database:\n  On a local stack, run npm start -- --fresh",
     ],
     "an older checkout": [
       () => query("insert into deployment.migrations (name, sha256) values ('2099_later', 'x')"),

@@ -68,8 +68,8 @@ it("it does not come back by a rollback, which says why and what to do, until it
   const live = await here.liveId();
   expect(await refresh("--rollback")).toEqual({
     code: 1,
-    output: `The previous data set would make these reports public, which were suppressed later: ${id(2)}, ${id(4)}. Nothing has changed.
-To publish its files with these reports suppressed, run npm run refresh -- --from ${here.directory} --force --accept-shrink --accept-growth.
+    output: `The previous data set would make these reports public, but they were suppressed later: ${id(2)}, ${id(4)}. Nothing has changed.
+To publish the files of that data set with these reports suppressed, run npm run refresh -- --from ${here.directory} --force --accept-shrink --accept-growth.
 To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.
 `,
   });
