@@ -1,10 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Browser, chromium } from "playwright-core";
-
-/** Where the screenshots go, where the variable SCREENSHOTS asks for them. Git does not see it. */
-export const artefacts = path.resolve(import.meta.dirname, "../artefacts");
+import { vi } from "vitest";
 
 export interface RunningBrowser {
   /** Starts it again if it has crashed. */
@@ -18,17 +16,11 @@ export interface RunningBrowser {
  */
 export async function startBrowser(): Promise<RunningBrowser> {
   const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
-  // What the package reads, and what it changes.
-  const names = ["TMPDIR", "AWS_LAMBDA_JS_RUNTIME", "FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"];
-  const before = Object.fromEntries(names.map((name) => [name, process.env[name]]));
-  const restore = () => {
-    for (const [name, value] of Object.entries(before)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-  };
+  // The package changes these.
+  for (const name of ["FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"]) vi.stubEnv(name, process.env[name]);
   // The package unpacks itself into TMPDIR, and its libraries only where it takes the machine for AWS Lambda.
-  Object.assign(process.env, { TMPDIR: directory, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" });
+  vi.stubEnv("TMPDIR", directory);
+  vi.stubEnv("AWS_LAMBDA_JS_RUNTIME", "nodejs22.x");
   try {
     const { default: packaged } = await import("@sparticuz/chromium");
     packaged.setGraphicsMode = false;
@@ -45,7 +37,6 @@ export async function startBrowser(): Promise<RunningBrowser> {
       LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
     };
     let browser = await launch(executablePath, env);
-    await mkdir(artefacts, { recursive: true });
     return {
       get: async () => {
         if (!browser.isConnected()) browser = await launch(executablePath, env);
@@ -60,7 +51,7 @@ export async function startBrowser(): Promise<RunningBrowser> {
     await rm(directory, { recursive: true, force: true });
     throw error;
   } finally {
-    restore();
+    vi.unstubAllEnvs();
   }
 }
 
@@ -69,15 +60,5 @@ const launch = (executablePath: string, env: Record<string, string>): Promise<Br
     executablePath,
     env,
     // Not the package's: those switch the same-origin policy off.
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-domain-reliability",
-      "--disable-sync",
-      "--no-first-run",
-      "--no-pings",
-      "--font-render-hinting=none",
-    ],
+    args: ["--disable-gpu", "--disable-domain-reliability", "--no-pings", "--font-render-hinting=none"],
   });

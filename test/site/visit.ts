@@ -1,8 +1,6 @@
-import path from "node:path";
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
-import { artefacts } from "./browser.ts";
 
 /** A page of the site under test, and all that must not happen in it. */
 export interface Visit {
@@ -13,8 +11,6 @@ export interface Visit {
   checkFit: () => Promise<void>;
   /** How many requests the page has sent to the API. */
   countRequests: () => number;
-  /** Of the whole page, or of the window alone, where the variable SCREENSHOTS asks for it. */
-  takePicture: (name: string, isWhole?: boolean) => Promise<void>;
   /** Ends the visit. Fails if the page asked another host or complained on the console. */
   leave: () => Promise<void>;
 }
@@ -85,14 +81,6 @@ export async function visit(
       expect(cut).toEqual([]);
     },
     countRequests: () => requests,
-    takePicture: async (name, isWhole = true) => {
-      if (process.env.SCREENSHOTS === undefined) return;
-      await page.screenshot({
-        path: path.join(artefacts, `${name}.png`),
-        fullPage: isWhole,
-        timeout: 60_000,
-      });
-    },
     leave: async () => {
       await page.close();
       expect(complaints).toEqual([]);
