@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
-import { queryValue, target } from "../../support/target.ts";
+import { query, queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
 
 const keyForm = /^[a-z]+_[A-Za-z0-9]{32}[0-9a-f]{8}$/;
@@ -32,51 +32,45 @@ describe("commands that are refused say why in one line, and change nothing", ()
       .set("WHOLE", key)
       .set("APPROVED", await approveAgreement());
   });
-  type Row = [args: string, code: number, message: RegExp];
-  const issue = "issue --owner OWNER --tier";
+  type Row = [line: string, code: number, message: RegExp];
+  const issue = "keys issue --owner OWNER --tier";
   // What the database refuses: rules.test.ts. Here is a message of each kind.
   it.each<Row>([
-    ["issue --tier individual --owner not-an-address", 1, /"not-an-address" is not an email address/],
+    ["keys issue --tier individual --owner not-an-address", 1, /"not-an-address" is not an email address/],
     [`${issue} gold`, 1, /no tier "gold"\. Tiers: demo, individual, tribal/],
     [`${issue} tribal --agreement ${unknown}`, 1, /no agreement/],
     [`${issue} individual --expires 2027-02-30`, 2, /Enter a date such as/],
-    ["issue --owner OWNER", 2, /--tier/],
+    ["keys issue --owner OWNER", 2, /--tier/],
     [`${issue} individual --fast`, 2, /unknown option '--fast'/],
     [`${issue} individual more`, 2, /too many arguments/],
     [`${issue} individual --quiet --json`, 2, /cannot be used with/],
     [`${issue} individual --operator ' '`, 2, /Enter your name/],
     ...["show", "revoke", "rotate"].flatMap((command): Row[] => [
-      [`${command} zzzzzz`, 1, /There is no key "zzzzzz"/],
-      [command, 2, /missing required argument/],
-      [`${command} WHOLE`, 2, /verify/],
+      [`keys ${command} zzzzzz`, 1, /There is no key "zzzzzz"/],
+      [`keys ${command}`, 2, /missing required argument/],
+      [`keys ${command} WHOLE`, 2, /verify/],
     ]),
-    ...["soon", "-1d"].map((overlap): Row => [`rotate KEY --overlap=${overlap}`, 2, /duration such as/]),
-    ["verify abcdef", 2, /too many arguments/],
-    ["verify", 2, /no key on standard input/],
-  ])("keys %s", async (args, code, message) => {
+    ...["soon", "-1d"].map((overlap): Row => [`keys rotate KEY --overlap=${overlap}`, 2, /duration such as/]),
+    ["keys verify abcdef", 2, /too many arguments/],
+    ["keys verify", 2, /no key on standard input/],
+    ["agreements request --organization Nation --contact office", 1, /"office" is not an email address/],
+    [`agreements deny APPROVED ${official} --reason no`, 1, /is approved, so this change is not allowed/],
+    ["agreements approve APPROVED --official Ada", 2, /--agency/],
+    [`agreements deny APPROVED ${official}`, 2, /--reason/],
+    [`agreements revoke ${unknown}`, 1, /There is no agreement/],
+    ["agreements list --status lost", 2, /requested, approved, denied, revoked/],
+  ])("%s", async (line, code, message) => {
     const owner = makeOwner();
-    const filled = args.replace(/[A-Z]{3,}/g, (name) => (name === "OWNER" ? owner : (ids.get(name) ?? name)));
-    const run = await keys(filled);
+    const filled = line.replace(/[A-Z]{3,}/g, (name) => (name === "OWNER" ? owner : (ids.get(name) ?? name)));
+    const [, command, args = ""] = /^(\w+) (.*)$/.exec(filled) ?? [];
+    const run = await (command === "keys" ? keys : agreements)(args);
     expectFailure(run, message, code);
     expect(run.stderr).not.toContain(key);
-    const count = "select count(*)::integer from access.api_keys where owner_email = $1";
-    expect(await queryValue(count, [owner])).toBe(0);
-    const status = "select status from access.key_overview where id = $1";
-    expect(await queryValue(status, [ids.get("KEY")])).toBe("active");
-  });
-
-  it.each<[string, number, RegExp]>([
-    ["request --organization Nation --contact office", 1, /"office" is not an email address/],
-    [`deny APPROVED ${official} --reason no`, 1, /is approved, so this change is not allowed/],
-    ["approve APPROVED --official Ada", 2, /--agency/],
-    [`deny APPROVED ${official}`, 2, /--reason/],
-    [`revoke ${unknown}`, 1, /There is no agreement/],
-    ["list --status lost", 2, /requested, approved, denied, revoked/],
-  ])("agreements %s", async (args, code, message) => {
-    const run = await agreements(args.replace("APPROVED", (name) => ids.get(name) ?? name));
-    expectFailure(run, message, code);
-    const status = "select status from access.agreement_overview where id = $1";
-    expect(await queryValue(status, [ids.get("APPROVED")])).toBe("approved");
+    const state = `select (select count(*)::integer from access.api_keys where owner_email = $1) as issued,
+      (select status from access.key_overview where id = $2) as key,
+      (select status from access.agreement_overview where id = $3) as agreement`;
+    const unchanged = { issued: 0, key: "active", agreement: "approved" };
+    expect(await query(state, [owner, ids.get("KEY"), ids.get("APPROVED")])).toEqual([unchanged]);
   });
 });
 
@@ -204,19 +198,17 @@ it.each([
   expect(await queryValue("select operator from access.events where subject_id = $1", [id])).toBe(expected);
 });
 
-describe("the help", () => {
-  it.each([
-    ["keys", keys, ["", "issue", "list", "show", "revoke", "rotate", "verify"]],
-    ["agreements", agreements, ["", "request", "approve", "deny", "revoke", "list"]],
-  ])("of %s and each of its commands says how it exits", async (_script, run, commands) => {
-    for (const command of commands) {
-      const { code, stdout } = await run(`${command} --help`, { env: {} });
-      expect(code, command).toBe(0);
-      expect(stdout, command).toMatch(/^Usage: [\s\S]*Exit status: 0 success/);
-    }
-    const without = await run("", { env: {} });
-    expect(without).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: /) });
-  });
+it.each([
+  ["keys", keys, ["", "issue", "list", "show", "revoke", "rotate", "verify"]],
+  ["agreements", agreements, ["", "request", "approve", "deny", "revoke", "list"]],
+])("the help of %s and each of its commands says how it exits", async (_script, run, commands) => {
+  for (const command of commands) {
+    const { code, stdout } = await run(`${command} --help`, { env: {} });
+    expect(code, command).toBe(0);
+    expect(stdout, command).toMatch(/^Usage: [\s\S]*Exit status: 0 success/);
+  }
+  const without = await run("", { env: {} });
+  expect(without).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: /) });
 });
 
 describe("the database", () => {

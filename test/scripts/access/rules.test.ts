@@ -102,14 +102,6 @@ describe("an agreement", () => {
     ["select access.request_agreement('a', 'a@example')", /not an email/],
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
-  it("takes its keys along when it is revoked", async () => {
-    const isActive = "exists (select from access.active_keys where id = :tribal)";
-    expect(await value(isActive)).toBe(true);
-    await run("select access.revoke_agreement(:approved)");
-    expect(await value(isActive)).toBe(false);
-    expect(await value("status from access.key_overview where id = :tribal")).toBe("agreement revoked");
-  });
-
   it("is not revoked while a key is being issued under it", async () => {
     const other = new Client({ connectionString: target.databaseUrl });
     await other.connect();
@@ -222,7 +214,6 @@ describe("a key", () => {
   it.each([
     ["a Tribal key lives 6 months", `expires_at = created_at + interval '6 months' ${of("tribal")}`, true],
     ["others live forever", `expires_at ${of("key")}`, null],
-    ["revoking again changes nothing", `access.revoke_key(id) = revoked_at ${of("revoked_key")}`, true],
     ["the overview calls those active that work", asListed, true],
   ])("%s", async (_what, sql, expected) => expect(await value(sql)).toBe(expected));
 
