@@ -4,17 +4,11 @@ import path from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { vi } from "vitest";
 
-export interface RunningBrowser {
-  /** Starts it again if it has crashed. */
-  get: () => Promise<Browser>;
-  stop: () => Promise<void>;
-}
-
 /**
  * Starts the Chromium that is inside the npm package, with the libraries and fonts that it brings for machines that have
  * none.
  */
-export async function startBrowser(): Promise<RunningBrowser> {
+export async function startBrowser() {
   const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
   // The package changes these.
   for (const name of ["FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"]) vi.stubEnv(name, process.env[name]);
@@ -38,6 +32,7 @@ export async function startBrowser(): Promise<RunningBrowser> {
     };
     let browser = await launch(executablePath, env);
     return {
+      /** Starts it again if it has crashed. */
       get: async () => {
         if (!browser.isConnected()) browser = await launch(executablePath, env);
         return browser;

@@ -3,33 +3,21 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { onTestFinished } from "vitest";
-import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 import { connect } from "../../service/connect.ts";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
 import { runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
 import { startBrowser } from "./browser.ts";
-import { type Visit, visit } from "./visit.ts";
+import { visit } from "./visit.ts";
 
 /** The pages as people meet them: in a browser, on a stack of their own. */
-export interface Site {
-  facts: StackFacts;
-  /** The stack's. */
-  directory: string;
-  /** A visit ends with its test, which fails if the page asked another host or complained on the console. */
-  open: (target: string, options?: BrowserContextOptions) => Promise<Visit>;
-  ask: (target: string, key?: string, headers?: Record<string, string>) => Promise<Response>;
-  query: <Row extends object>(sql: string, values?: unknown[]) => Promise<Row[]>;
-  /** Sends requests with the demonstration key until it may send no more. */
-  spendDemonstration: () => Promise<void>;
-  close: () => Promise<void>;
-}
+export type Site = Awaited<ReturnType<typeof openSite>>;
 
 /** More requests than a file's tests send, and few enough to be spent: what the demonstration key may send. */
 export const plenty = 1000;
 
 /** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
-export async function openSite(): Promise<Site> {
+export async function openSite() {
   const sample = await makeSmallSample(200);
   const configDirectory = await mkdtemp(path.join(tmpdir(), "single-audit-site-"));
   const config = path.join(configDirectory, "kong.yml");
@@ -47,7 +35,7 @@ export async function openSite(): Promise<Site> {
     }),
   ]);
   const { facts, directory } = stack;
-  const query: Site["query"] = async <Row extends object>(sql: string, values: unknown[] = []) => {
+  const query = async <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> => {
     const client = await connect(facts.database_url, "test");
     try {
       return (await client.query<Row>(sql, values)).rows;
@@ -55,19 +43,18 @@ export async function openSite(): Promise<Site> {
       await client.end();
     }
   };
-  const ask: Site["ask"] = (target, key = "DEMO_KEY", headers = {}) =>
+  const ask = (target: string, key = "DEMO_KEY", headers: Record<string, string> = {}) =>
     fetch(facts.base_url + target, { headers: { "x-api-key": key, ...headers } });
-  const spendDemonstration: Site["spendDemonstration"] = async () => {
-    for (let status = 200; status === 200; ) ({ status } = await ask("/general?limit=0"));
-  };
   await query(
     `insert into deployment.retired_versions (version, deprecated_at, sunset_at, link)
      values ('v1_1_0', '2027-01-01T00:00Z', '2027-06-30T00:00Z', 'https://example.gov/moving')`,
   );
   return {
     facts,
+    /** The stack's. */
     directory,
-    open: async (target, options = {}) => {
+    /** A visit ends with its test, which fails if the page asked another host or complained on the console. */
+    open: async (target: string, options: BrowserContextOptions = {}) => {
       const url = target.startsWith("/") ? facts.app_url + target : target;
       const opened = await visit(await browser.get(), url, [facts.app_url, facts.base_url], options);
       onTestFinished(opened.leave);
@@ -75,7 +62,6 @@ export async function openSite(): Promise<Site> {
     },
     ask,
     query,
-    spendDemonstration,
     close: async () => {
       await browser.stop();
       await stack.dispose();

@@ -1,19 +1,9 @@
 import axe from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
 import { expect } from "vitest";
 
 /** A page of the site under test, and all that must not happen in it. */
-export interface Visit {
-  page: Page;
-  /** Looks for violations of WCAG 2.2 A and AA, and of axe's best practices. */
-  checkAccessibility: () => Promise<void>;
-  /** Fails if the page is wider than the window, or text is cut off, other than in the explorer's rows. */
-  checkFit: () => Promise<void>;
-  /** How many requests the page has sent to the API. */
-  countRequests: () => number;
-  /** Ends the visit. Fails if the page asked another host or complained on the console. */
-  leave: () => Promise<void>;
-}
+export type Visit = Awaited<ReturnType<typeof visit>>;
 
 const contexts = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>();
 
@@ -33,7 +23,7 @@ export async function visit(
   url: string,
   origins: string[],
   options: BrowserContextOptions = {},
-): Promise<Visit> {
+) {
   const page = await (await findContext(browser, options)).newPage();
   page.setDefaultTimeout(10_000);
   const asked = new Set<string>();
@@ -55,6 +45,7 @@ export async function visit(
   await page.goto(url);
   return {
     page,
+    /** Looks for violations of WCAG 2.2 A and AA, and of axe's best practices. */
     checkAccessibility: async () => {
       // Content-Security-Policy holds for what a page loads, not for what its tests evaluate.
       await page.evaluate(axe.source);
@@ -70,6 +61,7 @@ export async function visit(
       ).toEqual([]);
       expect(found.passes.length).toBeGreaterThan(10);
     },
+    /** Fails if the page is wider than the window, or text is cut off, other than in the explorer's rows. */
     checkFit: async () => {
       const [content, window] = (await page.evaluate(
         "[document.documentElement.scrollWidth, innerWidth]",
@@ -80,7 +72,9 @@ export async function visit(
       )) as string[];
       expect(cut).toEqual([]);
     },
+    /** How many requests the page has sent to the API. */
     countRequests: () => requests,
+    /** Ends the visit. Fails if the page asked another host or complained on the console. */
     leave: async () => {
       await page.close();
       expect(complaints).toEqual([]);

@@ -74,14 +74,12 @@ function readRecipes(text: string): Map<string, Step[]> {
 async function follow(title: string, from = 0, to?: number): Promise<void> {
   const steps = recipes.get(title)?.slice(from, to) ?? [];
   expect(steps.length, title).toBeGreaterThan(0);
-  for (const step of steps) await take(step);
-}
-
-async function take({ kind, file, text }: Step): Promise<void> {
-  if (kind === "diff") await edit(file, text);
-  else if (kind === "file") await writeFile(path.join(copy, file), text, { flag: "wx" });
-  else if (kind === "sql") await query(text, "publisher");
-  else for (const line of text.trim().split("\n")) await runLine(line);
+  for (const { kind, file, text } of steps) {
+    if (kind === "diff") await edit(file, text);
+    else if (kind === "file") await writeFile(path.join(copy, file), text, { flag: "wx" });
+    else if (kind === "sql") await query(text, "publisher");
+    else for (const line of text.trim().split("\n")) await runLine(line);
+  }
 }
 
 /** Replaces the lines that the edit keeps or removes by those that it keeps or adds. */

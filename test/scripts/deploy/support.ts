@@ -99,8 +99,7 @@ export async function run(
     return { code, output: stderr + stdout };
   }
   const { output, exited } = runScript(`${script}.ts`, args, { HOME: tmpdir(), ...env });
-  const code = await exited;
-  return { code, output: output() };
+  return { code: await exited, output: output() };
 }
 
 /** The API of a database, as its catalog has it. */
@@ -141,10 +140,8 @@ export async function queryOn<Row extends Record<string, unknown>>(
   sql: string,
 ): Promise<Row[]> {
   const client = await connect(databaseUrl, "test");
-  return await client
-    .query<Row>(sql)
-    .then(({ rows }) => rows)
-    .finally(() => client.end());
+  const { rows } = await client.query<Row>(sql).finally(() => client.end());
+  return rows;
 }
 
 /** The demonstration key's ID, by which PostgREST knows it. */
