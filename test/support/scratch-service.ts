@@ -7,6 +7,8 @@ import { type Answer, type Request, send } from "./target.ts";
 
 /** PostgREST on a database of a test's own, asked as the gateway asks it. */
 export interface ScratchService {
+  /** PostgREST's process. */
+  pid: number;
   request: (path: string, apiKeyId: string, options?: Request) => Promise<Answer>;
   stop: () => Promise<void>;
 }
@@ -27,6 +29,7 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
   const client = await connect(databaseUrl, "test");
   const authorization = `Bearer ${await signGatewayToken(jwtSecret)}`;
   return {
+    pid: postgrest.pid ?? 0,
     request: async (path, apiKeyId, options = {}) => {
       const { rows } = await client.query(
         "select encode(key_sha256, 'hex') as hash from access.api_keys where id = $1",

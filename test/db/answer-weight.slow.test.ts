@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findKeyId } from "../scripts/deploy/support.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
@@ -88,4 +90,41 @@ it("a request is refused that takes a function of a row for a column", async () 
     }
   }
   expect(answered).toEqual([]);
+});
+
+/** Megabytes of memory of a process on this machine. */
+async function readMemory(pid: number, field: "VmHWM" | "RssAnon"): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) / 1024;
+}
+
+it("four at a time keep PostgREST and PostgreSQL below what docs/operations.md says", async () => {
+  // The heaviest that pass are the second and the third.
+  const shapes = [
+    "/general?select=*,findings_text(*)&order=auditee_name",
+    "/general?select=*,findings_text(*)&limit=199",
+    "/findings_text?select=*,general(*)&limit=800",
+  ];
+  const heaviest = 51;
+  const backends = `select pid from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`;
+  let [longest, ofBackend, isOver] = [0, 0, false];
+  const watch = async () => {
+    for (; !isOver; await sleep(20)) {
+      const { rows } = await database.client.query(backends);
+      const memory = await Promise.all(rows.map(({ pid }) => readMemory(pid, "RssAnon")));
+      ofBackend = Math.max(ofBackend, ...memory);
+    }
+  };
+  const watching = watch();
+  for (const path of shapes) {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => get(path)));
+    longest = Math.max(longest, ...answers.map(({ text }) => text.length));
+  }
+  isOver = true;
+  await watching;
+  expect(longest).toBeLessThan(heaviest * 1e6);
+  expect(ofBackend).toBeGreaterThan(heaviest);
+  expect(ofBackend).toBeLessThan(16 + 4.5 * heaviest);
+  expect(await readMemory(service.pid, "VmHWM")).toBeLessThan(64 + 4 * 5.5 * heaviest);
 });
