@@ -65,11 +65,17 @@ function readTypeScript(source: string, file: string): { text: string; at: numbe
   return texts;
 }
 
-/** Strings in quotation marks, outside comments. */
+/** Strings in quotation marks, outside comments. Those that continue on the next line are one text. */
 function readSql(source: string): { text: string; at: number }[] {
-  return [...source.matchAll(/--[^\n]*|'((?:[^']|'')*)'/g)]
+  return [...source.matchAll(/--[^\n]*|'((?:[^']|''|'\s*\n\s*')*)'/g)]
     .filter(([, text]) => text !== undefined)
-    .map((match) => ({ text: (match[1] ?? "").replaceAll("''", "'"), at: match.index }));
+    .map((match) => ({
+      text: (match[1] ?? "")
+        .replaceAll(/'\s*\n\s*'/g, "")
+        .replaceAll("''", "'")
+        .replaceAll("\\n", ": "),
+      at: match.index,
+    }));
 }
 
 function readLua(source: string): { text: string; at: number }[] {
