@@ -163,5 +163,6 @@ npm run -s compose:upgrade
 [ "$containers" != "$(compose ps --quiet | sort)" ]
 smoke
 
-echo "No log has a query string."
-[ "$(compose logs | grep -c 'select=')" = 0 ]
+echo "No log has a key, and the gateway's has no query string."
+[ "$(compose logs | grep -cF -e "$INDIVIDUAL_KEY" -e "$TRIBAL_KEY")" = 0 ]
+[ "$(compose logs gateway | grep -c 'select=')" = 0 ]

@@ -93,7 +93,7 @@ describe("an agreement", () => {
   it.each([
     [insert("revoked_at", "now()"), /requested before it is decided/],
     [insert(decided, "'approved', now(), 'a', 'b', 'c@example.gov'"), /requested before it is decided/],
-    [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /approved or denied/],
+    [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /"approved" or "denied"/],
     [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an email address/],
     [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /needs a reason/],
