@@ -170,6 +170,13 @@ describe("ops/grafana-dashboard.json", async () => {
   const panels: { type: string; title: string; targets?: { expr: string; datasource: object }[] }[] =
     dashboard.panels;
 
+  it("can be imported into any Grafana: it has no ID of its own, and its data source is a variable", () => {
+    expect(dashboard).not.toHaveProperty("id");
+    expect(dashboard.templating.list).toMatchObject([
+      { name: "datasource", type: "datasource", query: "prometheus" },
+    ]);
+  });
+
   it.each(panels.filter(({ type }) => type !== "row"))(
     "$title asks for metrics that there are",
     ({ targets = [] }) => {

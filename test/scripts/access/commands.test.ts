@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
+import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
 
@@ -209,6 +210,12 @@ it.each([
   }
   const without = await run("", { env: {} });
   expect(without).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: /) });
+});
+
+it("the help of keys prints the rate limits of gateway/kong.yml", async () => {
+  const { stdout } = await keys("--help", { env: {} });
+  for (const tier of ["demo", "individual"])
+    expect(stdout).toContain(describeRateLimit(readRateLimits(), tier));
 });
 
 describe("the database", () => {
