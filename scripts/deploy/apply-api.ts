@@ -19,7 +19,6 @@ export async function applyApi(client: Client, { request, versions }: ApiFiles):
   await refuseHandMade(client, { versions });
   await client.query(clearSchemas);
   await runSqlFiles(client, request);
-  await resetSession(client);
   // Default privileges belong to whoever deployed first.
   await client.query("revoke execute on all functions in schema request from public");
   await client.query(makeRunner);

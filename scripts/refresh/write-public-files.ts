@@ -48,9 +48,9 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
   const directory = await store.makeWorkDirectory();
   const parquet = await openParquetWriter(directory);
   const write = async () => {
-    // In the order of the source files.
+    // In the order of the source files, whatever settings the files of db/data_set leave.
     await client.query(
-      "set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
+      "set local datestyle = 'ISO, YMD'; set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
     );
     const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
     const data_set = rows[0]?.id ?? "";

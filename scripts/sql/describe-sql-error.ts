@@ -60,11 +60,7 @@ function describePlace(file: SqlFile, error: DatabaseError): string[] {
   const start = file.sql.indexOf(internalQuery);
   if (internalPosition === undefined || start < 0) return [`${file.name}: ${message}`];
   // PostgreSQL counts characters, JavaScript UTF-16 units.
-  const before =
-    file.sql.slice(0, start) +
-    Array.from(internalQuery)
-      .slice(0, +internalPosition - 1)
-      .join("");
+  const before = file.sql.slice(0, start) + [...internalQuery].slice(0, +internalPosition - 1).join("");
   const line = before.split("\n").length;
   const column = Array.from(before.slice(before.lastIndexOf("\n") + 1)).length;
   return [

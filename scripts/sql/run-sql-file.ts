@@ -12,16 +12,22 @@ export async function runSqlFiles(client: ClientBase, files: SqlFile[], run = "e
   const texts = JSON.stringify(files.map(({ sql }) => sql));
   const lines = [
     // Not in the text of the block, where PostgreSQL would look for the bodies of functions that do not compile.
-    "do $run$ declare files constant text[] := array(select json_array_elements_text(current_setting('deployment.files')::json)); begin",
+    "do $run$ declare files constant text[] := array(select json_array_elements_text(current_setting('deployment.files')::json)); runner constant name := current_user; begin",
     // Each on a line of its own: the error's context names the line.
-    ...files.map((_, index) => `${run} (files[${index + 1}]);`),
+    ...files.map((_, index) => `${run} (files[${index + 1}]); ${refuseOtherRole}`),
     "end $run$",
   ];
   await client.query(`select set_config('deployment.files', ${escapeLiteral(texts)}, true)`);
   await client.query(lines.join("\n")).catch((error: unknown) => {
     const { where = "" } = error as { where?: string };
-    const frames = where.matchAll(/^PL\/pgSQL function inline_code_block line (\d+) at (EXECUTE|PERFORM)$/gm);
+    const frames = where.matchAll(
+      /^PL\/pgSQL function inline_code_block line (\d+) at (EXECUTE|PERFORM|RAISE)$/gm,
+    );
     const file = files[Number([...frames].at(-1)?.[1] ?? 0) - 2];
     throw file === undefined ? error : describeSqlError(file, error);
   });
 }
+
+// What the files create would belong to the other role.
+const refuseOtherRole =
+  "if current_user <> runner then raise 'the file leaves the role changed from % to %', runner, current_user; end if;";

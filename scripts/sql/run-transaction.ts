@@ -14,7 +14,7 @@ export const transactionSettings =
  * back and tried again after a random pause, so that no reader waits behind it for long.
  *
  * @param report receives the sessions that the first failed attempt waited for
- * @param options.lock an advisory lock that the transaction takes as well
+ * @param options.lock the advisory lock that the transaction takes
  */
 export async function runTransaction<Result>(
   client: Client,

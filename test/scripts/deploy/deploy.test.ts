@@ -51,6 +51,13 @@ describe("db:deploy", () => {
     const empty = await createScratchDatabase();
     const plan = await deployWith({ DATABASE_URL: empty.url }, "--plan");
     expect([plan.code, plan.output]).toEqual([3, expect.stringContaining("create_roles would run:")]);
+    const leak = "\nalter table suppressed_next.general disable row level security;\n";
+    await copy.edit("data_set/indexes.sql", (text) => text + leak);
+    const leaking = await deployWith({ DATABASE_URL: empty.url });
+    expect([leaking.code, leaking.output]).toEqual([1, expect.stringContaining("has no row-level security")]);
+    const publishes = await queryOn(empty.url, "select to_regclass('dissemination.data_set') as found");
+    expect(publishes).toEqual([{ found: null }]);
+    await copy.edit("data_set/indexes.sql", (text) => text.replace(leak, ""));
     const { code, output } = await deployWith({ DATABASE_URL: empty.url }, "--json");
     expect([code, JSON.parse(output).apiSchemasChanged]).toEqual([0, true]);
     await empty.drop();
@@ -80,15 +87,12 @@ describe("db:deploy", () => {
     await query("alter role publisher password null");
   });
 
-  it("passes neither the role nor the settings of a file on to what comes after it", async () => {
-    await copy.migrate("set role publisher;\nset search_path = access");
-    await copy.migrate(
-      "create table deployment.now as select current_user as role, current_setting('search_path') as path",
-      2,
-    );
+  it("does not pass the settings of a file on to what comes after it", async () => {
+    await copy.migrate("set search_path = access");
+    await copy.migrate("create table deployment.now as select current_setting('search_path') as path", 2);
     await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}set statement_timeout = 1;\n`);
     expect((await deploy()).code).toBe(0);
-    expect(await query("table deployment.now")).toEqual([{ role: "postgres", path: '"$user", public' }]);
+    expect(await query("table deployment.now")).toEqual([{ path: '"$user", public' }]);
   });
 
   it("runs one of several at a time, and the others find nothing to do", async () => {
@@ -226,6 +230,10 @@ describe("the plan and the deployment refuse the same:", () => {
       () => copy.migrate("create table deployment.half ();\ncommit"),
       "20991231000000001_step.sql: ",
       "The deployment runs this file inside its own transaction",
+    ],
+    "a role that stays changed": [
+      () => copy.migrate("create table deployment.half ();\nset role publisher"),
+      "step.sql: the file leaves the role changed from postgres to publisher",
     ],
     "an error, with its place": [
       () => copy.migrate("create table deployment.half ();\nselect 1 from deployment.no_such_table"),

@@ -1,3 +1,6 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { gunzipSync } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
 import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
 import { readDefinition } from "../../../scripts/refresh/read-definition.ts";
@@ -37,9 +40,17 @@ it.each([
   ["do $$ begin execute format('select %s', 'nosuch'); end $$;", 'column "nosuch" does not exist'],
   ["commit;", "EXECUTE of transaction commands"],
   ["create view api_v1_1_0.extra as select 1;", "permission denied for schema api_v1_1_0"],
+  ["reset role;", "the file leaves the role changed from publisher to postgres"],
 ])("an error at run time names its file: %s", async (added, expected) => {
   const message = await failWith({ "build.sql": (sql) => `${sql}${added}\n` });
   expect(message).toContain(`db/data_set/build.sql: ${expected}`);
+});
+
+it("bulk files have ISO dates, whatever settings a file leaves", async () => {
+  const edit = (sql: string) => `${sql}set datestyle = 'German';\n`;
+  await withDefinitions({ "totals.sql": edit }, here.publish);
+  const file = path.join(here.publicData, await here.liveId(), "general.csv.gz");
+  expect(gunzipSync(await readFile(file)).toString()).toContain(`,${submission(1).fac_accepted_date},`);
 });
 
 it.each([
