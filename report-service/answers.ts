@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 
 /** An error as clients get it. It repeats nothing of the request. */
 export interface Answer {
@@ -96,13 +96,4 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
     .headers({ ...securityHeaders, ...headers })
     .type("application/json; charset=utf-8")
     .send(JSON.stringify(body));
-}
-
-/** Redirects to an address that storage signed. A path of this service gets the host that the client asked for. */
-export function redirectTo(
-  address: string,
-  { protocol, host }: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  return reply.redirect(address.startsWith("/") && host ? `${protocol}://${host}${address}` : address, 302);
 }

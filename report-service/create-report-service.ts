@@ -98,8 +98,9 @@ export function createReportService({
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
   const whileOpen = requireOpen(pool);
-  if (publicFiles !== undefined) servePublicData(app, publicFiles, [limitDownloads(), whileOpen]);
-  storage.addRoutes(app, whileOpen);
+  const onDownload = [limitDownloads(), whileOpen];
+  if (publicFiles !== undefined) servePublicData(app, publicFiles, onDownload);
+  storage.addRoutes(app, onDownload);
   addSite?.(app, { pool, publicFiles, whileOpen });
   // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
   app.get("/healthz", async () => ({ status: "ok" }));

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import path from "node:path";
-import { addressRefused, sendAnswer } from "./answers.ts";
+import { addressRefused, notFound, sendAnswer } from "./answers.ts";
 import { askStorage, describeDownload, isReportId, lifeSeconds, type Storage } from "./storage.ts";
 
 /**
@@ -37,12 +37,15 @@ export function createLocalStore(directory: string): Storage {
       return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + lifeSeconds) : null;
     },
     check: () => askStorage(`is there a directory ${directory}`, async () => void (await stat(directory))),
-    addRoutes: (app, whileOpen) => {
-      app.get("/reports/*", { onRequest: whileOpen }, async (request, reply) => {
+    addRoutes: (app, onRequest) => {
+      app.get("/reports/*", { onRequest }, async (request, reply) => {
         // The target as it was sent, not as it was parsed.
         const reportId = verify(request.raw.url ?? "");
         if (reportId === undefined) return sendAnswer(reply, addressRefused);
-        const file = await open(locate(reportId));
+        const file = await open(locate(reportId)).catch((err: unknown) => {
+          request.log.error({ err }, "a file disappeared after its URL was signed");
+        });
+        if (file === undefined) return sendAnswer(reply, notFound);
         const { size } = await file.stat();
         reply.headers({ ...describeDownload(reportId), "content-length": size });
         // The size that was announced, even if the file grows meanwhile.

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { makeUnavailable, notFound, redirectTo, sendAnswer, tokenMissing } from "./answers.ts";
+import { makeUnavailable, notFound, sendAnswer, tokenMissing } from "./answers.ts";
 import { askDatabase, askWhileOpen, DatabaseUnavailable, SwitchedOff } from "./database.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
@@ -58,7 +58,7 @@ export function serveDownloads(
       if (typeof outcome === "string") return sendAnswer(reply, notFound);
       // The X-Request-Id of the request that asked for the token, if the database knows it.
       request.log.info({ requested_in: outcome.requestedIn }, "a token was redeemed");
-      return redirectTo(outcome.address, request, reply);
+      return reply.redirect(outcome.address);
     } catch (error) {
       metrics.countRedemption(describeFailure(error));
       if (!(error instanceof StorageUnavailable || error instanceof DatabaseUnavailable)) throw error;

@@ -1,6 +1,13 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { Pool } from "undici";
-import { addressRefused, answerUnknown, makeUnavailable, sendAnswer } from "./answers.ts";
+import {
+  type Answer,
+  addressRefused,
+  answerUnknown,
+  makeUnavailable,
+  notFound,
+  sendAnswer,
+} from "./answers.ts";
 import type { S3StoreOptions } from "./storage.ts";
 
 /** The headers that are passed on. */
@@ -11,19 +18,20 @@ const ofResponses =
 /**
  * Passes signed addresses of the reports on to the S3 API if clients cannot reach it, that is, if the public endpoint is this
  * service's own address and the bucket is in the path. The signature covers the host, so the storage gets the public one.
- * Only a signed `GET` below the reports' prefix is passed on. If any part of the address was changed, the answer is 403.
+ * Only a signed `GET` below the reports' prefix is passed on. If any part of the address was changed, the answer is 403; if the
+ * file has disappeared, 404; if the bucket has, 503.
  */
 export function relayStorage(
   app: FastifyInstance,
   { bucket, keyPrefix, endpoint, publicEndpoint, forcePathStyle }: S3StoreOptions,
-  whileOpen: () => Promise<void>,
+  onRequest: onRequestHookHandler[],
 ): void {
   if (!forcePathStyle || endpoint === undefined || publicEndpoint === undefined) return;
   const { host } = new URL(publicEndpoint);
   const storage = new Pool(new URL(endpoint).origin, { connect: { timeout: 1000 }, headersTimeout: 10_000 });
   app.addHook("onClose", () => storage.close());
 
-  app.get(`/${bucket}/${keyPrefix}*`, { onRequest: whileOpen }, async (request, reply) => {
+  app.get(`/${bucket}/${keyPrefix}*`, { onRequest }, async (request, reply) => {
     const path = request.raw.url ?? "";
     const isSigned = /[?&]X-Amz-Signature=/.test(path) && path.startsWith("/");
     if (!isSigned) return sendAnswer(reply, answerUnknown(path));
@@ -35,8 +43,9 @@ export function relayStorage(
       });
       // Storages answer altered addresses with different statuses; versitygw answers 404 to an unknown access key.
       if ([400, 401, 403, 404].includes(statusCode)) {
-        await body.dump();
-        return sendAnswer(reply, addressRefused);
+        const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(await body.text()) ?? [];
+        request.log.warn({ statusCode, code }, "storage refused a signed address");
+        return sendAnswer(reply, refusals[code] ?? addressRefused);
       }
       return await reply.code(statusCode).headers(pick(headers, ofResponses)).send(body);
     } catch (err) {
@@ -45,6 +54,9 @@ export function relayStorage(
     }
   });
 }
+
+/** By the error codes of the S3 API. Storages check the signature first. */
+const refusals: Record<string, Answer> = { NoSuchKey: notFound, NoSuchBucket: makeUnavailable() };
 
 function pick(headers: Record<string, string | string[] | undefined>, names: RegExp) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)));

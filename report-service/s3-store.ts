@@ -53,7 +53,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
         client.send(new HeadBucketCommand({ Bucket }), { abortSignal }),
       );
     },
-    addRoutes: (app, whileOpen) => relayStorage(app, options, whileOpen),
+    addRoutes: (app, onRequest) => relayStorage(app, options, onRequest),
     close: () => {
       client.destroy();
       presigner.destroy();

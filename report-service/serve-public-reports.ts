@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
-import { makeAnswer, redirectTo, sendAnswer } from "./answers.ts";
+import { makeAnswer, sendAnswer } from "./answers.ts";
 import { askWhileOpen, SwitchedOff } from "./database.ts";
 import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
@@ -37,7 +37,7 @@ export function servePublicReports(
     try {
       const address = await find(request.params.reportId);
       metrics.countPublicReport(address === null ? "not_found" : "redirected");
-      return address === null ? sendAnswer(reply, notPublic) : redirectTo(address, request, reply);
+      return address === null ? sendAnswer(reply, notPublic) : reply.redirect(address);
     } catch (error) {
       metrics.countPublicReport(error instanceof SwitchedOff ? "switched_off" : "unavailable");
       throw error;

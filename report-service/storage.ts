@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, onRequestHookHandler } from "fastify";
 
 /** Where the PDFs are. */
 export interface Storage {
@@ -12,7 +12,7 @@ export interface Storage {
   /** @throws StorageUnavailable after 3 seconds at most, if storage is unreachable or refuses this service */
   check(): Promise<void>;
   /** Adds the routes by which clients reach the files through this service, if they do. */
-  addRoutes(app: FastifyInstance, whileOpen: () => Promise<void>): void;
+  addRoutes(app: FastifyInstance, onRequest: onRequestHookHandler[]): void;
   /** Closes its connections. */
   close(): void;
 }

@@ -125,7 +125,8 @@ async function walk(deployment: Deployment, appUrl: string, key: string) {
   const address = download(appUrl, granted.json.access_uuid);
   const redirect = await ask(deployment, address, undefined);
   if (redirect.status !== 302) return expectStatus(redirect, 302);
-  const file = await ask(deployment, redirect.headers.get("location") ?? "", undefined);
+  const signed = new URL(redirect.headers.get("location") ?? "", appUrl);
+  const file = await ask(deployment, signed.href, undefined);
   if (!file.text.startsWith("%PDF-")) return `not a PDF: ${file.status}`;
   return expectStatus(await ask(deployment, address, undefined), 404);
 }

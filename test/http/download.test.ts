@@ -35,7 +35,7 @@ const download = (reportId: string, method = "GET") =>
 /** That an answer redirects to a report's PDF, by an address that lives for a minute at most. */
 async function expectRedirect({ status, headers, text }: Answer, reportId: string): Promise<URL> {
   expect([status, text, headers["cache-control"]]).toEqual([302, "", "no-store"]);
-  const url = new URL(String(headers.location));
+  const url = new URL(String(headers.location), target.appUrl);
   const lifetime = url.searchParams.get("X-Amz-Expires");
   const seconds = Number(lifetime ?? Number(url.searchParams.get("expires")) - Date.now() / 1000);
   expect(seconds).toBeGreaterThan(0);

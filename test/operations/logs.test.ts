@@ -38,7 +38,7 @@ beforeAll(async () => {
   const download = `/dissemination/report/pdf/ota/${issued.json.access_uuid}`;
   // The browser that follows the link does not know the request ID.
   const redeemed = await send(stack.facts.app_url, download);
-  const address = new URL(String(redeemed.headers.location));
+  const address = new URL(String(redeemed.headers.location), stack.facts.app_url);
   expect((await send(address.origin, address.pathname + address.search)).status).toBe(200);
   expect((await send(stack.facts.app_url, download, { headers })).status).toBe(404);
   expect((await ask("/general?report_id=eq.none", "individual", { headers })).status).toBe(404);

@@ -54,7 +54,8 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     const { child, exited, output, listening } = run(env);
     const url = await listening();
     const token = await tokens.issue(largeReport);
-    const address = String((await send(url, `${downloads}/${token}`)).headers.location);
+    const { headers } = await send(url, `${downloads}/${token}`);
+    const address = new URL(String(headers.location), url);
     const response = await new Promise<IncomingMessage>((resolve) => get(address, resolve));
     child.kill(signal);
     await expect.poll(() => send(url, "/").catch(({ code }) => code)).toBe("ECONNREFUSED");

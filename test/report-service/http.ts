@@ -28,7 +28,7 @@ export async function send(
 }
 
 /** Sends a request to where an answer redirects. */
-export function follow({ headers }: Reply): Promise<Reply> {
-  const { origin, pathname, search } = new URL(String(headers.location));
+export function follow({ headers }: Reply, base?: string): Promise<Reply> {
+  const { origin, pathname, search } = new URL(String(headers.location), base);
   return send(origin, pathname + search);
 }

@@ -87,10 +87,8 @@ describe("downloads of bulk files", () => {
       onTestFinished(() => void socket.destroy());
       return socket;
     };
-    const readStatus = async (address: string) => {
-      const headers = { "x-forwarded-for": address };
-      return (await send(url, "/public-data/a.gz", { method: "HEAD", headers })).status;
-    };
+    const readStatus = async (address: string, target = "/public-data/a.gz", method = "HEAD") =>
+      (await send(url, target, { method, headers: { "x-forwarded-for": address } })).status;
     return { server: app.server, stall, readStatus };
   }
 
@@ -98,6 +96,7 @@ describe("downloads of bulk files", () => {
     const { stall, readStatus } = await start();
     const sockets = Array.from({ length: downloadsPerAddress }, (_, index) => stall(`2001:db8::${index}`));
     await expect.poll(() => readStatus("2001:db8::ffff")).toBe(429);
+    expect(await readStatus("2001:db8::ffff", "/reports/x.pdf", "GET")).toBe(429);
     expect(await readStatus("2001:db8:0:1::1")).toBe(200);
     sockets[0]?.destroy();
     await expect.poll(() => readStatus("2001:db8::ffff")).toBe(200);

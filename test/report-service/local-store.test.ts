@@ -30,19 +30,19 @@ afterAll(() => parts.close());
 
 const redeem = async (report = reportId) =>
   send(parts.url, `${downloads}/${await parts.tokens.issue(report)}`);
-const sign = async () => String((await redeem()).headers.location).slice(parts.url.length);
+const sign = async () => String((await redeem()).headers.location);
 
 test("a token leads to an address of this service, which serves the PDF for less than a minute", async () => {
   const redirect = await redeem();
-  expect(String(redirect.headers.location)).toMatch(`${parts.url}/reports/`);
-  const answer = await follow(redirect);
+  expect(redirect.headers.location).toMatch(/^\/reports\//);
+  const answer = await follow(redirect, parts.url);
   expect(answer).toMatchObject(pdfAnswer);
   expect(answer.headers).toMatchObject({ ...securityHeaders, "cache-control": "private, no-store" });
   const now = Date.now();
   const clock = vi.spyOn(Date, "now");
   const readStatusAfter = async (seconds: number) => {
     clock.mockReturnValue(now + seconds * 1000);
-    return (await follow(redirect)).status;
+    return (await follow(redirect, parts.url)).status;
   };
   expect([await readStatusAfter(45), await readStatusAfter(60)]).toEqual([200, 403]);
 });
@@ -55,7 +55,16 @@ test("what is no readable file is no download", async () => {
   await symlink("loop.pdf", path.join(directory, `${name(2)}.pdf`));
   const statuses = [0, 1, 2, 3].map(async (number) => (await redeem(name(number))).status);
   expect(await Promise.all(statuses)).toEqual([302, 404, 503, 404]);
-  expect(await follow(await redeem(name(0)))).toMatchObject({ status: 200, body: "" });
+  expect(await follow(await redeem(name(0)), parts.url)).toMatchObject({ status: 200, body: "" });
+});
+
+test("a file that disappears after its address was signed: 404, and the log says so", async () => {
+  const address = await sign();
+  const file = path.join(directory, `${reportId}.pdf`);
+  await rename(file, `${file}.away`);
+  expect((await send(parts.url, address)).status).toBe(404);
+  await rename(`${file}.away`, file);
+  expect(parts.readLog()).toContain("a file disappeared");
 });
 
 test("a directory that is away costs no token", async () => {

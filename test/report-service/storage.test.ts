@@ -261,9 +261,16 @@ describe("a storage that clients cannot reach", () => {
     if (!what.startsWith("a changed")) expect(parts.s3.requests).toEqual([]);
   });
 
-  test.each([400, 401, 404])("is refused with 403 if the storage answers %i to it", async (status) => {
-    parts.s3.failure = { status, code: "Refused" };
-    expect((await send(url, address)).status).toBe(403);
+  test.each([
+    [400, "AuthorizationQueryParametersError", 403],
+    [401, "Unauthorized", 403],
+    [404, "InvalidAccessKeyId", 403],
+    [404, "NoSuchKey", 404],
+    [404, "NoSuchBucket", 503],
+  ])("that answers %i %s to a signed address: %i, and the log says why", async (status, code, expected) => {
+    parts.s3.failure = { status, code };
+    expect((await send(url, address)).status).toBe(expected);
+    expect(parts.readLog()).toContain(`"code":"${code}"`);
   });
 
   test("that is out gives 503, and the same address works once it is back", async () => {

@@ -43,7 +43,7 @@ const readStatus = async (target: string, base = url) => (await send(base, targe
 /** The signed address of the public report's PDF. */
 async function sign(base: string): Promise<string> {
   const { headers } = await send(base, `/dissemination/report/pdf/${reportId}`);
-  const { pathname, search } = new URL(String(headers.location));
+  const { pathname, search } = new URL(String(headers.location), base);
   return pathname + search;
 }
 

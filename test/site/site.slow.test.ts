@@ -197,7 +197,9 @@ describe("a row", () => {
       button.click(),
     ]);
     expect(answer.status()).toBe(302);
-    expect((await (await fetch(answer.headers().location ?? "")).text()).slice(0, 5)).toBe("%PDF-");
+    expect(
+      (await (await fetch(new URL(answer.headers().location ?? "", answer.url()))).text()).slice(0, 5),
+    ).toBe("%PDF-");
     await checkAccessibility();
     const kept = (await page.evaluate(
       "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href, history.state, document.body.innerText])",
