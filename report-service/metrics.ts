@@ -64,7 +64,7 @@ export function createReportMetrics({
     registry,
     countRedemption: countResults(
       "report_service_redemptions_total",
-      "Attempts to redeem a token by result. refused: malformed, unknown, used or expired.",
+      "Attempts to redeem tokens, by result. refused: malformed, unknown, used or expired.",
       redemptionResults,
     ),
     countPublicReport: countResults(

@@ -26,19 +26,19 @@ Environment (or .env); for variables with *, <NAME>_FILE can name a file with th
                                        where /metrics is served for Prometheus; not served if no port is set
 The PDFs:
   REPORTS_DIRECTORY                    holds <report_id>.pdf for each report; this service serves them, and its
-                                       signed addresses end when it is restarted
+                                       signed URLs expire when it restarts
 or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   the same API as clients reach it, if that differs; if they cannot, set
-                                       this service's address, and it relays signed URLs
+  S3_PUBLIC_ENDPOINT                   its URL for clients, if different; if they cannot reach S3, give
+                                       this service's URL: it relays signed URLs
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
 Bulk files, if they are served here, at /public-data/:
   PUBLIC_DATA                          the directory, or s3://bucket/prefix, that the refresh writes them to
-Public reports, at /dissemination/report/pdf/<report_id>, and bulk files are limited by address:
+Public reports, at /dissemination/report/pdf/<report_id>, and bulk files have limits per client IP:
   TRUSTED_IPS                          trusted load balancers, which set X-Forwarded-For; separate with commas
 Pages for people, if they are served here, at /:
   API_URL                              the API as browsers reach it

@@ -73,7 +73,7 @@ function describeDefinitions(definitions: string[]): string[] {
 function describePromises(changes: ContractChange[]): string[] {
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
-    ...listUnder("Promises to clients that are broken:", lost.map(describeChange)),
+    ...listUnder("Broken promises to clients:", lost.map(describeChange)),
     ...listUnder("Clients gain:", gained.map(describeChange)),
   ];
 }

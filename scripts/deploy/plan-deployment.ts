@@ -120,7 +120,7 @@ async function tryDeployment(
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `The plan was tested without this change, which was made by hand: ${statement} (${error.message})`,
+          `A change made by hand could not be included in the plan's test: ${statement} (${error.message})`,
         );
       });
     }

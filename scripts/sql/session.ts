@@ -72,7 +72,7 @@ export async function lockDeployment(
   await client.query(`set lock_timeout = ${milliseconds === undefined ? 0 : Math.max(1, milliseconds)}`);
   await client.query("select pg_advisory_lock(hashtext($1))", [lock]).catch((cause: DatabaseError) => {
     if (cause.code !== "55P03") throw cause;
-    throw new Error(`Nothing was deployed: ${limit}, and another deployment still runs: ${holder}`, {
+    throw new Error(`Nothing was deployed, because another deployment is still running: ${holder}`, {
       cause,
     });
   });

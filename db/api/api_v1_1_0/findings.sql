@@ -94,10 +94,10 @@ comment on column api_v1_1_0.findings.is_significant_deficiency is
 comment on column api_v1_1_0.findings.type_requirement is
   E'Compliance requirement type\n'
   'Compliance requirements of the OMB Compliance Supplement that the finding concerns: one or more '
-  'letters in alphabetical order without a separator ("AB"). A activities allowed or unallowed, B allowable '
-  'costs, C cash management, E eligibility, F equipment and real property, G matching, level of '
-  'effort, earmarking, H period of performance, I procurement, suspension and debarment, J '
-  'program income, L reporting, M subrecipient monitoring, N special tests and provisions, P '
+  'letters in alphabetical order without a separator ("AB"). A: activities allowed or unallowed; B: allowable '
+  'costs; C: cash management; E: eligibility; F: equipment and real property; G: matching, level of '
+  'effort, earmarking; H: period of performance; I: procurement, suspension and debarment; J: '
+  'program income; L: reporting; M: subrecipient monitoring; N: special tests and provisions; P: '
   'other. like.*B* finds every row with B.';
 
 grant select on api_v1_1_0.findings to api_public, api_tribal;

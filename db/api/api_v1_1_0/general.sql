@@ -166,7 +166,7 @@ comment on column api_v1_1_0.general.auditor_zip is
   'foreign firm.';
 comment on column api_v1_1_0.general.auditor_country is
   E'Auditor country\n'
-  'Country of the audit firm, as entered in form SF-SAC.';
+  'Country of the audit firm, as entered on form SF-SAC.';
 comment on column api_v1_1_0.general.auditor_contact_name is
   E'Auditor contact\n'
   'Name of the contact person at the audit firm.';
@@ -307,17 +307,16 @@ comment on column api_v1_1_0.general.data_source is
   'migrated.';
 comment on column api_v1_1_0.general.is_aicpa_audit_guide_included is
   E'Excludes separately audited units (AICPA Audit Guide)\n'
-  'Whether the auditor''s report states, as the AICPA Audit Guide describes, that the financial '
-  'statements include departments, agencies or other units whose separate Uniform Guidance '
-  'audits are not part of this one. "Yes" or "No", or "GSA_MIGRATION" if a migrated record '
-  'has no answer.';
+  'Whether the auditor''s report states that the financial statements include units, such as '
+  'departments or agencies, that this audit excludes because they have their own Uniform Guidance '
+  'audits (AICPA Audit Guide). "Yes" or "No", or "GSA_MIGRATION" if a migrated record has no answer.';
 comment on column api_v1_1_0.general.is_additional_ueis is
   E'Has additional UEIs\n'
   'Whether the audit covers other UEIs, listed in additional_ueis. "Yes" or "No".';
 comment on column api_v1_1_0.general.resubmission_version is
   E'Resubmission version\n'
   'Number of this report within its chain of resubmissions. Later reports have higher numbers. '
-  '0 means not versioned.';
+  '0 if the record has no version.';
 comment on column api_v1_1_0.general.resubmission_status is
   E'Resubmission status\n'
   '"most_recent", or null if the report is not versioned. Superseded reports '

@@ -16,7 +16,7 @@ comment on view api_v1_1_0.passthrough is
   'Pass-through entities
 
 One row per pass-through entity of an award: the entity from which the auditee, as a subrecipient,
-received Federal money (2 CFR 200.510(b)(2)), as entered in form SF-SAC. This is money that the
+received Federal money (2 CFR 200.510(b)(2)), as entered on form SF-SAC. This is money that the
 auditee received. For money that it passed on, see passthrough_amount in federal_awards.
 
 Joins federal_awards by report_id and award_reference, which are not unique here: an award may come

@@ -23,7 +23,7 @@ comment on view api_v1_1_0.secondary_auditors is
   'Secondary auditors
 
 One row per audit firm and report: firms that did part of the audit, other than the one in general, as
-entered in form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
+entered on form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
 
 Joins general by report_id, which is not unique here. Embed with
 general?select=*,secondary_auditors(*).

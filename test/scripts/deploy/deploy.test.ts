@@ -112,7 +112,7 @@ describe("db:deploy", () => {
     expect(code).toBe(1);
     expect(output).toContain(`Another deployment is running: process ${rows[0].pid} (db-deploy, as postgres`);
     expect(output).toContain(`To end it: select pg_terminate_backend(${rows[0].pid})`);
-    expect(output).toContain("Nothing was deployed: 1 s have passed, and another deployment still runs");
+    expect(output).toContain("Nothing was deployed, because another deployment is still running: process");
   });
 
   it("is let go within seconds by a deployment that is killed in the middle of a long statement", async () => {
@@ -156,7 +156,7 @@ describe("db:deploy", () => {
     expect((await deploy("--promise")).code).toBe(0);
     await isRefused(older, "This checkout is older than the database");
     const back = await deploy(...older, "--roll-back");
-    const loss = "Promises to clients that are broken:\n  api_v1_1_0: additional_eins.other_id was removed";
+    const loss = "Broken promises to clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     expect(back).toMatchObject({ code: 0, output: expect.stringContaining(loss) });
     const sql = "select prosrc like '%newest%' as is_newest from pg_proc where proname = 'find_leaks'";
     expect(await query(sql)).toEqual([{ is_newest: true }]);
