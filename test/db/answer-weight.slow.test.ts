@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findKeyId } from "../scripts/deploy/support.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
@@ -9,7 +8,6 @@ import { type ScratchService, startScratchService } from "../support/scratch-ser
 
 const database = useDeployedDatabase();
 let service: ScratchService;
-let key: string;
 
 beforeAll(async () => {
   await database.client.query(`
@@ -23,11 +21,10 @@ beforeAll(async () => {
     select 'R' || n, 'UEI', piece, piece from generate_series(1000, 1999) as n, generate_series(1, 4) as piece;
     analyze disclosed.general, disclosed.findings_text, disclosed.federal_awards, disclosed.findings`);
   service = await startScratchService(database.url);
-  key = await findKeyId(database.url);
 });
 afterAll(() => service?.stop());
 
-const get = (path: string, headers = {}) => service.request(path, key, { headers });
+const get = (path: string, headers = {}) => service.request(path, { headers });
 
 it.each<[path: string, headers?: Record<string, string>]>([
   ["/general?select=*,findings_text(*)"],

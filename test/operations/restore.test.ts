@@ -112,7 +112,11 @@ afterAll(async () => {
   await source?.remove();
 });
 
-const ask = (key: string, target: string) => service.request(target, String(keys[key]));
+const ask = async (key: string, target: string) => {
+  const issued = await readAll(fresh, "access.api_keys");
+  const hash = issued.find(({ id }) => id === keys[key]).key_sha256.toString("hex");
+  return await service.request(target, { headers: { "x-api-key-sha256": hash } });
+};
 
 it("holds no row of a data set, no key and no token", async () => {
   expect(backup).not.toContain("UEI1");

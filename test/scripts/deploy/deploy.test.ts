@@ -8,7 +8,7 @@ import {
   type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
-import { queryOn, readAll, readApiCatalog, run, useCopy } from "./support.ts";
+import { queryOn, readAll, run, useCopy } from "./support.ts";
 
 // Each test has a deployed database and a copy of db of its own.
 
@@ -72,13 +72,13 @@ describe("db:deploy", () => {
     await copy.edit("api/api_v1_1_0/resubmission.sql", (text) =>
       text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
     );
-    const before = await readApiCatalog(database.url);
+    const before = await readAll(database.url);
     const { code, output } = await deployWith({ PUBLISHER_PASSWORD: "secret" });
     expect(code).toBe(1);
     expect(output).toMatch(/resubmission\.sql:\d+:3: column resubmission\.audit_yeer does not exist/);
     expect(output).toMatch(/ \d+ \| {3}resubmission\.audit_yeer,\n {6}\| {3}\^/);
     expect(output).toContain('hint: Perhaps you meant to reference the column "resubmission.audit_year".');
-    expect(await readApiCatalog(database.url)).toBe(before);
+    expect(await readAll(database.url)).toEqual(before);
     const readPassword = () => query("select rolpassword as p from pg_authid where rolname = 'publisher'");
     expect(await readPassword()).toEqual([{ p: null }]);
     const fixed = await deployWith({ PUBLISHER_PASSWORD: "secret" }, "--directory", "db");

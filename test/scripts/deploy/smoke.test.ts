@@ -5,7 +5,7 @@ import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { target } from "../../support/target.ts";
-import { findKeyId, publishSample, run } from "./support.ts";
+import { publishSample, run } from "./support.ts";
 
 const database = useDeployedDatabase();
 
@@ -40,11 +40,10 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
 }, async () => {
   const service = await startScratchService(database.url);
   onTestFinished(service.stop);
-  const key = await findKeyId(database.url);
   // PostgREST alone, asked as the gateway asks it.
   const gateway = await listen(async (request, response) => {
     const headers = { "accept-profile": String(request.headers["accept-profile"] ?? "api_v1_1_0") };
-    const { status, json } = await service.request(request.url ?? "", key, { headers });
+    const { status, json } = await service.request(request.url ?? "", { headers });
     response.writeHead(status).end(JSON.stringify(json));
   });
   const find = async (what: string, ...more: string[]) =>

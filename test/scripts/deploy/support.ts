@@ -102,11 +102,6 @@ export async function run(
   return { code: await exited, output: output() };
 }
 
-/** The API of a database, as its catalog has it. */
-export async function readApiCatalog(databaseUrl: string): Promise<string> {
-  return (await readAll(databaseUrl, ["api"])).join("\n");
-}
-
 /** Everything that the project owns in a database, a line a part. */
 export async function readAll(
   databaseUrl: string,
@@ -142,10 +137,4 @@ export async function queryOn<Row extends Record<string, unknown>>(
   const client = await connect(databaseUrl, "test");
   const { rows } = await client.query<Row>(sql).finally(() => client.end());
   return rows;
-}
-
-/** The demonstration key's ID, by which PostgREST knows it. */
-export async function findKeyId(databaseUrl: string): Promise<string> {
-  const sql = "select id from access.api_keys where tier = 'demo'";
-  return (await queryOn<{ id: string }>(databaseUrl, sql))[0]?.id ?? "";
 }

@@ -5,19 +5,17 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { runScript } from "../../support/run-stack.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { findKeyId, publishSample, useCopy, viewFile } from "./support.ts";
+import { publishSample, useCopy, viewFile } from "./support.ts";
 
 const database = useDeployedDatabase();
 const copy = useCopy();
 let service: ScratchService;
 let directory: string;
-let key: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), "single-audit-watch-"));
   await publishSample(database.client);
   service = await startScratchService(database.url);
-  key = await findKeyId(database.url);
   const facts = {
     database_url: database.url,
     base_url: "http://127.0.0.1:8000",
@@ -31,7 +29,7 @@ afterAll(async () => {
 });
 
 const statusOf = async (column: string) =>
-  (await service.request(`/additional_eins?select=${column}&limit=1`, key)).status;
+  (await service.request(`/additional_eins?select=${column}&limit=1`)).status;
 
 it("db:watch serves a saved view within moments, says what changed, and goes on after an error", async () => {
   const { child, output, exited } = runScript("db-watch.ts", ["--directory", copy.directory], {

@@ -2,18 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { readDefinition, readSourceTables } from "../../../scripts/refresh/read-definition.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { findKeyId, readApiCatalog } from "../deploy/support.ts";
+import { readAll } from "../deploy/support.ts";
 import { useRefresh, withDefinitions } from "./support/refresh.ts";
 import { type Row, submission, submissions, writeCsv } from "./support/source-files.ts";
 
 const here = useRefresh();
 const { database, list, select } = here;
 let service: ScratchService;
-let key: string;
 
 beforeAll(async () => {
   service = await startScratchService(database.url);
-  key = await findKeyId(database.url);
 });
 afterAll(() => service.stop());
 
@@ -26,13 +24,13 @@ describe("a publication", () => {
   it("changes the ETag, so that a walk with If-Match stops and a cache asks again", async () => {
     const page = "/general?select=report_id&limit=1";
     await publishReports(1, 2);
-    const before = await service.request(page, key);
+    const before = await service.request(page);
     expect(before.status).toBe(200);
     const etag = String(before.headers.etag);
     await publishReports(2, 1);
-    const walk = await service.request(`${page}&offset=1`, key, { headers: { "if-match": etag } });
+    const walk = await service.request(`${page}&offset=1`, { headers: { "if-match": etag } });
     expect([walk.status, walk.json.code]).toEqual([412, "data_set_changed"]);
-    const cached = await service.request(page, key, { headers: { "if-none-match": etag } });
+    const cached = await service.request(page, { headers: { "if-none-match": etag } });
     expect(cached.status).toBe(200);
     expect(cached.json).not.toEqual(before.json);
     expect(cached.headers.etag).toBe(walk.headers.etag);
@@ -44,7 +42,7 @@ describe("a publication", () => {
         `select id, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published
          from dissemination.data_set`,
       );
-      const { json } = await service.request("/", key);
+      const { json } = await service.request("/");
       const [dataSet, ...others] = json.info.description.match(/Data set .*/g);
       expect([dataSet, others]).toEqual([`Data set ${id}, published ${published}.`, []]);
       const [admin] = await list("select obj_description('admin_api_v1_1_0'::regnamespace)");
@@ -63,7 +61,7 @@ describe("a publication", () => {
   });
 
   it("leaves requests refused while they are switched off, and answers them again", async () => {
-    const page = () => service.request("/general?select=report_id&limit=1", key);
+    const page = () => service.request("/general?select=report_id&limit=1");
     expect(await here.refresh("--requests", "off")).toMatchObject({ code: 0 });
     expect(await page()).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
     await publishReports(1);
@@ -125,7 +123,7 @@ const findColumns = (table: string, pattern: string) =>
      where attrelid = to_regclass('dissemination.${table}') and attname ~ '${pattern}' order by attnum`,
   );
 const ask = async () => {
-  const { status, json } = await service.request("/general?order=report_id", key);
+  const { status, json } = await service.request("/general?order=report_id");
   expect(status, JSON.stringify(json)).toBe(200);
   return json;
 };
@@ -134,11 +132,11 @@ describe("a data set by other definitions than the live one", () => {
   it("may have columns more, fewer, in another order or of another type; the API stays as it is", async () => {
     const values = { auditee_name: "Town of Sample", auditee_phone: "5550100", auditee_county: "12" };
     await publish(undefined, values);
-    const [api, rows] = [await readApiCatalog(database.url), await ask()];
+    const [api, rows] = [await readAll(database.url, ["api"]), await ask()];
     expect(rows[0]).toMatchObject({ auditee_name: "Town of Sample", auditee_phone: "5550100" });
     const check = async (columns: string[]) => {
       expect(await findColumns("general", "^auditee_(county|name|phone)$")).toEqual(columns);
-      expect(await readApiCatalog(database.url)).toBe(api);
+      expect(await readAll(database.url, ["api"])).toEqual(api);
       const now = await ask();
       expect(now).toEqual(rows);
       expect(Object.keys(now[0])).toEqual(Object.keys(rows[0]));
