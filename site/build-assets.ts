@@ -44,11 +44,6 @@ export async function buildAssets(): Promise<BuiltAssets> {
   }
   return {
     files,
-    locate: (name) => {
-      const found = entries.get(name);
-      if (found === undefined)
-        throw new Error(`${name} is not an entry point of the site. Add it to build-assets.ts.`);
-      return found;
-    },
+    locate: (name) => entries.get(name) ?? name,
   };
 }

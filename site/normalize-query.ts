@@ -1,6 +1,8 @@
 import type { Column, Table } from "./api-description.ts";
 import { findState } from "./names.ts";
 import { type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
+import { readTarget } from "./read-target.ts";
+import { writeTarget } from "./write-target.ts";
 
 /** A browser takes seconds to draw thousands of rows. */
 const mostShown = 500;
@@ -9,14 +11,15 @@ const mostShown = 500;
  * Writes a query's values as the columns have them: without surrounding spaces, in the column's case, without dashes.
  * Filters that nobody has filled in are dropped, and a page has at most 500 rows.
  */
-export function normalizeQuery(query: Query, table: Table | undefined): Query {
-  const filters = query.filters.map((filter) => {
+export function normalizeQuery(typed: Query, table: Table | undefined): Query {
+  // What was typed among the other parameters moves to its field, if it has one.
+  const query = readTarget(writeTarget({ ...typed, filters: [] }));
+  const filters = [...typed.filters, ...query.filters].map((filter) => {
     const column = table?.columns.find(({ name }) => name === filter.column);
     return { ...filter, value: normalizeFilter(filter, column) };
   });
   return {
     ...query,
-    extra: query.extra.trim(),
     limit: Math.min(Math.max(query.limit, 1), mostShown),
     filters: filters.filter(({ operator, value }) => value !== "" || needsNoValue(operator)),
   };

@@ -61,14 +61,18 @@ ${listHeaders(request, 'Sys.getenv("API_KEY")', (name, value) => `    \`${name}\
   req_perform()
 rows <- resp_body_json(response, simplifyVector = TRUE)
 print(rows)`,
-  typescript: (request) => `const response = await fetch(${JSON.stringify(request.url)}, {
-  headers: {
-${listHeaders(request, 'process.env.API_KEY ?? ""', (name, value) => `    "${name}": ${value},`)}
-  },
-});
-if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);
-const rows: Record<string, unknown>[] = await response.json();
-console.log(JSON.stringify(rows, null, 2));`,
+  typescript: (request) => `async function main() {
+  const response = await fetch(${JSON.stringify(request.url)}, {
+    headers: {
+${listHeaders(request, 'process.env.API_KEY ?? ""', (name, value) => `      "${name}": ${value},`)}
+    },
+  });
+  if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`);
+  const rows: Record<string, unknown>[] = await response.json();
+  console.log(JSON.stringify(rows, null, 2));
+}
+
+main();`,
 };
 
 /** Writes a line for each header. Python, R, and TypeScript read the escapes of JSON alike. */

@@ -37,12 +37,9 @@ export function sumBy<Row extends Total>(
   const found = new Map<string, Sums>();
   for (const row of rows) {
     const name = nameOf(row) ?? "";
-    const before = found.get(name);
-    const added = Object.keys(measures).map((measure) => {
-      const key = measure as Measure;
-      return [key, (before?.[key] ?? 0) + row[key]] as const;
-    });
-    found.set(name, Object.fromEntries(added) as Sums);
+    const sums: Partial<Sums> = found.get(name) ?? {};
+    for (const key of Object.keys(measures) as Measure[]) sums[key] = (sums[key] ?? 0) + row[key];
+    found.set(name, sums as Sums);
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { largestLimit, type Query } from "../query.ts";
 import { addAuditee, chooseTieBreakers, completeColumns } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
-import { type Answer, ask, formatCount, isGood } from "./ask.ts";
+import { type Answer, formatCount, isGood } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
 import type { Row } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
@@ -11,11 +11,11 @@ import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const hint =
-  'CSV contains the values unchanged. CSV for spreadsheets opens with a double click: it writes codes as ="010" to keep their zeros, and puts an apostrophe before text that looks like a formula.';
+  'CSV has the values as the API has them, with t and f for true and false. CSV for spreadsheets opens with a double click: it writes codes as ="010" to keep their zeros, and puts an apostrophe before text that looks like a formula.';
 
 /** All rows that a question finds, not only those of this page: as CSV files, and the sum of their dollars. */
 export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
-  const { asked, key, rows = [], table, total } = outcome;
+  const { asked, rows = [], table, total } = outcome;
   const [status, setStatus] = useState("");
   const [sum, setSum] = useState<{ dollars: number; rows: number }>();
   const [refused, setRefused] = useState<Answer>();
@@ -32,8 +32,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       // All pages are of the data set of the first.
       const etag = page && { "if-match": page.headers.etag ?? "*" };
       const headers = { accept, "accept-profile": asked.schema, ...etag };
-      const url = explorer.settings.apiUrl + writeTarget(query, chooseTieBreakers(query, table));
-      page = await ask(url, { headers, key });
+      page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers });
       if (!isGood(page)) break;
       const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
       count = Number(end) + 1 - offset;
@@ -100,7 +99,8 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
       {money !== "" && (
         <p>
-          {table?.columns.find(({ name }) => name === money)?.label}, sum of {added ? "all" : "this page’s"}{" "}
+          {table?.columns.find(({ name }) => name === money)?.label},{" "}
+          {total === 1 || `sum of ${added ? "all" : "this page’s"} `}
           {formatCount(added?.rows ?? rows.length, "row")}:{" "}
           <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
         </p>
@@ -123,11 +123,8 @@ function describeFile({ table, filters, extra }: Query): string {
 }
 
 function saveFile(name: string, parts: string[]): void {
-  const url = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
+  const href = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
+  Object.assign(document.createElement("a"), { href, download: name }).click();
   // By then the browser has read it.
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

@@ -44,7 +44,7 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
         </h2>
         {outcome?.table && !isRow && <Question explorer={explorer} outcome={outcome} />}
         <p role="status" id="status" class="hint">
-          {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome) : "No rows yet."}
+          {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome, explorer) : "No rows yet."}
         </p>
         {outcome?.rows && !isRow && (
           <AllRows
@@ -130,11 +130,11 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   );
 }
 
-function describeOutcome({ asked, rows = [], total, answer }: Outcome): string {
+function describeOutcome({ asked, rows = [], total, answer }: Outcome, { lastAnswer }: Explorer): string {
   const { offset } = asked.query;
   const format = (count: number) => count.toLocaleString("en-US");
   const all = `${total > largestLimit ? "about " : ""}${format(total)}`;
   const shown =
     rows.length > 0 && !asked.isRow && `Rows ${format(offset + 1)}–${format(offset + rows.length)} of ${all}`;
-  return [shown, describeLimit(answer)].filter(Boolean).join(" · ");
+  return [shown, describeLimit(lastAnswer ?? answer)].filter(Boolean).join(" · ");
 }

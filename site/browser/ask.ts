@@ -49,13 +49,6 @@ export function describeLimit({ headers }: Answer): string {
   return `${formatCount(Number(left), "request")} of ${Number(limit).toLocaleString("en-US")} left until ${until}`;
 }
 
-/** "in 1,380 seconds, at 21:00 UTC" */
-export function describeWait({ headers }: Answer): string {
-  const seconds = Number(headers["retry-after"] ?? headers["ratelimit-reset"] ?? 0);
-  const end = new Date(Date.now() + seconds * 1000).toISOString();
-  return `in ${formatCount(seconds, "second")}, at ${end.slice(11, 16)} UTC`;
-}
-
 /** "1 row", "20,500 rows". */
 export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;

@@ -2,8 +2,8 @@ import { agencies } from "../names.ts";
 
 /** Whether a column holds whole dollars. */
 export const isMoney = (column: string): boolean => /amount|dollar|_total$/.test(column);
-/** Whether a column holds an agency, by the first two digits of its Assistance Listing numbers. */
-export const isAgency = (column: string): boolean => /agency_prefix|_agency$/.test(column);
+/** Whether a column holds agencies, by the first two digits of its Assistance Listing numbers. */
+export const isAgency = (column: string): boolean => /agency_prefix|_agency$|^agencies_/.test(column);
 
 /** A value for people: dollars, names of agencies, rows of an embedded table as their number. */
 export function formatValue(column: string, value: unknown): string {
@@ -15,6 +15,7 @@ export function formatValue(column: string, value: unknown): string {
   if (value === "GSA_MIGRATION") return "GSA_MIGRATION (not recorded on this older record)";
   if (Array.isArray(value)) return value.length === 0 ? "none shown" : `${value.length} shown`;
   if (typeof value === "object") return Object.values(value).map(String).join(" · ");
-  const agency = isAgency(column) ? (agencies[String(value)] ?? "") : "";
-  return `${value} ${agency}`.trimEnd();
+  if (!isAgency(column)) return String(value);
+  const codes = String(value).split(",");
+  return codes.map((code) => (code === "00" ? "None" : `${code} ${agencies[code] ?? ""}`.trim())).join(", ");
 }

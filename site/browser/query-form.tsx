@@ -34,7 +34,7 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       />
       <Columns columns={table?.columns ?? []} chosen={query.select} choose={(select) => change({ select })} />
       <details open={query.extra !== ""}>
-        <summary>More: other parameters</summary>
+        <summary>Advanced: other query parameters</summary>
         <Text
           id="extra"
           label="Other parameters"
@@ -227,7 +227,7 @@ function Columns({ columns, chosen, choose }: Terms): VNode {
   const isAll = chosen.length === 0 || chosen.includes("*");
   return (
     <details open={chosen.length > 0}>
-      <summary>{isAll ? "Columns: all, unless you choose some" : `Columns: ${chosen.length}`}</summary>
+      <summary>{isAll ? "Choose columns (default: all)" : `Columns: ${chosen.length}`}</summary>
       <div class="checks">
         {[...terms].map((term) => (
           <label class="check" key={term}>

@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { type Answer, describeLimit, describeWait } from "./ask.ts";
+import { type Answer, describeLimit } from "./ask.ts";
 import type { Explorer } from "./use-explorer.ts";
 
 interface Refused {
@@ -29,7 +29,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     ),
     429: (
       <>
-        {describeLimit(answer)}. Wait until then ({describeWait(answer)}),{" "}
+        {describeLimit(answer)}. Wait until then ({answer.headers["retry-after"]} seconds),{" "}
         <a href="/#keys">get your own key</a> (free, with a higher limit){file}.
       </>
     ),
@@ -40,7 +40,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     details,
     status !== 429 && hint,
     advice[status],
-    <a href="/#errors">What the errors mean</a>,
+    <a href="/#errors">What error codes mean</a>,
   ];
   return (
     <div class="notice notice--error" role="alert">

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Table } from "../api-description.ts";
 import { chooseShown } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
-import { type Answer, ask } from "./ask.ts";
+import type { Answer } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
 import type { Outcome, Row } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
@@ -31,6 +31,9 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
   const report = readReport(first, table);
   const place = [report?.auditee_city, report?.auditee_state, report?.audit_year, report?.report_id];
   const isReport = table.name === "general";
+  const values = [first, ...others].map((row, index) => (
+    <Values key={index} row={row} table={table} names={Object.keys(row)} />
+  ));
   return (
     <>
       <p>{place.filter(Boolean).join(" · ")}</p>
@@ -43,15 +46,9 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
         <>
           {report?.is_public === true && (
             <p>
-              <a
-                class="button"
-                href={`/dissemination/report/pdf/${report.report_id}`}
-                target="_blank"
-                rel="noopener"
-              >
+              <a class="button" href={`/dissemination/report/pdf/${report.report_id}`}>
                 PDF of the report
               </a>
-              <span class="hint">It opens in a new tab, or your browser downloads it.</span>
             </p>
           )}
           {report?.is_public === false && (
@@ -74,9 +71,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
           </nav>
         </>
       )}
-      {[first, ...others].map((row, index) => (
-        <Values key={index} row={row} table={table} names={Object.keys(row)} />
-      ))}
+      {table.name !== "findings" && values}
       {!isReport &&
         version.tables.map((part) => {
           const rows = (part.name === "general" ? [] : [first[part.name] ?? []].flat()) as Row[];
@@ -94,12 +89,15 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
             )
           );
         })}
+      {/* What a finding says comes before its codes. */}
+      {table.name === "findings" && values}
     </>
   );
 }
 
-/** Columns whose values are letters that stand for something. */
-const isCode = /^(type_requirement|audit_report_type)$/;
+/** Says what the letters of a code stand for, by the column's description: `L: reporting`. */
+const spellCode = (code: string, description: string): string =>
+  [...code].flatMap((letter) => new RegExp(`\\b${letter}: [^;.]+`).exec(description) ?? []).join("; ");
 
 /** A row's columns with their labels, names and whole values. */
 function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
@@ -116,7 +114,9 @@ function Values({ row, table, names }: { row: Row; table: Table; names: string[]
           </dt>
           <dd>
             {formatValue(name, row[name])}
-            {isCode.test(name) && row[name] && <span class="hint">{description}</span>}
+            {name === "type_requirement" && (
+              <span class="hint">{spellCode(String(row[name] ?? ""), description)}</span>
+            )}
           </dd>
         </div>
       ))}
@@ -125,14 +125,17 @@ function Values({ row, table, names }: { row: Row; table: Table; names: string[]
 }
 
 /** A button that gets a suppressed report's PDF by a one-time link. Shown only if the key sees the report. */
-function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { reportId: string }): VNode {
+function PrivatePdf({ explorer, outcome: { asked }, reportId }: Shown & { reportId: string }): VNode {
   const [answer, setAnswer] = useState<Answer>();
-  const [uuid] = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(answer?.text ?? "") ?? [];
   const request = async () => {
     const headers = { "content-profile": `admin_${asked.schema}`, "content-type": "application/json" };
     const body = JSON.stringify({ report_id: reportId });
-    const url = `${explorer.settings.apiUrl}/rpc/request_file_access`;
-    setAnswer(await ask(url, { method: "POST", headers, key, body }));
+    const found = await explorer.askApi("/rpc/request_file_access", { method: "POST", headers, body });
+    setAnswer(found);
+    if (found.status !== 200) return;
+    const href = `/dissemination/report/pdf/ota/${JSON.parse(found.text).access_uuid}`;
+    const newTab = { target: "_blank", rel: "noopener noreferrer" };
+    Object.assign(document.createElement("a"), { href, ...newTab }).click();
   };
   return (
     <div aria-live="polite">
@@ -143,22 +146,10 @@ function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { r
       </p>
       {answer?.status === 200 && (
         <p>
-          <a
-            key={uuid}
-            href={`/dissemination/report/pdf/ota/${uuid}`}
-            target="_blank"
-            rel="noopener noreferrer"
-            ref={openOnce}
-          >
-            Open the PDF
-          </a>
-          . It opens in a new tab. The link works once, within a minute.
+          The PDF opens in a new tab, or your browser downloads it. To get it again, choose the button again.
         </p>
       )}
       {answer && answer.status !== 200 && <Refusal answer={answer} explorer={explorer} table="general" />}
     </div>
   );
 }
-
-/** The same function at every rendering, so that Preact calls it once for each link. */
-const openOnce = (link: HTMLAnchorElement | null) => link?.click();

@@ -6,7 +6,7 @@ import { emptyQuery, largestLimit, type Query } from "../query.ts";
 import { demonstrationKey } from "../request-snippets.ts";
 import { addAuditee, chooseTieBreakers } from "../table-facts.ts";
 import { linkToExplorer, writeTarget } from "../write-target.ts";
-import { ask } from "./ask.ts";
+import { type Answer, ask } from "./ask.ts";
 import { type Asked, type Outcome, readAddress, readRows } from "./outcome.ts";
 import { embedParts } from "./row-parts.ts";
 
@@ -17,10 +17,17 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
   const [ownKey, setOwnKey] = useState("");
   const [outcome, setOutcome] = useState<Outcome>();
   const [isWaiting, setIsWaiting] = useState(false);
+  const [lastAnswer, setLastAnswer] = useState<Answer>();
   const running = useRef(new AbortController());
   /** Responses by address and key, so that going back costs no request. */
   const seen = useRef(new Map<string, Outcome>());
   const key = ownKey === "" ? demonstrationKey : ownKey;
+
+  const askApi = async (target: string, options: RequestInit) => {
+    const answer = await ask(settings.apiUrl + target, { ...options, key });
+    setLastAnswer(answer);
+    return answer;
+  };
 
   /** The query with values as the columns have them, and the request that is sent for it. */
   const write = ({ schema, query: typed, isRow }: Asked) => {
@@ -46,7 +53,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
       prefer: "count=estimated",
       ...(etag && { "if-match": etag }),
     };
-    const answer = await ask(settings.apiUrl + target, { headers, key, signal });
+    const answer = await askApi(target, { headers, signal });
     if (signal.aborted) return;
     const found = { asked, table, target, key, answer, ...readRows(answer) };
     if (found.rows !== undefined) seen.current.set(address + key, found);
@@ -59,7 +66,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     if (outcome === undefined) return;
     const { schema } = outcome.asked;
     const target = writeTarget({ ...reports, select: ["report_id"], limit: largestLimit });
-    const answer = await ask(settings.apiUrl + target, { headers: { "accept-profile": schema }, key });
+    const answer = await askApi(target, { headers: { "accept-profile": schema } });
     const { rows, total } = readRows(answer);
     if (rows === undefined) return setOutcome({ ...outcome, answer, rows, total });
     const value = rows.map((row) => String(row.report_id)).join("\n");
@@ -103,6 +110,9 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     setOwnKey,
     outcome,
     isWaiting,
+    /** The last answer of the API, which says how many requests are left. */
+    lastAnswer,
+    askApi,
     write,
     change: (changed: Partial<Query>) =>
       setForm({ ...form, query: { ...form.query, offset: 0, ...changed } }),

@@ -76,7 +76,8 @@ ${Object.entries(describeCommands(`${appUrl}/public-data/`)).map(
   <li>“CSV for spreadsheets” opens with a double click. Codes are written as <code>="00610"</code>, which a spreadsheet shows as
     00610. Do not import this file column by column.</li>
   <li>“CSV” and the files on this page hold the bare values. In Excel, choose Data, From Text/CSV, Transform Data, and set the
-    type of the columns to Text. In LibreOffice, set it in the dialog that opens.</li>
+    type of the columns to Text. In LibreOffice, set it in the dialog that opens; its command line needs
+    <code>--infilter="CSV:44,34,76,1"</code> (UTF-8).</li>
 </ul></section>
 <section aria-labelledby="more"><h2 id="more">For programs</h2>
 <p><a href="/public-data/manifest.json">manifest.json</a> lists the files, describes every column (JSON Table Schema), and
@@ -87,7 +88,6 @@ ${Object.entries(describeCommands(`${appUrl}/public-data/`)).map(
   <code>/dissemination/public-data/gsa/audit-year/2023-ay-general.csv</code>.</p></section>`;
 }
 
-/** Commands that print the audits of Puerto Rico, whose ZIP codes start with 0. */
 function describeCommands(base: string): Record<string, string> {
   const columns = ["auditee_name", "auditee_ein", "auditee_zip", "total_amount_expended"];
   const print = `print(general.loc[general['auditee_state'] == 'PR', ['${columns.join("', '")}']].to_string())`;

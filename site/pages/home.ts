@@ -1,10 +1,12 @@
 import { describeRateLimit, readRateLimits } from "../../service/read-rate-limits.ts";
-import { type EnvironmentName, listNextRuns } from "../../service/timetable.ts";
+import { listNextRuns } from "../../service/timetable.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { errors } from "../openapi/describe-openapi.ts";
 import type { PageContext } from "../page-context.ts";
+import { emptyQuery } from "../query.ts";
 import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.ts";
+import { linkToExplorer } from "../write-target.ts";
 import { command, table, writeDocument } from "./layout.ts";
 
 const example =
@@ -29,7 +31,7 @@ export function writeHome(context: PageContext): string {
     <button type="submit">Search</button></div>
 </form>
 <h2>Or query the API</h2>
-<p>This command gets the three newest audits. It works as it is:</p>
+<p>This command gets the three newest audits. You can run it as is:</p>
 ${command("Command that gets the three newest audits", writeSnippet("curl", request))}
 </div></div>
 <div class="wrap page">
@@ -41,9 +43,8 @@ ${writeErrors()}
   });
 }
 
-const refreshed: Record<EnvironmentName, string> = {
-  production: "Wednesdays, 5 a.m. Eastern",
-  staging: "daily, 5 a.m. Eastern",
+/** When data is refreshed without a timetable. */
+const unscheduled: Record<string, string> = {
   development: "after each change to the code",
   preview: "on demand",
 };
@@ -65,15 +66,14 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
     ["Public submissions", formatNumber(dataSet.rows.general ?? 0)],
     ["Newest submission accepted", newest && html`<time datetime="${newest}">${formatDay(newest)}</time>`],
     ["Published", time(dataSet.published_at)],
-    ["Next refresh due", next === undefined ? environment && refreshed[environment] : time(next)],
-    ["Data set", html`<code class="id">${dataSet.id}</code>`],
+    ["Next refresh due", next === undefined ? unscheduled[environment ?? ""] : time(next)],
   ];
   const tables = facts.api[0]?.tables ?? [];
   const rows = tables
     .filter(({ name }) => dataSet.rows[name] !== undefined)
     .map(({ name, title }) => ({
       cells: [
-        html`<a href="/reference#${name}">${title}</a>`,
+        html`<a href="/reference#${name}">${title}</a>${name === "general" && " (without suppressed submissions)"}`,
         html`<code>${name}</code>`,
         formatNumber(dataSet.rows[name] ?? 0),
       ],
@@ -90,18 +90,18 @@ ${table("Public rows in each table", ["Table", "Name in the API", { text: "Publi
 /** What each kind of key sees and may ask for, and how to get one. */
 function writeKeys(contact: string | undefined): Html {
   const limits = readRateLimits();
-  const issue = (tier: string, options = "") =>
+  const issue =
     contact === undefined
-      ? html`On your own machine: <code>npm run keys -- issue --tier ${tier} --owner you@example.gov${options}</code>`
+      ? html`<a href="#own-machine">Issue one on your own machine</a>`
       : html`<a href="${contact}">Ask the operator</a>`;
   const keys: [tier: string, name: Content, sees: string, how: Content][] = [
-    ["demo", html`Demonstration: <code>${demonstrationKey}</code>`, "Public data", "Use it as shown."],
-    ["individual", "Individual", "Public data", html`${issue("individual")}. Free.`],
+    ["demo", html`Demonstration: <code>${demonstrationKey}</code>`, "Public data", "No sign-up needed."],
+    ["individual", "Individual", "Public data", html`${issue}. Free.`],
     [
       "tribal",
       "Tribal",
       "Public data and suppressed Tribal data",
-      html`${issue("tribal", " --agreement ID")}. Requires an agreement that a federal official approved. The key expires
+      html`${issue}. Requires an agreement that a federal official approved. The key expires
         after six months.`,
     ],
   ];
@@ -110,28 +110,45 @@ function writeKeys(contact: string | undefined): Html {
   }));
   return html`<section aria-labelledby="keys"><h2 id="keys">Keys and limits</h2>
 <p>Send a key with each request, in the header <code>x-api-key</code>.</p>
-${table("Kinds of keys, their limits, and how to get one", ["Key", "Sees", "Limit", "How to get it"], rows)}
+${table("Kinds of keys, their limits, and how to get one", ["Key", "Access to", "Limit", "How to get it"], rows)}
 <p>After that many requests, the API answers 429 until the next hour or day begins (UTC). Every answer says how many requests
   are left (<code>X-RateLimit-Remaining-Hour</code>) and when the hour ends, in seconds (<code>RateLimit-Reset</code>). A
-  request returns at most 20,000 rows: page with <code>limit</code> and <code>offset</code>.</p></section>`;
+  request returns at most 20,000 rows: page with <code>limit</code> and <code>offset</code>.</p>
+${contact === undefined && ownMachine}</section>`;
 }
+
+/** Where nobody is named who issues keys, the visitor runs the service. */
+const ownMachine = html`<h3 id="own-machine">Issue a key on your own machine</h3>
+<p>Run the commands in the project’s directory, where you ran <code>npm start</code>. It also printed an individual and a Tribal key.</p>
+${command("Issue an individual key", "npm run -s keys -- issue --tier individual --owner you@example.gov")}
+<p>A Tribal key needs an agreement. To record one and its approval, then issue the key:</p>
+${command(
+  "Issue a Tribal key",
+  `AGREEMENT=$(npm run -s agreements -- request --json --organization "Example Nation" \\
+  --contact you@example.gov | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')
+npm run -s agreements -- approve $AGREEMENT --official "Ada Official" \\
+  --agency "Department of Examples" --email ada.official@example.gov
+npm run -s keys -- issue --tier tribal --owner you@example.gov --agreement $AGREEMENT`,
+)}`;
 
 /** The three steps to the PDF of a suppressed report. */
 function writeTribal({ config, appUrl, facts }: PageContext): Html {
   const admin =
     facts?.versions.find(({ schema }) => schema.startsWith("admin_"))?.schema ?? "admin_api_v1_1_0";
+  const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
+  const suppressed = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [isSuppressed] });
   const step = (title: string, text: Content, code: string) =>
     html`<li><h3>${title}</h3><p>${text}</p>${command(`Command: ${title}`, code)}</li>`;
   return html`<section aria-labelledby="tribal"><h2 id="tribal">Suppressed Tribal reports, in three steps</h2>
 <p>A Tribe may keep its audit data from public display (2 CFR 200.512(b)(2)). To other keys, such a submission is a row of
-  <code>general</code> with <code>is_public = false</code> and nothing else. A Tribal key sees all of it and can download
-  the PDF:</p>
+  <code>general</code> with <code>is_public = false</code> and nothing else. A Tribal key gives access to the full submission and its
+  PDF:</p>
 <ol class="steps">${[
     step(
       "Find the submission",
-      "Set the key and the report ID. The other steps use them.",
+      html`Set the key and the ID of a <a href="${suppressed}">suppressed report</a>. The other steps use them.`,
       `TRIBAL_KEY=YOUR_KEY
-REPORT_ID=2023-06-GSAFAC-0000000001
+REPORT_ID=YOUR_REPORT_ID
 curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIBAL_KEY"`,
     ),
     step(

@@ -19,7 +19,6 @@ ${hint && html`<p>${hint}</p>`}
 <ul>
   <li><a href="/">Overview</a>: search for an audit, get a key, and <a href="/#errors">see what errors mean</a></li>
   <li><a href="/explorer">Explorer</a>: find reports and download them</li>
-  <li><a href="/reference">Reference</a>: every table and column</li>
 </ul>
 </div>`,
   });

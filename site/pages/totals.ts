@@ -67,12 +67,6 @@ function writeTables({ asked: parameters, facts }: PageContext, totals: Totals, 
       html`<li><a href="${linkTo({ ...asked, year: each })}"${each === year && html` aria-current="true"`}>${each ?? "All years"}</a></li>`,
   )}
 </ul></nav>
-<form class="search" action="/find"><label for="q">Audits of one state, ${when}</label>
-  <div class="row"><select id="q" name="q">${[...byState.keys()]
-    .filter(Boolean)
-    .sort()
-    .map((code) => html`<option value="${code} ${year}">${code} ${states[code]}</option>`)}</select>
-    <button type="submit">Show its audits</button></div></form>
 ${writeTable("By audit year", "Year", byYear, asked, (name) => [linkTo({ ...asked, year: name }), name])}
 ${writeTable(`By state of the auditee, ${when}`, "State", byState, asked, (name) => [
   explore("general", "auditee_state", name, "total_amount_expended"),

@@ -101,6 +101,16 @@ it.each([
   expect(normalizeQuery(filter("eq", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
+it("what is typed among the other parameters moves to its field", () => {
+  const typed = { ...filter("eq", "x"), extra: "offset=40&limit=20&audit_year=eq.2023&or=(a.eq.1)" };
+  const { filters, ...found } = normalizeQuery(typed, undefined);
+  expect(found).toMatchObject({ offset: 40, limit: 20, extra: "or=(a.eq.1)", order: ["report_id"] });
+  expect(filters.map(({ column, value }) => [column, value])).toEqual([
+    ["auditee_name", "x"],
+    ["audit_year", "2023"],
+  ]);
+});
+
 describe("the API takes", () => {
   it.each(hostile)("the value %j literally", async (value) => {
     const listed = value.replace("\n", " ").replace(/\p{Surrogate}/gu, "\ufffd");

@@ -11,7 +11,7 @@ const programs: Record<Language, [extension: string, ...command: string[]]> = {
   curl: ["sh", "/bin/sh"],
   python: ["py", "python3"],
   r: ["R", "Rscript"],
-  typescript: ["mts", process.execPath, "--import", tsx],
+  typescript: ["ts", process.execPath, "--import", tsx],
 };
 
 /** The languages that this machine can run. */

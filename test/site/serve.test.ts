@@ -119,7 +119,10 @@ it.each([
   ["12-3456789", "general?auditee_ein=eq.123456789"],
   [" abcdefghjk12 ", "general?auditee_uei=eq.ABCDEFGHJK12"],
   ["texas 2023", "general?auditee_state=eq.TX&audit_year=eq.2023&order="],
-  ["New York", "general?auditee_state=eq.NY&order="],
+  ["Audits of New York", "general?auditee_state=eq.NY&order="],
+  ["IN audits", "general?auditee_state=eq.IN&order="],
+  ["EIN: 12-3456789", "general?auditee_ein=eq.123456789"],
+  ["ALN 93.u01", "federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.U01&order="],
   ["City of 2020 Texas", "general?auditee_name=ilike.*City%20of%202020%20Texas*"],
   ["town & county, 50%", "general?auditee_name=ilike.*town%20%26%20county,%2050"],
 ])("the search box leads from %s to %s", async (text, filter) => {
@@ -198,7 +201,7 @@ it("without a database and a contact, every page answers, with the addresses tha
     "so the live figures are unknown",
     "https://app.example.gov/dissemination/report/pdf/ota/$ACCESS_UUID",
     "https://api.example.gov/general?",
-    "npm run keys -- issue --tier individual",
+    "npm run -s keys -- issue --tier individual",
   ])
     expect(body).toContain(text);
   expect(body).not.toContain("Ask the operator");

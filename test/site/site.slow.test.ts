@@ -31,7 +31,7 @@ describe("the form", () => {
   it("writes the request as a command in four languages, and sends the same", async () => {
     const { page } = await site.open("/explorer");
     await page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
-    await page.getByText("Columns: all").click();
+    await page.getByText("Choose columns").click();
     for (const name of ["amount_expended", "report_id"])
       await page.locator(`label:has(code:text-is("${name}")) input`).check();
     await page.getByLabel("Column 1").selectOption("federal_agency_prefix");
@@ -121,7 +121,7 @@ describe("the rows", () => {
   it("keep the question in sight, of which each part can be removed, and drop a key from the link", async () => {
     const { page } = await explore("/general?audit_year=eq.1899&auditee_state=eq.CA&limit=5&api_key=secret");
     await page.getByText(/^No rows match/).waitFor();
-    await page.getByText("More: other parameters").click();
+    await page.getByText("Advanced: other query parameters").click();
     await page.getByLabel("Other parameters").fill("is_public=eq.true");
     await page.getByRole("button", { name: /^Remove the filter: .* 1899$/ }).click();
     await waitForRows(page);
@@ -372,7 +372,7 @@ describe("an error", () => {
   });
 
   // The last, because it leaves no requests.
-  it("over the limit says why, when it ends in the visitor's time zone and in UTC, and where keys are", async () => {
+  it("over the limit says why, when it ends in the visitor's time zone and in seconds, and where keys are", async () => {
     const untilNextHour = 3_600_000 - (Date.now() % 3_600_000);
     if (untilNextHour < 30_000) await sleep(untilNextHour + 500);
     const { page } = await site.open("/explorer", { timezoneId: "America/Chicago" });
@@ -383,7 +383,7 @@ describe("an error", () => {
     await page.getByText("429: Too many requests were sent with this API key.", { exact: true }).waitFor();
     await page
       .getByText(
-        /^0 requests of 1,?000 left until (\w+day( at|,)? )?\d+:\d\d [AP]M C[DS]T\. Wait until then \(in [\d,]+ seconds?, at \d\d:\d\d UTC\)/,
+        /^0 requests of 1,?000 left until (\w+day( at|,)? )?\d+:\d\d [AP]M C[DS]T\. Wait until then \(\d+ seconds\)/,
       )
       .waitFor();
     await page.getByRole("link", { name: "get your own key" }).click();

@@ -40,12 +40,11 @@ describe("the first page", again, () => {
 
   it("shows what is live, from when, how large it is, and when the next refresh is due", async () => {
     const { page } = await site.open("/");
-    const [dataSet] = await site.query<{ id: string; published_at: Date; newest: string }>(
-      `select id, published_at, (select max(fac_accepted_date)::text from disclosed.general) as newest
+    const [dataSet] = await site.query<{ published_at: Date; newest: string }>(
+      `select published_at, (select max(fac_accepted_date)::text from disclosed.general) as newest
        from publication.data_sets where state = 'live'`,
     );
     const live = page.getByRole("region", { name: "Current data" });
-    expect(await live.textContent()).toContain(dataSet?.id);
     const times = live.locator("time");
     const [newest, published, due] = await times.evaluateAll((all) =>
       all.map((time) => time.getAttribute("datetime")),
@@ -72,7 +71,7 @@ describe("the first page", again, () => {
     const steps = (await page.locator(".steps pre").allTextContents())
       .join("\n")
       .replace("YOUR_KEY", keys.tribal)
-      .replace("2023-06-GSAFAC-0000000001", sample.suppressed_report_id ?? "");
+      .replace("YOUR_REPORT_ID", sample.suppressed_report_id ?? "");
     expect(runShell(steps)).toContain(sample.suppressed_report_id);
     expect(await readFile(path.join(site.directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
   });
@@ -130,10 +129,6 @@ describe("the totals", again, () => {
     expect(numbers).toEqual([...numbers].sort((one, other) => other - one));
     const rows = page.locator(".rows-table tbody tr");
     await states.getByRole("link", { name: new RegExp(`^${state?.name} `) }).click();
-    await expect.poll(() => rows.count()).toBe(Number(state?.submissions));
-    await page.goBack();
-    await page.getByLabel("Audits of one state").selectOption(`${state?.name} 2023`);
-    await page.getByRole("button", { name: "Show its audits" }).click();
     await expect.poll(() => rows.count()).toBe(Number(state?.submissions));
   });
 });

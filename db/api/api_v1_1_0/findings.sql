@@ -85,7 +85,7 @@ comment on column api_v1_1_0.findings.is_questioned_costs is
   'text. "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_repeat_finding is
   E'Repeat finding\n'
-  'Whether the finding repeats one of the immediately prior audit (2 CFR 200.516(b)(8)); '
+  'Whether the finding repeats one from the prior year''s audit (2 CFR 200.516(b)(8)); '
   'prior_finding_ref_numbers says which. "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_significant_deficiency is
   E'Significant deficiency\n'
