@@ -73,7 +73,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
       )}
       {table.name !== "findings" && values}
       {!isReport &&
-        version.tables.map((part) => {
+        version.tables.toReversed().map((part) => {
           const rows = (part.name === "general" ? [] : [first[part.name] ?? []].flat()) as Row[];
           const names = chooseShown(part.name, Object.keys(rows[0] ?? {})).filter(
             (name) => name !== "report_id" && name !== "audit_year",
@@ -134,8 +134,7 @@ function PrivatePdf({ explorer, outcome: { asked }, reportId }: Shown & { report
     setAnswer(found);
     if (found.status !== 200) return;
     const href = `/dissemination/report/pdf/ota/${JSON.parse(found.text).access_uuid}`;
-    const newTab = { target: "_blank", rel: "noopener noreferrer" };
-    Object.assign(document.createElement("a"), { href, ...newTab }).click();
+    Object.assign(document.createElement("a"), { href, target: "_blank", rel: "noopener" }).click();
   };
   return (
     <div aria-live="polite">

@@ -131,7 +131,6 @@ npm run -s agreements -- approve $AGREEMENT --official "Ada Official" \\
 npm run -s keys -- issue --tier tribal --owner you@example.gov --agreement $AGREEMENT`,
 )}`;
 
-/** The three steps to the PDF of a suppressed report. */
 function writeTribal({ config, appUrl, facts }: PageContext): Html {
   const admin =
     facts?.versions.find(({ schema }) => schema.startsWith("admin_"))?.schema ?? "admin_api_v1_1_0";

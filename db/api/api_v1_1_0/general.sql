@@ -312,15 +312,16 @@ comment on column api_v1_1_0.general.is_aicpa_audit_guide_included is
   'audits (AICPA Audit Guide). "Yes" or "No", or "GSA_MIGRATION" if a migrated record has no answer.';
 comment on column api_v1_1_0.general.is_additional_ueis is
   E'Has additional UEIs\n'
-  'Whether the audit covers other UEIs, listed in additional_ueis. "Yes" or "No".';
+  'Whether the audit covers other UEIs, listed in additional_ueis. "Yes" or "No", or "GSA_MIGRATION" '
+  'if a migrated record has no answer.';
 comment on column api_v1_1_0.general.resubmission_version is
   E'Resubmission version\n'
   'Number of this report within its chain of resubmissions. Later reports have higher numbers. '
   '0 if the record has no version.';
 comment on column api_v1_1_0.general.resubmission_status is
   E'Resubmission status\n'
-  '"most_recent", or null if the report is not versioned. Superseded reports '
-  '("deprecated_via_resubmission") are only in resubmission.';
+  '"most_recent", "unknown_resubmission_status", or null if the record has no '
+  'version. Superseded reports ("deprecated_via_resubmission") are only in resubmission.';
 comment on column api_v1_1_0.general.is_multiple_eins is
   E'Has additional EINs\n'
   'Whether the audit covers other EINs: "Yes" if additional_eins has rows for this report, '

@@ -16,7 +16,7 @@ select
 from dissemination.notes_to_sefa;
 
 comment on view api_v1_1_0.notes_to_sefa is
-  'Notes to the SEFA
+  'Notes to the schedule of expenditures (SEFA)
 
 One row per note: the notes to the schedule of expenditures of Federal awards (SEFA), which describe
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
@@ -58,7 +58,8 @@ comment on column api_v1_1_0.notes_to_sefa.is_minimis_rate_used is
   '"Both", or "GSA_MIGRATION" on migrated records. Repeats on each note of a report.';
 comment on column api_v1_1_0.notes_to_sefa.rate_explained is
   E'Indirect cost rate explanation\n'
-  'The auditee''s explanation of is_minimis_rate_used. Repeats on each note of a report.';
+  'The auditee''s explanation of is_minimis_rate_used. Repeats on each note of a report. '
+  '"GSA_MIGRATION" if a migrated record has none.';
 comment on column api_v1_1_0.notes_to_sefa.content is
   E'Text of the note\n'
   'Text of the note; may have thousands of characters, or be empty if a report has only '
