@@ -34,7 +34,7 @@ export function createReportMetrics({
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "report_service_database_connections",
-    help: "Connections of the pool by state; waiting: requests that wait for one.",
+    help: "Pool connections by state. waiting: requests that wait for a connection.",
     labelNames: ["state"],
     registers,
     collect() {
@@ -85,7 +85,7 @@ export function createReportMetrics({
     ),
     storageSeconds: time(
       "report_service_storage_duration_seconds",
-      "Response time of storage; sign looks for a file, check for the bucket; outcome: ok, missing or unavailable.",
+      "Storage response time. Operation sign looks for a file, check for the bucket. Outcome: ok, missing or unavailable.",
       ["operation", "outcome"],
     ),
   };

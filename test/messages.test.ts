@@ -51,18 +51,33 @@ function readTexts({ file, text: source }: { file: string; text: string }): Text
 function readTypeScript(source: string, file: string): { text: string; at: number }[] {
   const texts: { text: string; at: number }[] = [];
   const visit = (node: ts.Node) => {
-    if (ts.isStringLiteralLike(node) || ts.isJsxText(node))
-      texts.push({ text: node.text, at: node.getStart() });
-    if (ts.isTemplateExpression(node)) {
-      const spans = node.templateSpans.map(
-        ({ expression, literal }) => `{${expression.getText()}}${literal.text}`,
-      );
-      texts.push({ text: node.head.text + spans.join(""), at: node.getStart() });
+    if (ts.isArrayLiteralExpression(node) && node.elements.every(isText)) {
+      const lines = node.elements.map(readText);
+      // Lines of one message.
+      if (lines.slice(0, -1).some((line) => /[\w,]$/.test(line) && line.includes(" ")))
+        return void texts.push({ text: lines.join(" "), at: node.getStart() });
     }
+    if (ts.isBinaryExpression(node) && isText(node.left) && isText(node.right))
+      return void texts.push({ text: readText(node.left) + readText(node.right), at: node.getStart() });
+    if (isText(node)) texts.push({ text: readText(node), at: node.getStart() });
+    else if (ts.isJsxText(node)) texts.push({ text: node.text, at: node.getStart() });
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
   return texts;
+}
+
+type TextNode = ts.StringLiteralLike | ts.TemplateExpression;
+
+const isText = (node: ts.Node): node is TextNode =>
+  ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+
+function readText(node: TextNode): string {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  const spans = node.templateSpans.map(
+    ({ expression, literal }) => `{${expression.getText()}}${literal.text}`,
+  );
+  return node.head.text + spans.join("");
 }
 
 /** Strings in quotation marks, outside comments. Those that continue on the next line are one text. */
@@ -73,13 +88,21 @@ function readSql(source: string): { text: string; at: number }[] {
       text: (match[1] ?? "")
         .replaceAll(/'\s*\n\s*'/g, "")
         .replaceAll("''", "'")
-        .replaceAll("\\n", ": "),
+        .replaceAll("\\n", ": ")
+        .replace(/^[: ]+/, ""),
       at: match.index,
     }));
 }
 
+/** Strings in quotation marks, outside comments. Those that are concatenated are one text. */
 function readLua(source: string): { text: string; at: number }[] {
-  return [...source.matchAll(/--[^\n]*|"((?:[^"\\\n]|\\.)*)"/g)]
+  const string = String.raw`(?:[^"\\\n]|\\.)*`;
+  const join = String.raw`"\s*\.\.\s*(?:([\w.]+)\s*\.\.\s*)?"`;
+  const chain = new RegExp(`--[^\n]*|"(${string}(?:${join}${string})*)"`, "g");
+  return [...source.matchAll(chain)]
     .filter(([, text]) => text !== undefined)
-    .map((match) => ({ text: match[1] ?? "", at: match.index }));
+    .map((match) => ({
+      text: (match[1] ?? "").replaceAll(new RegExp(join, "g"), (_all, name) => (name ? `{${name}}` : "")),
+      at: match.index,
+    }));
 }

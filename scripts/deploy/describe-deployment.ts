@@ -58,8 +58,8 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...listUnder(`These objects were changed by hand${refused}:`, describeChanges(drift)),
     ...(undo.length === 0
       ? []
-      : ["To keep this, write a migration. To undo it, run this SQL:", ...undo, "-- End of the SQL."]),
-    ...(durable.length === drift.length ? [] : ["The next data set discards changes to this one."]),
+      : ["To keep them, write a migration. To undo them, run this SQL:", ...undo, "-- End of the SQL."]),
+    ...(durable.length === drift.length ? [] : ["The next publication discards these changes."]),
   ];
 }
 

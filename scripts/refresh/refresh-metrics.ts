@@ -7,7 +7,7 @@ const gauges = {
   refresh_database_connected: "1 if the database answered the last query. It is queried every 15 seconds.",
   refresh_running: "1 while this service refreshes.",
   refresh_last_success_timestamp_seconds:
-    "When a refresh of this service last published, or found that the source has not changed. Absent until then.",
+    "When this service last published a data set or found the source unchanged. Absent before that.",
   refresh_last_duration_seconds: "Duration of the last refresh that published.",
   refresh_leaks:
     "Leaks that publication.find_leaks() found: ways to see suppressed data without Tribal access. Checked at the start and once an hour. Alert if it is not 0.",
@@ -37,7 +37,7 @@ export function createRefreshMetrics(readGauges: () => Record<keyof typeof gauge
   }
   const runs = new Counter({
     name: "refresh_runs_total",
-    help: "Attempts by outcome: published, skipped, busy (another refresh was running), failed.",
+    help: "Refresh attempts by outcome: published, skipped, busy (another refresh was running), failed.",
     labelNames: ["outcome"],
     registers,
   });

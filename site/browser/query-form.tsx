@@ -46,7 +46,7 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       <Text
         id="key"
         label="Your own API key (optional)"
-        hint="Without one, requests use DEMO_KEY. Nothing stores your key: enter it again after you leave or reload this page. Copied links and commands never contain it."
+        hint="Without one, requests use DEMO_KEY. Your key is not stored: enter it again after you leave or reload this page. Copied links and commands never contain it."
         type="password"
         value={ownKey}
         change={(typed) => setOwnKey(typed.trim())}

@@ -14,7 +14,7 @@ comment on view api_v1_1_0.additional_eins is
   'Additional EINs
 
 One row per EIN and report: Employer Identification Numbers that the audit covers besides
-general.auditee_ein, as entered in form SF-SAC. Most reports have none; general.is_multiple_eins
+general.auditee_ein, as entered on form SF-SAC. Most reports have none; general.is_multiple_eins
 says which reports do.
 
 Joins general by report_id, which is not unique here. To find the reports that cover an entity, look

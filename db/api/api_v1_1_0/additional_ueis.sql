@@ -14,7 +14,7 @@ comment on view api_v1_1_0.additional_ueis is
   'Additional UEIs
 
 One row per UEI and report: entities that the audit covers besides the auditee in
-general.auditee_uei, as entered in form SF-SAC. Most reports have none; general.is_additional_ueis
+general.auditee_uei, as entered on form SF-SAC. Most reports have none; general.is_additional_ueis
 says which reports do.
 
 Joins general by report_id, which is not unique here. To find the reports that cover an entity, look

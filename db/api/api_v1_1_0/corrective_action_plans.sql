@@ -16,7 +16,7 @@ comment on view api_v1_1_0.corrective_action_plans is
   'Corrective action plans
 
 One row per plan, or part of one: how the auditee will correct a finding, as 2 CFR 200.511(c)
-requires and as entered in form SF-SAC.
+requires and as entered on form SF-SAC.
 
 Key: report_id and finding_ref_number, which join findings (where it is called reference_number) and
 findings_text. The key is not unique: a long plan may be split over several rows with the same

@@ -32,7 +32,7 @@ comment on view api_v1_1_0.federal_awards is
   'Federal awards expended
 
 One row per award: a line of the schedule of expenditures of Federal awards (SEFA) that the auditee
-prepares under 2 CFR 200.510(b) and enters in form SF-SAC.
+prepares under 2 CFR 200.510(b) and enters on form SF-SAC.
 
 Key: report_id and award_reference. report_id joins general; both together join findings and
 passthrough. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).

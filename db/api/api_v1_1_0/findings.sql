@@ -24,7 +24,7 @@ comment on view api_v1_1_0.findings is
   'Audit findings by award
 
 One row per finding and award: the findings on Federal awards that the auditor must report under
-2 CFR 200.516(a) and enters in form SF-SAC. A finding on three awards has three rows with the same
+2 CFR 200.516(a) and enters on form SF-SAC. A finding on three awards has three rows with the same
 reference_number. To count findings, count distinct pairs of report_id and reference_number.
 
 Key: report_id, award_reference and reference_number. report_id joins general; with award_reference

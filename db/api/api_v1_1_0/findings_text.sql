@@ -16,7 +16,7 @@ comment on view api_v1_1_0.findings_text is
   'Audit finding narratives
 
 One row per narrative, or part of one: what the auditor wrote about a finding, in the detail that
-2 CFR 200.516(b) requires, as entered in form SF-SAC.
+2 CFR 200.516(b) requires, as entered on form SF-SAC.
 
 Key: report_id and finding_ref_number, which join findings (where it is called reference_number) and
 corrective_action_plans. The key is not unique: a long narrative may be split over several rows with

@@ -112,7 +112,7 @@ comment on column api_v1_1_0.general.auditee_email is
   'Email address of the contact person at the auditee.';
 comment on column api_v1_1_0.general.auditee_name is
   E'Auditee name\n'
-  'Name of the auditee, as entered in form SF-SAC. Spelling and case vary between years; '
+  'Name of the auditee, as entered on form SF-SAC. Spelling and case vary between years; '
   'auditee_uei or auditee_ein identify an auditee better.';
 comment on column api_v1_1_0.general.auditee_phone is
   E'Auditee contact’s phone\n'

@@ -20,7 +20,7 @@ comment on view api_v1_1_0.notes_to_sefa is
 
 One row per note: the notes to the schedule of expenditures of Federal awards (SEFA), which describe
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
-(2 CFR 200.510(b)(6)), as entered in form SF-SAC.
+(2 CFR 200.510(b)(6)), as entered on form SF-SAC.
 
 The table has no key: a report has one or more rows, in the order of its notes, and report_id joins
 general. accounting_policies, is_minimis_rate_used and rate_explained belong to the

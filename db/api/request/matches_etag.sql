@@ -10,5 +10,5 @@ as $$
       or etag = any (regexp_split_to_array(regexp_replace(trim(condition), '(^|,\s*)W/', '\1', 'g'), '\s*,\s*'))
   end
 $$;
-comment on function request.matches_etag is 'Whether a conditional header names this ETag. Returns if_absent if there is no header.';
+comment on function request.matches_etag is 'Whether a conditional header names this ETag. Without the header, returns the argument if_absent.';
 grant execute on function request.matches_etag to gateway, api_public, api_tribal;

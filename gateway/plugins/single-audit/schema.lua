@@ -12,7 +12,7 @@ return {
         type = "record",
         fields = {
           { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that identifies the gateway to PostgREST." } },
-          { demonstration_key = { type = "string", required = true, description = "The public key. Its tier is demo." } },
+          { demonstration_key = { type = "string", required = true, description = "The demonstration key, which has the tier demo." } },
           { writer_url = { type = "string", required = true, match = "^http://.+:%d+$", description = "The PostgREST to which requests are sent: http://HOST:PORT." } },
           { longest_query = positive("Longest query string, in bytes.") },
           { longest_parameter_name = positive("Longest parameter name, in bytes.") },

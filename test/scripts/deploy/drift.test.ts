@@ -50,7 +50,7 @@ it("drift in what is durable is listed by --plan, refused by db:deploy, and list
   await isDeployed(["--plan"], 0, /\+ table access\.notes/);
   await isDeployed([], 0, "");
   // PostgreSQL can print what undoes all but the row.
-  const [, undo = ""] = /To undo it[^\n]*\n([\s\S]*?)^-- End/m.exec(output) ?? [];
+  const [, undo = ""] = /To undo them[^\n]*\n([\s\S]*?)^-- End/m.exec(output) ?? [];
   await own.client.query(`${undo}; update access.tiers set requests_at_a_time = 3 where name = 'demo'`);
   await isDeployed(["--accept-drift"], 0, "");
   await isDeployed(["--plan"], 0, /^Nothing to do: the database matches db\/\.\nPlan \w+\n$/);
@@ -71,7 +71,7 @@ it("drift in the data set is listed, and gone with the next data set", async () 
   await isDeployed(
     ["--plan"],
     0,
-    /\+ CREATE INDEX by_hand[\s\S]*The next data set discards changes to this one/,
+    /\+ CREATE INDEX by_hand[\s\S]*The next publication discards these changes/,
   );
   await isDeployed([], 0, "");
 });
