@@ -7,24 +7,18 @@ import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { type ScratchServer, startScratchServer } from "../../../scripts/servers/scratch-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { runScript } from "../../support/run-stack.ts";
-import type { DeployedDatabase } from "../../support/scratch-database.ts";
+import { type DeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 
 export const viewFile = "api/api_v1_1_0/additional_eins.sql";
 
-/** A copy of what `db` deploys, to edit. */
-export type Copy = Awaited<ReturnType<typeof copyRepository>>;
-
-export async function copyRepository() {
-  const parent = await mkdtemp(path.join(tmpdir(), "single-audit-db-"));
-  const directory = path.join(parent, "db");
+/** A copy of what `db` deploys, to edit, for each test that follows. */
+export function useCopy() {
+  let directory = "";
   const at = (file: string) => path.join(directory, file);
-  for (const part of ["api", "contracts", "data_set", "migrations"])
-    await cp(path.join(repositoryDirectory, part), at(part), { recursive: true });
   const read = (file: string) => readFile(at(file), "utf8");
   const write = (file: string, text: string) => writeFile(at(file), text);
   const edit = async (file: string, change: (text: string) => string) => {
@@ -32,8 +26,16 @@ export async function copyRepository() {
     if (change(text) === text) throw new Error(`The edit of ${file} changed nothing.`);
     await write(file, change(text));
   };
+  beforeEach(async () => {
+    directory = path.join(await mkdtemp(path.join(tmpdir(), "single-audit-db-")), "db");
+    for (const part of ["api", "contracts", "data_set", "migrations"])
+      await cp(path.join(repositoryDirectory, part), at(part), { recursive: true });
+  });
+  afterEach(() => rm(path.dirname(directory), { recursive: true }));
   return {
-    directory,
+    get directory() {
+      return directory;
+    },
     read,
     write,
     edit,
@@ -57,34 +59,17 @@ export async function copyRepository() {
           await edit(`${target}/${file}`, (text) => text.replaceAll("v1_1_0", to));
       }
     },
-    dispose: () => rm(parent, { recursive: true, force: true }),
   };
-}
-
-/** A copy for each test that follows. */
-export function useCopy(): Copy {
-  const copy = {} as Copy;
-  beforeEach(async () => {
-    Object.assign(copy, await copyRepository());
-  });
-  afterEach(() => copy.dispose());
-  return copy;
 }
 
 /** A database on a server of the file's own, for tests that change roles: those belong to a whole server. */
 export function useOwnServer(prepare: (own: DeployedDatabase) => Promise<unknown>): DeployedDatabase {
-  const own = {} as DeployedDatabase;
-  let server: ScratchServer;
+  const own = useOtherServer() as DeployedDatabase;
   beforeAll(async () => {
-    server = await startScratchServer();
-    own.url = await server.create();
     own.client = await connect(own.url, "test");
     await prepare(own);
   });
-  afterAll(async () => {
-    await own.client.end();
-    await server.close();
-  });
+  afterAll(() => own.client.end());
   return own;
 }
 
