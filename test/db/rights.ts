@@ -10,62 +10,57 @@ const servedFunctions = "request.refuse request.matches_etag request.take_weight
 const decisions = "request.authorize request.decide request.find_retirement";
 
 /**
- * Schemas that a role may use, relations that it may read, functions that it may run; the previous data set has the rights it
- * had when it was live. What api_owner and publisher write, and the schemas that publisher may use, are not listed.
+ * Schemas in which a role owns objects; elsewhere, the schemas that it may use, the relations that it may read or write, and the
+ * functions that it may run. The previous data set has the rights it had when it was live.
  */
 export const rights = {
   authenticator: {
-    schemas: "publication request",
+    uses: "publication request",
     reads: "publication.served_schemas",
     runs: "request.pre_config",
   },
   gateway: {
-    schemas: "request",
+    uses: "request",
     reads: "request.keys",
     runs: `${decisions} request.refuse request.matches_etag`,
   },
-  api_public: { schemas: servedSchemas, reads: `${views} ${stored}`, runs: servedFunctions },
+  api_public: { uses: servedSchemas, reads: `${views} ${stored}`, runs: servedFunctions },
   api_tribal: {
-    schemas: `${servedSchemas} access admin_api_v1_1_0`,
+    uses: `${servedSchemas} access admin_api_v1_1_0`,
     reads: `${views} ${stored}`,
     runs: `${servedFunctions} admin_api_v1_1_0.request_file_access request.issue_file_access access.issue_access_token`,
   },
   api_owner: {
-    schemas: "admin_api_v1_1_0 api_v1_1_0 dissemination request",
-    reads: views,
-    runs: "admin_api_v1_1_0.request_file_access api_v1_1_0.*",
+    owns: "admin_api_v1_1_0 api_v1_1_0",
+    uses: "dissemination request",
+    reads: names("dissemination", [...served, "data_set"]),
   },
   report_service: {
-    schemas: "access publication",
+    uses: "access publication",
     reads: "publication.served_schemas",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
       publication.describe_api publication.describe_service publication.describe_totals publication.is_open
       publication.is_public_report`,
   },
   key_operator: {
-    schemas: "access",
+    uses: "access",
     reads: "access.agreement_overview access.events access.key_overview",
     runs: `access.decide_agreement access.issue_key access.request_agreement access.resolve_agreement access.resolve_key
       access.revoke_agreement access.revoke_key access.rotate_key access.verify_key`,
   },
   deployment_planner: {
-    schemas: "access deployment publication",
+    uses: "access deployment publication",
     reads: `access.tiers deployment.api_schemas deployment.migrations deployment.retired_versions
       publication.data_sets publication.served_schemas`,
-    runs: "",
+  },
+  publisher: {
+    owns: "disclosed dissemination suppressed",
+    uses: "access extensions publication",
+    reads: `publication.changes publication.data_sets publication.served_schemas publication.settings
+      publication.suppressed_reports`,
+    writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
+      publication.data_sets:update publication.settings:update`,
+    runs: `access.prune_access_tokens extensions.uuid_v7 publication.describe_data_set publication.find_leaks
+      publication.rebind_api_views publication.release_report`,
   },
 };
-
-/** What publishing takes beside the data set's own relations. */
-export const publisher = {
-  reads: `publication.changes publication.data_sets publication.served_schemas publication.settings
-    publication.suppressed_reports`,
-  writes: [
-    ...["publication.changes delete", "publication.changes insert"],
-    ...["publication.data_sets insert", "publication.data_sets update", "publication.settings update"],
-  ],
-  runs: `access.prune_access_tokens publication.describe_data_set publication.find_leaks publication.rebind_api_views
-    publication.release_report`,
-};
-
-export const roles = [...Object.keys(rights), "publisher"];
