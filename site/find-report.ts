@@ -20,6 +20,8 @@ export function findReport(text: string, schema: string): string {
 /** What people write beside a number, a state or a year. */
 const labels = /\b(EIN|UEI|ALN|CFDA|report ID|audits?|reports?|(fiscal |audit )?years?|FY)\b:?/gi;
 const prepositions = /\b(of|in|for|from)\b/g;
+const around =
+  /^(?:(?:audits?|reports?) (?:of|for|from) )?(.+?)(?: audits?| reports?)?(,?(?: in)? 20\d\d)?$/i;
 
 function readFilters(typed: string): Filter[] {
   const text = typed.replace(labels, " ").replace(prepositions, " ").replace(/\s+/g, " ").trim();
@@ -29,13 +31,16 @@ function readFilters(typed: string): Filter[] {
   if (/^\d{9}$/.test(compact)) return [is("auditee_ein", compact)];
   // A name may have 12 letters; a UEI nearly always has a digit too.
   if (/^(?=.*\d)[A-Z0-9]{12}$/.test(compact)) return [is("auditee_uei", compact)];
-  const [, agency, program] = /^(\d{2})\.(\w{2,3})$/.exec(text) ?? [];
-  if (agency && program)
-    return [is("federal_agency_prefix", agency), is("federal_award_extension", program.toUpperCase())];
   const [year] = /\b20\d\d\b/.exec(text) ?? [];
+  const ofYear = year ? [is("audit_year", year)] : [];
   const rest = text.replace(year ?? "", "").replace(/^[\s,]+|[\s,]+$/g, "");
+  const [, agency, program] = /^(\d{2})\.(\w{2,3})$/.exec(rest.toUpperCase()) ?? [];
+  if (agency && program)
+    return [is("federal_agency_prefix", agency), is("federal_award_extension", program), ...ofYear];
   const state = findState(rest);
-  if (state || (year && rest === ""))
-    return [...(state ? [is("auditee_state", state)] : []), ...(year ? [is("audit_year", year)] : [])];
-  return [{ column: "auditee_name", operator: "contains", value: typed }];
+  if (state) return [is("auditee_state", state), ...ofYear];
+  if (rest === "") return ofYear;
+  // A name may have such words inside, and a year.
+  const [, name = typed, isOfYear] = around.exec(typed) ?? [];
+  return [{ column: "auditee_name", operator: "contains", value: name }, ...(isOfYear ? ofYear : [])];
 }

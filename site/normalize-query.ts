@@ -2,7 +2,7 @@ import type { Column, Table } from "./api-description.ts";
 import { findState } from "./names.ts";
 import { type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
 import { readTarget } from "./read-target.ts";
-import { writeTarget } from "./write-target.ts";
+import { readExtra, writeExtra, writeTarget } from "./write-target.ts";
 
 /** A browser takes seconds to draw thousands of rows. */
 const mostShown = 500;
@@ -18,8 +18,11 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
     const column = table?.columns.find(({ name }) => name === filter.column);
     return { ...filter, value: normalizeFilter(filter, column) };
   });
+  // A malformed limit or offset would hold for every page of a download.
+  const extra = readExtra(query.extra).filter(([name]) => name !== "limit" && name !== "offset");
   return {
     ...query,
+    extra: writeExtra(extra),
     limit: Math.min(Math.max(query.limit, 1), mostShown),
     filters: filters.filter(({ operator, value }) => value !== "" || needsNoValue(operator)),
   };

@@ -1,5 +1,5 @@
 import type { Table } from "./api-description.ts";
-import type { Filter, Query } from "./query.ts";
+import type { Query } from "./query.ts";
 
 /** What the explorer shows of a row before it is opened, as PostgREST's `select` has it. */
 const shown: Record<string, string> = {
@@ -20,19 +20,16 @@ const shown: Record<string, string> = {
 export const auditeeTerm = "...general(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
+/** Two of these leave few enough awards to join their reports. */
+const narrow = /^(audit_year|federal_agency_prefix|federal_award_extension)$/;
 
-const isOfOneReport = (filters: Filter[]) =>
-  filters.some(({ column, operator }) => column === "report_id" && operator === "eq");
-
-/**
- * Whether rows can come with their auditee's name. The API joins before it sorts and cuts off, which takes too long for large
- * tables, and could change the order of one report's texts.
- */
+/** Whether rows can come with their auditee's name in time. The API joins before it sorts and cuts off. */
 function canHaveAuditee({ filters }: Query, { name, key, embeds }: Table): boolean {
   if (!embeds.includes("general") || name === "general") return false;
-  if (isOfOneReport(filters) && key.length === 0) return false;
   if (filters.some(({ column }) => /^(report_id|auditee_uei)$/.test(column))) return true;
-  return !large.test(name) && key.length + filters.length > 0;
+  const narrowing = filters.filter(({ column, operator }) => operator === "eq" && narrow.test(column));
+  if (large.test(name)) return narrowing.length > 1;
+  return key.length + filters.length > 0;
 }
 
 /** Adds the auditee's name to a request for all columns. */
@@ -61,7 +58,8 @@ export function chooseTieBreakers(query: Query, table: Table | undefined): strin
   const hasEmbeds = select.some((term) => term.includes("("));
   if (filters.length + order.length === 0 && !hasEmbeds && extra.trim() === "") return [];
   if (table.key.length > 0) return table.key;
-  return isOfOneReport(filters) && order.length === 0 ? [] : table.columns.map(({ name }) => name);
+  const isOfOneReport = filters.some(({ column, operator }) => column === "report_id" && operator === "eq");
+  return isOfOneReport && order.length === 0 ? [] : table.columns.map(({ name }) => name);
 }
 
 /** The columns of a table that are shown at first, if it has more. */

@@ -15,7 +15,7 @@ const hint =
 
 /** All rows that a question finds, not only those of this page: as CSV files, and the sum of their dollars. */
 export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
-  const { asked, rows = [], table, total } = outcome;
+  const { asked, key, rows = [], table, total } = outcome;
   const [status, setStatus] = useState("");
   const [sum, setSum] = useState<{ dollars: number; rows: number }>();
   const [refused, setRefused] = useState<Answer>();
@@ -32,7 +32,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       // All pages are of the data set of the first.
       const etag = page && { "if-match": page.headers.etag ?? "*" };
       const headers = { accept, "accept-profile": asked.schema, ...etag };
-      page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers });
+      page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers, key });
       if (!isGood(page)) break;
       const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
       count = Number(end) + 1 - offset;
@@ -99,10 +99,10 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
       {money !== "" && (
         <p>
-          {table?.columns.find(({ name }) => name === money)?.label},{" "}
-          {total === 1 || `sum of ${added ? "all" : "this page’s"} `}
-          {formatCount(added?.rows ?? rows.length, "row")}:{" "}
-          <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
+          {table?.columns.find(({ name }) => name === money)?.label}
+          {total > 1 &&
+            `, sum of ${added ? "all" : "this page’s"} ${formatCount(added?.rows ?? rows.length, "row")}`}
+          : <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
         </p>
       )}
       {asked.query.table === "findings" && rows[0]?.report_id && rows[0].reference_number && (

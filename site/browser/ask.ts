@@ -5,6 +5,7 @@ export interface Answer {
   /** Those that the gateway exposes to other origins, in lower case. */
   headers: Record<string, string>;
   text: string;
+  receivedAt: number;
 }
 
 /** Sends a request to the API. Without a response, the answer says so in the form of the API's errors. */
@@ -24,10 +25,11 @@ export async function ask(
       status: response.status,
       headers: Object.fromEntries(response.headers),
       text: await response.text(),
+      receivedAt: Date.now(),
     };
   } catch {
     const message = `The API at ${new URL(url).origin} did not answer. Check your network connection, then try again.`;
-    return { status: 0, headers: {}, text: JSON.stringify({ message }) };
+    return { status: 0, headers: {}, text: JSON.stringify({ message }), receivedAt: Date.now() };
   }
 }
 
@@ -36,11 +38,11 @@ export function isGood({ status }: Answer): boolean {
 }
 
 /** "27 requests of 30 left until 3:00 PM CST", in the visitor's time zone; empty if the response does not say. */
-export function describeLimit({ headers }: Answer): string {
+export function describeLimit({ headers, receivedAt }: Answer): string {
   const [limit, left, reset] = ["limit", "remaining", "reset"].map((name) => headers[`ratelimit-${name}`]);
   if (limit === undefined || left === undefined) return "";
   const seconds = Number(headers["retry-after"] ?? reset);
-  const until = new Date(Date.now() + seconds * 1000).toLocaleString([], {
+  const until = new Date(receivedAt + seconds * 1000).toLocaleString([], {
     weekday: seconds > 43_200 ? "long" : undefined,
     hour: "numeric",
     minute: "2-digit",

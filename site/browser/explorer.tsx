@@ -18,11 +18,7 @@ function ExplorerPage({ start }: { start: Parameters<typeof useExplorer> }): VNo
         </div>
       )}
       <AnswerPart key="answer" explorer={explorer} />
-      {isRow && (
-        <div class="wrap">
-          <Commands explorer={explorer} />
-        </div>
-      )}
+      <div class="wrap">{isRow && <Commands explorer={explorer} />}</div>
     </>
   );
 }

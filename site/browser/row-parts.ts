@@ -28,10 +28,8 @@ export function findRow(row: Row, { name, key, columns }: Table): Query {
   const shown = chooseShown(name, names).filter((column) => isShort(row[column]));
   const filters = (key.length > 0 ? key : shown).map((column): Filter => {
     const value = row[column] ?? null;
-    if (value === null) return { column, operator: "is.null", value: "" };
-    return value === ""
-      ? { column, operator: "eq.", value: "" }
-      : { column, operator: "eq", value: String(value) };
+    const operator = value === null ? "is.null" : value === "" ? "eq." : "eq";
+    return { column, operator, value: String(value ?? "") };
   });
   return { ...emptyQuery, table: name, filters };
 }

@@ -25,15 +25,16 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
       document.title = before;
     };
   }, [title]);
-  const { rows: [first = {}, ...others] = [], table, asked } = outcome;
+  const { rows: own = [], table, asked } = outcome;
   const version = explorer.versions.find(({ schema }) => schema === asked.schema);
-  if (table === undefined || version === undefined) return null;
+  const [first] = own;
+  if (table === undefined || version === undefined || first === undefined) return null;
   const report = readReport(first, table);
   const place = [report?.auditee_city, report?.auditee_state, report?.audit_year, report?.report_id];
-  const isReport = table.name === "general";
-  const values = [first, ...others].map((row, index) => (
-    <Values key={index} row={row} table={table} names={Object.keys(row)} />
-  ));
+  // What a finding says comes before its codes. Of a report, what belongs to it is only counted.
+  const texts = version.tables.filter(({ name }) => /^(findings_text|corrective_action_plans)$/.test(name));
+  const others = version.tables.filter(({ name }) => name !== "general");
+  const parts = table.name === "general" ? [table] : new Set([...texts.reverse(), table, ...others]);
   return (
     <>
       <p>{place.filter(Boolean).join(" · ")}</p>
@@ -71,33 +72,32 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
           </nav>
         </>
       )}
-      {table.name !== "findings" && values}
-      {!isReport &&
-        version.tables.toReversed().map((part) => {
-          const rows = (part.name === "general" ? [] : [first[part.name] ?? []].flat()) as Row[];
-          const names = chooseShown(part.name, Object.keys(rows[0] ?? {})).filter(
-            (name) => name !== "report_id" && name !== "audit_year",
-          );
-          return (
-            rows.length > 0 && (
-              <section key={part.name} aria-label={part.title}>
-                <h3>{part.title}</h3>
-                {rows.map((row, index) => (
-                  <Values key={index} row={row} table={part} names={names} />
-                ))}
-              </section>
-            )
-          );
-        })}
-      {/* What a finding says comes before its codes. */}
-      {table.name === "findings" && values}
+      {Array.from(parts, (part) => {
+        const isOwn = part === table;
+        const rows = isOwn ? own : ([first[part.name] ?? []].flat() as Row[]);
+        const names = Object.keys(rows[0] ?? {});
+        const shown = chooseShown(part.name, names).filter((name) => !/^(report_id|audit_year)$/.test(name));
+        return (
+          rows.length > 0 && (
+            <section key={part.name} aria-label={part.title}>
+              {!isOwn && <h3>{part.title}</h3>}
+              {rows.map((row, index) => (
+                <Values key={index} row={row} table={part} names={isOwn ? names : shown} />
+              ))}
+            </section>
+          )
+        );
+      })}
     </>
   );
 }
 
-/** Says what the letters of a code stand for, by the column's description: `L: reporting`. */
-const spellCode = (code: string, description: string): string =>
-  [...code].flatMap((letter) => new RegExp(`\\b${letter}: [^;.]+`).exec(description) ?? []).join("; ");
+/** Says what the letters of a code stand for, as the column's description has it: `L: reporting` or `"U" unmodified`. */
+function spellCode(code: unknown, description: string): string {
+  const letters = String(code).match(/[A-Z]/g) ?? [];
+  const spell = (letter: string) => new RegExp(`\\b${letter}[":] .+?(?=[;.]|, ")`).exec(description) ?? [];
+  return letters.flatMap(spell).join("; ").replaceAll('" ', ": ");
+}
 
 /** A row's columns with their labels, names and whole values. */
 function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
@@ -114,8 +114,8 @@ function Values({ row, table, names }: { row: Row; table: Table; names: string[]
           </dt>
           <dd>
             {formatValue(name, row[name])}
-            {name === "type_requirement" && (
-              <span class="hint">{spellCode(String(row[name] ?? ""), description)}</span>
+            {/^(type_requirement|audit_report_type)$/.test(name) && (
+              <span class="hint">{spellCode(row[name], description)}</span>
             )}
           </dd>
         </div>
@@ -125,12 +125,12 @@ function Values({ row, table, names }: { row: Row; table: Table; names: string[]
 }
 
 /** A button that gets a suppressed report's PDF by a one-time link. Shown only if the key sees the report. */
-function PrivatePdf({ explorer, outcome: { asked }, reportId }: Shown & { reportId: string }): VNode {
+function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { reportId: string }): VNode {
   const [answer, setAnswer] = useState<Answer>();
   const request = async () => {
     const headers = { "content-profile": `admin_${asked.schema}`, "content-type": "application/json" };
     const body = JSON.stringify({ report_id: reportId });
-    const found = await explorer.askApi("/rpc/request_file_access", { method: "POST", headers, body });
+    const found = await explorer.askApi("/rpc/request_file_access", { method: "POST", headers, key, body });
     setAnswer(found);
     if (found.status !== 200) return;
     const href = `/dissemination/report/pdf/ota/${JSON.parse(found.text).access_uuid}`;

@@ -23,9 +23,9 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
   const seen = useRef(new Map<string, Outcome>());
   const key = ownKey === "" ? demonstrationKey : ownKey;
 
-  const askApi = async (target: string, options: RequestInit) => {
-    const answer = await ask(settings.apiUrl + target, { ...options, key });
-    setLastAnswer(answer);
+  const askApi = async (target: string, options: RequestInit & { key?: string }) => {
+    const answer = await ask(settings.apiUrl + target, { key, ...options });
+    if (answer.status !== 0) setLastAnswer(answer);
     return answer;
   };
 
@@ -117,7 +117,10 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     change: (changed: Partial<Query>) =>
       setForm({ ...form, query: { ...form.query, offset: 0, ...changed } }),
     openAwards,
-    submit: () => void send(form, "pushState"),
+    submit: () => {
+      setForm(write(form).asked);
+      void send(form, "pushState");
+    },
     /** Asks the shown question again, changed; the form keeps what else was typed there. */
     refine: (changed: Partial<Query>) => {
       if (outcome === undefined) return;

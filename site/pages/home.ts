@@ -26,7 +26,7 @@ export function writeHome(context: PageContext): string {
   what they spent, what the auditors found, and what will be done about it. Search for an audit here, or query the same
   tables over HTTP as JSON or CSV.</p>
 <form class="search" action="/find" role="search">
-  <label for="q">Auditee name, UEI, EIN, report ID, or a state and year</label>
+  <label for="q">Auditee name, UEI, EIN, report ID, program number (ALN), or a state and year</label>
   <div class="row"><input id="q" name="q" type="search" required maxlength="200" autocomplete="off">
     <button type="submit">Search</button></div>
 </form>
@@ -42,12 +42,6 @@ ${writeErrors()}
 </div>`,
   });
 }
-
-/** When data is refreshed without a timetable. */
-const unscheduled: Record<string, string> = {
-  development: "after each change to the code",
-  preview: "on demand",
-};
 
 /** The live data set: how new it is, how large, and when the next one comes. */
 function writeLive({ facts, config: { environment } }: PageContext): Html {
@@ -66,22 +60,21 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
     ["Public submissions", formatNumber(dataSet.rows.general ?? 0)],
     ["Newest submission accepted", newest && html`<time datetime="${newest}">${formatDay(newest)}</time>`],
     ["Published", time(dataSet.published_at)],
-    ["Next refresh due", next === undefined ? unscheduled[environment ?? ""] : time(next)],
+    ["Next refresh due", next && time(next)],
   ];
   const tables = facts.api[0]?.tables ?? [];
   const rows = tables
     .filter(({ name }) => dataSet.rows[name] !== undefined)
     .map(({ name, title }) => ({
       cells: [
-        html`<a href="/reference#${name}">${title}</a>${name === "general" && " (without suppressed submissions)"}`,
-        html`<code>${name}</code>`,
+        html`<a href="/reference#${name}">${title}</a> <code>${name}</code>${name === "general" && " (without suppressed submissions)"}`,
         formatNumber(dataSet.rows[name] ?? 0),
       ],
     }));
   return section(html`<dl class="facts">${entries.map(
     ([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
   )}</dl>
-${table("Public rows in each table", ["Table", "Name in the API", { text: "Public rows", isNumber: true }], rows, "wide")}
+${table("Public rows in each table", ["Table", { text: "Public rows", isNumber: true }], rows, "wide")}
 <p>The API also has a row in <code>general</code> for each suppressed submission: a report ID and
   <code>is_public = false</code>. A count of <code>general</code> includes these rows, so it is larger than the number
   here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);
@@ -101,8 +94,7 @@ function writeKeys(contact: string | undefined): Html {
       "tribal",
       "Tribal",
       "Public data and suppressed Tribal data",
-      html`${issue}. Requires an agreement that a federal official approved. The key expires
-        after six months.`,
+      html`${issue}. Requires an agreement that a federal official approved. Expires after six months.`,
     ],
   ];
   const rows = keys.map(([tier, name, sees, how]) => ({
@@ -119,7 +111,8 @@ ${contact === undefined && ownMachine}</section>`;
 
 /** Where nobody is named who issues keys, the visitor runs the service. */
 const ownMachine = html`<h3 id="own-machine">Issue a key on your own machine</h3>
-<p>Run the commands in the project’s directory, where you ran <code>npm start</code>. It also printed an individual and a Tribal key.</p>
+<p>Run the commands in the project’s directory, where you ran <code>npm start</code>. That command printed
+  an individual and a Tribal key, which are also in <code>.stack/stack.json</code>. To issue another key:</p>
 ${command("Issue an individual key", "npm run -s keys -- issue --tier individual --owner you@example.gov")}
 <p>A Tribal key needs an agreement. To record one and its approval, then issue the key:</p>
 ${command(
@@ -131,6 +124,7 @@ npm run -s agreements -- approve $AGREEMENT --official "Ada Official" \\
 npm run -s keys -- issue --tier tribal --owner you@example.gov --agreement $AGREEMENT`,
 )}`;
 
+/** The three steps to the PDF of a suppressed report. */
 function writeTribal({ config, appUrl, facts }: PageContext): Html {
   const admin =
     facts?.versions.find(({ schema }) => schema.startsWith("admin_"))?.schema ?? "admin_api_v1_1_0";

@@ -101,8 +101,9 @@ it.each([
   expect(normalizeQuery(filter("eq", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
-it("what is typed among the other parameters moves to its field", () => {
-  const typed = { ...filter("eq", "x"), extra: "offset=40&limit=20&audit_year=eq.2023&or=(a.eq.1)" };
+it("what is typed among the other parameters moves to its field, and a malformed limit or offset goes", () => {
+  const extra = "offset=40&limit=20&limit=x&offset=-1&audit_year=eq.2023&or=(a.eq.1)";
+  const typed = { ...filter("eq", "x"), extra };
   const { filters, ...found } = normalizeQuery(typed, undefined);
   expect(found).toMatchObject({ offset: 40, limit: 20, extra: "or=(a.eq.1)", order: ["report_id"] });
   expect(filters.map(({ column, value }) => [column, value])).toEqual([
