@@ -28,42 +28,39 @@ const deployWith = (env: Record<string, string>, ...args: string[]) =>
   });
 const deploy = (...args: string[]) => deployWith({}, ...args);
 const query = (sql: string) => queryOn(database.url, sql);
-const isRefused = async (args: string[], ...reasons: string[]) => {
+const exits = async (status: number, args: string[], ...texts: string[]) => {
   const { code, output } = await deploy(...args);
-  expect(code).toBe(1);
-  for (const reason of reasons) expect(output).toContain(reason);
+  expect(code, output).toBe(status);
+  for (const text of texts) expect(output).toContain(text);
 };
 
 describe("db:deploy", () => {
   it("changes nothing when run again, and says so; so does the plan", async () => {
     const before = await readAll(database.url);
-    const { code, output } = await run("db-deploy", [], { DATABASE_URL: database.url });
-    expect([code, output]).toEqual([0, "The API schemas are up to date.\nNothing to do.\n"]);
-    const plan = await deploy("--plan");
-    expect([plan.code, plan.output]).toEqual([
-      0,
-      expect.stringMatching(/^Nothing to do: the database matches db\/\.\nPlan \w{16}\n$/),
-    ]);
+    const again = await run("db-deploy", [], { DATABASE_URL: database.url });
+    expect(again).toEqual({ code: 0, output: "The API schemas are up to date.\nNothing to do.\n" });
+    const nothing = /^Nothing to do: the database matches db\/\.\nPlan \w{16}\n$/;
+    expect(await deploy("--plan")).toEqual({ code: 0, output: expect.stringMatching(nothing) });
     expect(await readAll(database.url)).toEqual(before);
   });
 
-  it("deploys to an empty database, and waits for one that is down", async () => {
-    const empty = await createScratchDatabase();
-    const plan = await deployWith({ DATABASE_URL: empty.url }, "--plan");
-    expect([plan.code, plan.output]).toEqual([3, expect.stringContaining("create_roles would run:")]);
+  it("deploys to an empty database, unless the empty data set leaks", async () => {
+    await database.drop();
+    database = await createScratchDatabase();
+    await exits(3, ["--plan"], "create_roles would run:");
     const leak = "\nalter table suppressed_next.general disable row level security;\n";
     await copy.edit("data_set/indexes.sql", (text) => text + leak);
-    const leaking = await deployWith({ DATABASE_URL: empty.url });
-    expect([leaking.code, leaking.output]).toEqual([1, expect.stringContaining("has no row-level security")]);
-    const publishes = await queryOn(empty.url, "select to_regclass('dissemination.data_set') as found");
-    expect(publishes).toEqual([{ found: null }]);
+    await exits(1, [], "has no row-level security");
+    const publishes = "select to_regclass('dissemination.data_set') as found";
+    expect(await query(publishes)).toEqual([{ found: null }]);
     await copy.edit("data_set/indexes.sql", (text) => text.replace(leak, ""));
-    const { code, output } = await deployWith({ DATABASE_URL: empty.url }, "--json");
-    expect([code, JSON.parse(output).apiSchemasChanged]).toEqual([0, true]);
-    await empty.drop();
+    await exits(0, ["--json"], '"apiSchemasChanged": true');
+  });
+
+  it("waits for a database that is down", async () => {
     const start = Date.now();
     const down = await deployWith({ DATABASE_URL: "postgres://postgres@127.0.0.1:1/x" }, "--wait", "1s");
-    expect([down.code, down.output]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
+    expect(down).toEqual({ code: 1, output: expect.stringContaining("ECONNREFUSED") });
     expect(Date.now() - start).toBeGreaterThan(1000);
   });
 
@@ -73,8 +70,7 @@ describe("db:deploy", () => {
       text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
     );
     const before = await readAll(database.url);
-    const { code, output } = await deployWith({ PUBLISHER_PASSWORD: "secret" });
-    expect(code).toBe(1);
+    const { output } = await deployWith({ PUBLISHER_PASSWORD: "secret" });
     expect(output).toMatch(/resubmission\.sql:\d+:3: column resubmission\.audit_yeer does not exist/);
     expect(output).toMatch(/ \d+ \| {3}resubmission\.audit_yeer,\n {6}\| {3}\^/);
     expect(output).toContain('hint: Perhaps you meant to reference the column "resubmission.audit_year".');
@@ -91,7 +87,7 @@ describe("db:deploy", () => {
     await copy.migrate("set search_path = access");
     await copy.migrate("create table deployment.now as select current_setting('search_path') as path", 2);
     await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}set statement_timeout = 1;\n`);
-    expect((await deploy()).code).toBe(0);
+    await exits(0, []);
     expect(await query("table deployment.now")).toEqual([{ path: '"$user", public' }]);
   });
 
@@ -107,12 +103,15 @@ describe("db:deploy", () => {
     const { rows } = await holder.query(
       "select pg_advisory_lock(hashtext('db-deploy')), pg_backend_pid() as pid",
     );
-    const { code, output } = await deploy("--wait", "1s");
+    const { pid } = rows[0];
+    await exits(
+      1,
+      ["--wait", "1s"],
+      `Another deployment is running: process ${pid} (db-deploy, as postgres`,
+      `To end it: select pg_terminate_backend(${pid})`,
+      "Nothing was deployed, because another deployment is still running: process",
+    );
     await holder.end();
-    expect(code).toBe(1);
-    expect(output).toContain(`Another deployment is running: process ${rows[0].pid} (db-deploy, as postgres`);
-    expect(output).toContain(`To end it: select pg_terminate_backend(${rows[0].pid})`);
-    expect(output).toContain("Nothing was deployed, because another deployment is still running: process");
   });
 
   it("is let go within seconds by a deployment that is killed in the middle of a long statement", async () => {
@@ -134,30 +133,25 @@ describe("db:deploy", () => {
     await copy.addColumn();
     const [, hash = ""] = /^Plan (\w+)$/m.exec((await deploy("--plan")).output) ?? [];
     await query("create table access.notes ()");
-    await isRefused(["--plan-hash", hash, "--accept-drift"], `plan ${hash} was approved, but`);
+    await exits(1, ["--plan-hash", hash, "--accept-drift"], `plan ${hash} was approved, but`);
     await query("drop table access.notes");
-    expect((await deploy("--plan-hash", hash)).code).toBe(0);
-    await isRefused(["--plan-hash", hash], `plan ${hash} was approved, but`);
+    await exits(0, ["--plan-hash", hash]);
+    await exits(1, ["--plan-hash", hash], `plan ${hash} was approved, but`);
   });
 
   it("rolls production back, says what clients lose, and keeps the newest leak check", async () => {
     await copy.edit("data_set/find_leaks.sql", (text) =>
       text.replace("  -- Roles.\n", "  return query select 'newest' where false;\n  -- Roles.\n"),
     );
-    expect((await deploy("--promise")).code).toBe(0);
+    await exits(0, ["--promise"]);
     const older = ["--promise", "--directory", "db"];
-    const kept = await deploy(...older);
-    expect(kept).toMatchObject({
-      code: 0,
-      output: expect.stringContaining("The leak check in this checkout"),
-    });
+    await exits(0, older, "The leak check in this checkout");
     await copy.addColumn();
     await copy.migrate("create table deployment.more ()");
-    expect((await deploy("--promise")).code).toBe(0);
-    await isRefused(older, "This checkout is older than the database");
-    const back = await deploy(...older, "--roll-back");
+    await exits(0, ["--promise"]);
+    await exits(1, older, "This checkout is older than the database");
     const loss = "Broken promises to clients:\n  api_v1_1_0: additional_eins.other_id was removed";
-    expect(back).toMatchObject({ code: 0, output: expect.stringContaining(loss) });
+    await exits(0, [...older, "--roll-back"], loss);
     const sql = "select prosrc like '%newest%' as is_newest from pg_proc where proname = 'find_leaks'";
     expect(await query(sql)).toEqual([{ is_newest: true }]);
   });
@@ -186,15 +180,17 @@ describe("db:deploy --plan", () => {
     const json = JSON.parse((await deploy("--plan", "--json")).output);
     expect(json.migrations).toMatchObject([{ name: "20991231000000001_step" }]);
     expect(await readAll(database.url)).toEqual(before);
-    expect((await deploy()).output).toContain("db/data_set/check.sql has changed");
-    expect((await deploy("--plan")).code).toBe(0);
+    await exits(0, [], "db/data_set/check.sql has changed");
+    await exits(0, ["--plan"]);
   });
 
   it("cannot change the roles of the server that it plans for", async () => {
-    const { code, output } = await deployWith({ SCRATCH_URL: database.url }, "--plan");
-    expect([code, output]).toEqual([1, expect.stringContaining("names the server that the plan is for")]);
+    const refusal = expect.stringContaining("names the server that the plan is for");
+    expect(await deployWith({ SCRATCH_URL: database.url }, "--plan")).toEqual({ code: 1, output: refusal });
   });
 });
+
+const noTransaction = "-- No transaction: create index concurrently has several of its own.\n";
 
 describe("the plan and the deployment refuse the same:", () => {
   const byHand = "create index by_hand on access.downloads (report_id)";
@@ -244,6 +240,15 @@ describe("the plan and the deployment refuse the same:", () => {
       "step.sql: CREATE INDEX CONCURRENTLY",
       "in its first line: -- No transaction: <why>",
     ],
+    "two statements without a transaction": [
+      () =>
+        copy.migrate(
+          "create table deployment.half ();\ncreate index concurrently x on access.events (id)",
+          1,
+          noTransaction,
+        ),
+      "Such a migration has only one statement",
+    ],
     "an API schema that another role made": [
       () => Promise.all([query("create schema api_v1_2_0"), copy.copyVersion("v1_2_0")]),
       "schema api_v1_2_0, which belongs to postgres",
@@ -260,28 +265,17 @@ describe("the plan and the deployment refuse the same:", () => {
     await prepare();
     // A rebuild of the API would come next.
     await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}-- More.\n`);
-    for (const args of [["--plan"], ["--accept-drift"]]) await isRefused(args, ...lines);
+    for (const args of [["--plan"], ["--accept-drift"]]) await exits(1, args, ...lines);
     expect(await query("select to_regclass('deployment.half') as found")).toEqual([{ found: null }]);
   });
 });
 
-describe("a migration without a transaction", () => {
-  const head = "-- No transaction: create index concurrently has several of its own.\n";
-  const statement = "create unique index concurrently once on access.beside (id)";
-
-  it("says how to see what is half done and how to undo it; then it runs once", async () => {
-    await copy.migrate("create table access.beside (id int);\ninsert into access.beside values (1), (1)", 1);
-    await copy.migrate(statement, 2, head);
-    await isRefused([], 'step.sql: could not create unique index "once"');
-    expect((await deploy("--plan")).output).toContain("drop index access.once;");
-    await query("drop index access.once; delete from access.beside");
-    expect((await deploy("--accept-drift")).code).toBe(0);
-    expect((await deploy()).output).toContain("Nothing to do.");
-  });
-
-  it("holds one statement", async () => {
-    await copy.migrate(`create table access.beside (id int);\n${statement}`, 1, head);
-    await isRefused([], "Such a migration has only one statement");
-    expect(await query("select to_regclass('access.beside') as found")).toEqual([{ found: null }]);
-  });
+it("a migration without a transaction says how to undo what is half done; then it runs once", async () => {
+  await copy.migrate("create table access.beside (id int);\ninsert into access.beside values (1), (1)", 1);
+  await copy.migrate("create unique index concurrently once on access.beside (id)", 2, noTransaction);
+  await exits(1, [], 'step.sql: could not create unique index "once"');
+  expect((await deploy("--plan")).output).toContain("drop index access.once;");
+  await query("drop index access.once; delete from access.beside");
+  await exits(0, ["--accept-drift"]);
+  await exits(0, [], "Nothing to do.");
 });
