@@ -14,20 +14,11 @@ import { queryOn } from "./support.ts";
 
 const project = path.resolve(import.meta.dirname, "../../..");
 
-/** A block of the document: an edit or a new file, SQL to run by hand, or commands. */
-interface Step {
-  kind: "diff" | "file" | "sql" | "sh";
-  /** The last file that the text names before it. */
-  file: string;
-  text: string;
-}
-
-let recipes: Map<string, Step[]>;
+const recipes = await readFile(path.join(project, "docs/recipes.md"), "utf8");
 let copy: string;
 let stack: RunningStack;
 
 beforeAll(async () => {
-  recipes = readRecipes(await readFile(path.join(project, "docs/recipes.md"), "utf8"));
   copy = await mkdtemp(path.join(tmpdir(), "single-audit-recipes-"));
   const left = ["node_modules", ".git", ".stack"].map((name) => path.join(project, name));
   await cp(project, copy, { recursive: true, filter: (source) => !left.includes(source) });
@@ -52,30 +43,24 @@ async function compileCommands(): Promise<void> {
   await writeFile(file, text.replaceAll(/--import tsx (scripts\/[\w-]+)\.ts/g, "compiled/$1.js"));
 }
 
-function readRecipes(text: string): Map<string, Step[]> {
-  return new Map(
-    text
-      .split(/^## /m)
-      .slice(1)
-      .map((recipe) => {
-        const [title = ""] = recipe.split("\n");
-        const steps: Step[] = [];
-        let file = "";
-        for (const [, prose, language, block] of recipe.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)) {
-          file = prose?.match(/db\/[\w/]+\.sql/g)?.at(-1) ?? file;
-          const kind = language === "sql" && prose?.includes("a new file") ? "file" : language;
-          steps.push({ kind: kind as Step["kind"], file, text: block ?? "" });
-        }
-        return [title, steps];
-      }),
+/** The blocks of a recipe: edits, new files, SQL to run by hand, and commands. */
+function readSteps(title: string) {
+  const [recipe = ""] = recipes.split(`\n## ${title}\n`)[1]?.split("\n## ") ?? [];
+  let file = "";
+  return [...recipe.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)].map(
+    ([, prose = "", language = "", text = ""]) => {
+      // The last file that the text names before the block.
+      file = prose.match(/db\/[\w/]+\.sql/g)?.at(-1) ?? file;
+      return { kind: prose.includes("a new file") ? "file" : language, file, text };
+    },
   );
 }
 
 async function follow(title: string, from = 0, to?: number): Promise<void> {
-  const steps = recipes.get(title)?.slice(from, to) ?? [];
+  const steps = readSteps(title).slice(from, to);
   expect(steps.length, title).toBeGreaterThan(0);
   for (const { kind, file, text } of steps) {
-    if (kind === "diff") await edit(file, text);
+    if (kind === "diff") await edit(path.join(copy, file), text);
     else if (kind === "file") await writeFile(path.join(copy, file), text, { flag: "wx" });
     else if (kind === "sql") await query(text, "publisher");
     else for (const line of text.trim().split("\n")) await runLine(line);
@@ -85,14 +70,14 @@ async function follow(title: string, from = 0, to?: number): Promise<void> {
 /** Replaces the lines that the edit keeps or removes by those that it keeps or adds. */
 async function edit(file: string, diff: string): Promise<void> {
   const lines = diff.trimEnd().split("\n");
-  const side = (sign: string) =>
-    lines
-      .flatMap((line) => (line.startsWith(sign) || line.startsWith(" ") ? [`${line.slice(1)}\n`] : []))
-      .join("");
-  const text = await readFile(path.join(copy, file), "utf8");
+  const side = (sign: string) => {
+    const kept = lines.filter((line) => line.startsWith(sign) || line.startsWith(" "));
+    return kept.map((line) => `${line.slice(1)}\n`).join("");
+  };
+  const text = await readFile(file, "utf8");
   expect(text.split(side("-")), `${file} has once:\n${side("-")}`).toHaveLength(2);
   await writeFile(
-    path.join(copy, file),
+    file,
     text.replace(side("-"), () => side("+")),
   );
 }

@@ -79,19 +79,17 @@ describe("the owner", () => {
   });
 });
 
-it("a planner sees what a deployment would do, and cannot deploy", async () => {
+it("a planner sees what a deployment would do, and can neither deploy nor list keys", async () => {
   await queryOn(
     urlOf("single_audit_owner"),
     "create role paul login password 'secret'; grant deployment_planner to paul",
   );
   const nothing = expect.stringContaining("Nothing to do: the database matches db/.\n");
   expect(await runAs("paul", runDeploy, ["--plan"])).toMatchObject({ code: 0, stdout: nothing });
-  await own.client.query("grant select on access.api_keys to key_operator");
-  const drift = expect.stringContaining("+ grant select on table access.api_keys to key_operator");
-  expect(await runAs("paul", runDeploy, ["--plan"])).toMatchObject({ code: 4, stdout: drift });
-  await own.client.query("revoke select on access.api_keys from key_operator");
   const refusal = expect.stringContaining("paul may not deploy here.");
   expect(await runAs("paul", runDeploy, [])).toMatchObject({ code: 1, stderr: refusal });
+  const advice = expect.stringContaining("Connect as a member of key_operator");
+  expect(await runAs("paul", runKeys, ["list"])).toMatchObject({ code: 1, stderr: advice });
 });
 
 describe("a key operator", () => {
@@ -129,25 +127,13 @@ describe("a key operator", () => {
   });
 
   it("reads no hash of a key", async () => {
-    const relations = ["access.key_overview", "access.agreement_overview", "access.events"];
-    const rows = await queryOn(
-      urlOf("alice"),
-      relations
-        .map((name) => `select to_jsonb(r) as row from ${name} as r`)
-        .concat("select to_jsonb(r) from access.verify_key(sha256('DEMO_KEY')) as r")
-        .join(" union all "),
+    const views = ["access.key_overview", "access.agreement_overview", "access.events"];
+    const selects = [...views, "access.verify_key(sha256('DEMO_KEY'))"].map(
+      (source) => `select to_jsonb(r) as row from ${source} as r`,
     );
+    const rows = await queryOn(urlOf("alice"), selects.join(" union all "));
     const [hash] = await queryOn(own.url, "select encode(sha256('DEMO_KEY'), 'hex') as hex");
     expect(rows.length).toBeGreaterThan(4);
-    expect(JSON.stringify(rows)).not.toContain(hash?.hex);
-    expect(JSON.stringify(rows)).not.toContain("key_sha256");
-  });
-
-  it("is told whom to ask when it is none", async () => {
-    await own.client.query(
-      `create role carl login password 'secret'; grant connect on database ${own.client.database} to carl`,
-    );
-    const advice = expect.stringContaining("Connect as a member of key_operator");
-    expect(await runAs("carl", runKeys, ["list"])).toMatchObject({ code: 1, stderr: advice });
+    expect(JSON.stringify(rows)).not.toMatch(new RegExp(`key_sha256|${hash?.hex}`));
   });
 });
