@@ -1,6 +1,7 @@
 import { formatNumber, formatSize, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
+import type { ServiceFacts } from "../service-facts.ts";
 import { command, copyButton, table, writeDocument } from "./layout.ts";
 
 /** A file of the live data set, as the manifest lists it. */
@@ -41,27 +42,16 @@ function listFiles(
   { appUrl, facts }: PageContext,
   { data_set: dataSet, published_at: published, files }: Manifest,
 ): Html {
-  const titles = new Map(facts?.api[0]?.tables.map(({ name, title }) => [name, title]));
-  const years = [...new Set(files.map((file) => file.audit_year))]
-    .filter((year) => year !== null)
-    .sort()
-    .reverse();
+  const years = [...new Set(files.map((file) => file.audit_year))].filter(Boolean).sort().reverse();
   const ofYear = (year: string | null) => files.filter((file) => file.audit_year === year);
-  const general = files.find((file) => file.table === "general" && file.audit_year === null);
-  const stubs = (general?.rows ?? 0) - (facts?.data_set?.rows.general ?? 0);
   return html`<p class="lead">All public rows, without a key. Data set <code class="id">${dataSet}</code>, published
   <time datetime="${published}">${formatTime(new Date(published))}</time>.</p>
 <section aria-labelledby="tables"><h2 id="tables">Whole tables</h2>
-${listTables("Files of whole tables", ofYear(null), titles)}
-${
-  stubs > 0 &&
-  html`<p>${formatNumber(stubs)} rows of <code>general</code> stand for suppressed submissions. They have a report ID and
-  <code>is_public = false</code>, and nothing else.</p>`
-}</section>
+${listTables("Files of whole tables", ofYear(null), facts)}</section>
 <section aria-labelledby="years"><h2 id="years">By audit year</h2>
 ${years.map(
   (year) => html`<details><summary>${year}</summary>
-${listTables(`Files of audit year ${year}`, ofYear(year), titles)}</details>`,
+${listTables(`Files of audit year ${year}`, ofYear(year), facts)}</details>`,
 )}</section>
 <section aria-labelledby="open"><h2 id="open">Open a file</h2>
 <p>DuckDB, Polars, pandas with pyarrow, R with arrow, Power BI and Tableau read Parquet, which keeps the types of the columns.
@@ -110,7 +100,7 @@ print(subset(general, auditee_state == "PR", c("${columns.join('", "')}")))'`,
   };
 }
 
-function listTables(caption: string, files: BulkFile[], titles: ReadonlyMap<string, string>): Html {
+function listTables(caption: string, files: BulkFile[], facts: ServiceFacts | undefined): Html {
   const formats = [...new Set(files.map(({ format }) => format))];
   const rows = [...new Set(files.map((file) => file.table))].map((name) => {
     const own = files.filter((file) => file.table === name);
@@ -123,7 +113,17 @@ function listTables(caption: string, files: BulkFile[], titles: ReadonlyMap<stri
         ${copyButton(`Copy SHA-256 of ${file.name}`, file.sha256, "Copy SHA-256")}</span>`
       );
     };
-    return { cells: [titles.get(name) ?? name, formatNumber(own[0]?.rows ?? 0), ...formats.map(link)] };
+    const title = facts?.api[0]?.tables.find((each) => each.name === name)?.title ?? name;
+    const count = own[0]?.rows ?? 0;
+    // Files of a year have public rows alone.
+    const stubs = own[0]?.audit_year === null ? count - (facts?.data_set?.rows[name] ?? count) : 0;
+    const rows = [
+      formatNumber(count),
+      stubs > 0 &&
+        html` <span class="hint">${formatNumber(stubs)} of them are suppressed: only a report ID and
+          <code>is_public = false</code></span>`,
+    ];
+    return { cells: [title, rows, ...formats.map(link)] };
   });
   const headings = [
     "Table",

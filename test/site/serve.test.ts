@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { expect, it } from "vitest";
@@ -187,7 +188,15 @@ it("the first page says so if no data has been published", async () => {
   }
 });
 
-it("without a database and a contact, every page answers, with the addresses that it was asked for", async () => {
+const characters: Record<string, string> = {
+  "&quot;": '"',
+  "&#39;": "'",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&amp;": "&",
+};
+
+it("without a database and a contact, every page answers, with commands that work and its own addresses", async () => {
   const service = await startApp("postgres://report_service@127.0.0.1:1/none");
   const read = (path: string, host = "app.example.gov") => send(service.url, path, { headers: { host } });
   // This app has no bulk files, and so no page of them.
@@ -201,10 +210,16 @@ it("without a database and a contact, every page answers, with the addresses tha
     "so the live figures are unknown",
     "https://app.example.gov/dissemination/report/pdf/ota/$ACCESS_UUID",
     "https://api.example.gov/general?",
-    "npm run -s keys -- issue --tier individual",
   ])
     expect(body).toContain(text);
   expect(body).not.toContain("Ask the operator");
+  const codes = body.matchAll(/<code>([^<]*npm run [^<]*)<\/code>/g);
+  const commands = Array.from(codes, ([, code = ""]) =>
+    code.replace(/&#?\w+;/g, (name) => characters[name] ?? ""),
+  );
+  const env = { ...process.env, DATABASE_URL: target.databaseUrl };
+  const printed = execFileSync("/bin/sh", ["-ec", commands.join("\n")], { env, encoding: "utf8" });
+  expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
