@@ -42,10 +42,13 @@ export function createLocalStore(directory: string): Storage {
         // The target as it was sent, not as it was parsed.
         const reportId = verify(request.raw.url ?? "");
         if (reportId === undefined) return sendAnswer(reply, addressRefused);
-        const file = await open(locate(reportId)).catch((err: unknown) => {
-          request.log.error({ err }, "a file disappeared after its URL was signed");
-        });
-        if (file === undefined) return sendAnswer(reply, notFound);
+        const file = await askStorage(`the file of ${reportId}`, async () =>
+          (await hasFile(reportId)) ? await open(locate(reportId)) : null,
+        );
+        if (file === null) {
+          request.log.error({ report_id: reportId }, "a file disappeared after its URL was signed");
+          return sendAnswer(reply, notFound);
+        }
         const { size } = await file.stat();
         reply.headers({ ...describeDownload(reportId), "content-length": size });
         // The size that was announced, even if the file grows meanwhile.

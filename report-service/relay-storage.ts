@@ -19,7 +19,7 @@ const ofResponses =
  * Passes signed addresses of the reports on to the S3 API if clients cannot reach it, that is, if the public endpoint is this
  * service's own address and the bucket is in the path. The signature covers the host, so the storage gets the public one.
  * Only a signed `GET` below the reports' prefix is passed on. If any part of the address was changed, the answer is 403; if the
- * file has disappeared, 404; if the bucket has, 503.
+ * file has disappeared, 404; if the bucket has, or storage fails, 503.
  */
 export function relayStorage(
   app: FastifyInstance,
@@ -41,22 +41,28 @@ export function relayStorage(
         path,
         headers: { ...pick(request.headers, ofRequests), host },
       });
-      // Storages answer altered addresses with different statuses; versitygw answers 404 to an unknown access key.
-      if ([400, 401, 403, 404].includes(statusCode)) {
+      if (![200, 206, 304, 412, 416].includes(statusCode)) {
         const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(await body.text()) ?? [];
-        request.log.warn({ statusCode, code }, "storage refused a signed address");
-        return sendAnswer(reply, refusals[code] ?? addressRefused);
+        // Storage has verified the signature before it says so. Any other path could be a client's invention.
+        const file = code === "NoSuchKey" ? path.replace(/\?.*/, "") : undefined;
+        const answer = refusals[code] ?? (isRefusal(statusCode) ? addressRefused : unavailable);
+        const level = answer === addressRefused ? "warn" : "error";
+        request.log[level]({ statusCode, code, bucket, file }, "storage did not serve a signed URL");
+        return sendAnswer(reply, answer);
       }
       return await reply.code(statusCode).headers(pick(headers, ofResponses)).send(body);
     } catch (err) {
       request.log.error({ err }, "storage did not answer");
-      return sendAnswer(reply, makeUnavailable());
+      return sendAnswer(reply, unavailable);
     }
   });
 }
 
-/** By the error codes of the S3 API. Storages check the signature first. */
-const refusals: Record<string, Answer> = { NoSuchKey: notFound, NoSuchBucket: makeUnavailable() };
+const unavailable = makeUnavailable();
+/** By the error codes of the S3 API. */
+const refusals: Record<string, Answer> = { NoSuchKey: notFound, NoSuchBucket: unavailable };
+/** Storages answer altered addresses with different statuses; versitygw answers 404 to an unknown access key. */
+const isRefusal = (status: number) => [400, 401, 403, 404].includes(status);
 
 function pick(headers: Record<string, string | string[] | undefined>, names: RegExp) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)));

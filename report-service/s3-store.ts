@@ -34,8 +34,10 @@ export function createS3Store(options: S3StoreOptions): Storage {
         try {
           await client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal });
         } catch (error) {
-          if (error instanceof NotFound) return null;
-          throw error;
+          if (!(error instanceof NotFound)) throw error;
+          // If the bucket itself is missing, storage is out.
+          await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
+          return null;
         }
         const headers = describeDownload(reportId);
         const download = new GetObjectCommand({

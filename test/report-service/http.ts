@@ -1,30 +1,23 @@
-import { Agent } from "undici";
+import { send as sendRequest } from "../support/target.ts";
 
 export interface Reply {
   status: number;
-  /** Without those that say nothing about the answer: date, connection, keep-alive. */
+  /** Without those that differ each time. */
   headers: Record<string, string | string[] | undefined>;
+  /** One character a byte. */
   body: string;
 }
 
-const agent = new Agent({ connections: 256, headersTimeout: 30_000 });
-
-/** Sends a request whose target is taken as it is: nothing is normalized, no redirect is followed. */
+/** Sends a request with a known ID, so that replies can be compared as a whole. */
 export async function send(
   base: string,
   target: string,
   { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Promise<Reply> {
-  const response = await agent.request({
-    origin: new URL(base).origin,
-    path: target,
-    method: method as "GET",
-    headers: { "x-request-id": "a-test", ...headers },
-    reset: true,
-  });
-  const { date, connection, "keep-alive": keepAlive, ...rest } = response.headers;
-  const body = Buffer.from(await response.body.arrayBuffer()).toString("latin1");
-  return { status: response.statusCode, headers: rest, body };
+  const asked = { method, headers: { "x-request-id": "a-test", ...headers } };
+  const { status, headers: answered, bytes } = await sendRequest(new URL(base).origin, target, asked);
+  const { date, connection, "keep-alive": keepAlive, ...rest } = answered;
+  return { status, headers: rest, body: bytes.toString("latin1") };
 }
 
 /** Sends a request to where an answer redirects. */

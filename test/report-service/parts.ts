@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { Pool } from "pg";
 import { type Logger, pino } from "pino";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
 import type { S3StoreOptions } from "../../report-service/storage.ts";
 import { type Relay, startRelay } from "../support/relay.ts";
@@ -29,7 +29,7 @@ export const downloads = "/dissemination/report/pdf/ota";
 export const bucket = "single-audit";
 export const credentials = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
 
-/** What every log must be free of: signatures, their parameters, and secrets. */
+/** What every log must be free of, besides tokens: signatures, their parameters, and secrets. */
 export const loggedSecrets = /[?&]expires=|signature=|X-Amz|AKIDTEST|a\/secret/i;
 
 export const describeS3 = (port: number, changes: Partial<S3StoreOptions> = {}): S3StoreOptions => {
@@ -49,11 +49,15 @@ export function useDirectory(): (...names: string[]) => string {
 
 type Options = Partial<Parameters<typeof startReportService>[0]>;
 
-/** A report service with its S3 storage, tokens, and a wire that can be cut between it and each thing it needs. */
+/**
+ * A report service with its S3 storage, tokens, and a wire that can be cut between it and each thing it needs. At the end, its
+ * log must name no token and no secret.
+ */
 export type Parts = Awaited<ReturnType<typeof startParts>>;
 
 export async function startParts(options: Options = {}, databaseUrl = target.databaseUrl) {
   const lines: string[] = [];
+  const readLog = () => lines.join("");
   const logger: Logger = pino({ level: "trace" }, { write: (line: string) => void lines.push(line) });
   const objects = { [`reports/${reportId}.pdf`]: pdf, "source/general.csv": "report_id\n" };
   const s3 = await startS3Server({ ...credentials, bucket, objects });
@@ -78,8 +82,10 @@ export async function startParts(options: Options = {}, databaseUrl = target.dat
   const close = async () => {
     await Promise.all(services.map((service) => service.close()));
     await Promise.all([tokens.close(), s3.close(), storageWire.refuse(), databaseWire.refuse()]);
+    expect(readLog()).not.toMatch(loggedSecrets);
+    for (const token of tokens.issued) expect(readLog().toLowerCase()).not.toContain(token);
   };
-  return { url, s3, storageWire, databaseWire, tokens, readLog: () => lines.join(""), startAnother, close };
+  return { url, s3, storageWire, databaseWire, tokens, readLog, startAnother, close };
 }
 
 /** The database's address for a connection with the rights of report_service alone, over a wire if given. */

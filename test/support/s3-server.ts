@@ -14,6 +14,8 @@ export interface S3Server {
   requests: string[];
   /** Moves the server's clock. */
   secondsAhead: number;
+  /** Never answers requests for this key. */
+  hungKey: string | null;
   /** Answers every request with this status and error code, whatever it asks for. */
   failure: { status: number; code: string } | null;
   close(): Promise<void>;
@@ -37,6 +39,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     objects: new Map(Object.entries(objects).map(([key, text]) => [key, Buffer.from(text, "latin1")])),
     requests: [],
     secondsAhead: 0,
+    hungKey: null,
     failure: null,
   };
 
@@ -49,6 +52,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     const isVirtual = headers.host?.startsWith(`${bucket}.`) === true;
     const path = `${isVirtual ? `/${bucket}` : ""}${url.pathname}`;
     state.requests.push(`${method} ${isVirtual ? "(virtual) " : ""}${path}`);
+    if (state.hungKey !== null && path.endsWith(state.hungKey)) await new Promise(() => {});
     if (state.failure !== null) return fail(state.failure.status, state.failure.code);
     const now = Date.now() + state.secondsAhead * 1000;
     const refusal = await refuse({ url: target, headers }, { ...keys, bucket, now });

@@ -55,6 +55,7 @@ export interface Request {
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
+  bytes: Buffer;
   text: string;
   /** Parsed when it is asked for: answers of 50 MB take a while. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
@@ -106,11 +107,13 @@ export async function send(
     headers: { ...(value === undefined ? {} : { "x-api-key": value }), ...headers, ...forwarded },
     body: body ?? null,
   });
-  const text = await response.body.text();
+  const bytes = Buffer.from(await response.body.arrayBuffer());
+  const text = new TextDecoder().decode(bytes);
   let parsed: { json: unknown } | undefined;
   return {
     status: response.statusCode,
     headers: response.headers,
+    bytes,
     text,
     get json() {
       parsed ??= { json: parseJson(text) };
