@@ -117,7 +117,7 @@ describe("a migration", () => {
     const { rows } = await own.client.query(
       "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql",
     );
-    await copy.migrate(isPublicReport(""), 1, "-- No transaction: test\n");
+    await copy.migrate(`-- No transaction: test\n${isPublicReport("")}`);
     await expect(deploy()).rejects.toThrow(
       /anyone could download their PDFs[\s\S]*the service was switched off/,
     );

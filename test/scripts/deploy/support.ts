@@ -48,8 +48,7 @@ export function useCopy() {
           .concat("comment on column api_v1_1_0.additional_eins.other_id is 'A column.';\n"),
       ),
     /** Writes a migration that is later than those of the repository. */
-    migrate: (sql: string, number = 1, head = "") =>
-      write(`migrations/2099123100000000${number}_step.sql`, `${head}${sql};\n`),
+    migrate: (sql: string, number = 1) => write(`migrations/2099123100000000${number}_step.sql`, `${sql};\n`),
     /** As docs/recipes.md does. */
     copyVersion: async (to: string) => {
       for (const from of ["api/api_v1_1_0", "api/admin_api_v1_1_0"]) {
