@@ -22,9 +22,8 @@ describe("a change of a version", () => {
     "the function general(api_v1_1_0.additional_eins) was removed": (c) => delete c.functions[relationship],
     "the function general(api_v1_1_0.additional_eins) is “text stable” instead of": (c) =>
       Object.assign(c.functions[relationship] ?? {}, { returns: "text stable" }),
-    "the function general(state text) was added": (c) => {
-      c.functions["general(state text)"] = none;
-    },
+    "the function general(state text) was added": (c) =>
+      Object.assign(c.functions, { "general(state text)": none }),
     "the type file_access was removed": (c) => delete c.types.file_access,
     "the type file_access.expires_at was removed": (c) => c.types.file_access?.pop(),
     "the grant of additional_eins to api_public was removed": (c) => c.views[view]?.select.shift(),
@@ -33,9 +32,8 @@ describe("a change of a version", () => {
   const harmless: Changes = {
     "additional_eins.other_id was added": (c) => columnsOf(c).push(other),
     "more was added": (c) => Object.assign(c.views, { more: { select: [], columns: [] } }),
-    "the function general(api_v1_1_0.more) was added": (c) => {
-      c.functions["general(api_v1_1_0.more)"] = none;
-    },
+    "the function general(api_v1_1_0.more) was added": (c) =>
+      Object.assign(c.functions, { "general(api_v1_1_0.more)": none }),
   };
   const find = (what: string, change: (served: Contract) => unknown) => {
     const served = structuredClone(contracts);

@@ -11,7 +11,7 @@ import {
   type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
-import { queryOn } from "./support.ts";
+import { queryOn, run } from "./support.ts";
 
 // Which servers a deployment takes, asked before anything is changed.
 
@@ -44,35 +44,27 @@ it("a server that is too old is refused first, with what is needed; the oldest s
     if (at >= 0) bytes.write(version, at, "latin1");
     return bytes;
   });
-  for (const args of [["--plan"], []]) {
-    const { code, stdout, stderr } = await runHere(runDeploy, args, { env });
-    expect([code, stdout + stderr]).toEqual([
-      1,
-      expect.stringContaining("The oldest supported version is PostgreSQL 17."),
-    ]);
-  }
+  const output = expect.stringContaining("The oldest supported version is PostgreSQL 17.");
+  for (const args of [["--plan"], []]) expect(await run(runDeploy, args, env)).toEqual({ code: 1, output });
   expect(await queryOn(database.url, "select from pg_namespace where nspname = 'deployment'")).toEqual([]);
   version = "17";
-  expect((await runHere(runDeploy, ["--plan"], { env })).code).toBe(3);
+  expect(await run(runDeploy, ["--plan"], env)).toMatchObject({ code: 3 });
 });
 
 it("a connection pooler is refused by deployments and refreshes, and taken by plans, keys and agreements", async () => {
   const database = await createDeployedDatabase();
   const env = await startProxy(database, hideProcess);
-  const refresh = await runHere(runRefreshProgram, ["--status"], { env });
-  expect([refresh.code, refresh.stderr]).toEqual([1, expect.stringContaining("is a connection pooler")]);
-  const refused = await runHere(runDeploy, ["--json"], { env });
-  expect(JSON.parse(refused.stdout).error).toEqual({
-    kind: "refused",
-    message: expect.stringMatching(/^127\.0\.0\.1:\d+ is a connection pooler: .*the address of the/),
-  });
+  const refusal = expect.stringMatching(/127\.0\.0\.1:\d+ is a connection pooler: .*the address of the/);
+  expect(await run(runRefreshProgram, ["--status"], env)).toEqual({ code: 1, output: refusal });
+  const { stdout } = await runHere(runDeploy, ["--json"], { env });
+  expect(JSON.parse(stdout).error).toEqual({ kind: "refused", message: refusal });
   const taken: [Program, ...args: string[]][] = [
     [runDeploy, "--plan"],
     [runKeys, "list"],
     [runKeys, "issue", "--tier", "individual", "--owner", "a@example.gov"],
     [runAgreements, "list"],
   ];
-  for (const [program, ...args] of taken) expect((await runHere(program, args, { env })).code).toBe(0);
+  for (const [program, ...args] of taken) expect(await run(program, args, env)).toMatchObject({ code: 0 });
   // No lock is left behind.
   expect(await queryOn(database.url, "select from pg_locks where locktype = 'advisory'")).toEqual([]);
 });

@@ -86,16 +86,11 @@ export async function run(
   return { code: await exited, output: output() };
 }
 
-/** Everything that the project owns in a database, a line a part. */
-export async function readAll(
-  databaseUrl: string,
-  scopes = ["api", "data_set", "durable"],
-): Promise<string[]> {
+/** Everything that the project owns in a database. */
+export async function readAll(databaseUrl: string, scopes = ["api", "data_set", "durable"]) {
   const client = await connect(databaseUrl, "test");
-  const parts = await readCatalog(client).finally(() => client.end());
-  return parts
-    .filter(({ scope }) => scopes.includes(scope))
-    .map(({ object, statement }) => `${object}: ${statement}`);
+  const rows = await readCatalog(client).finally(() => client.end());
+  return rows.filter(({ scope }) => scopes.includes(scope));
 }
 
 /** The address of the same database for another login, whose password is "secret". */
