@@ -1,29 +1,17 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { findFiles } from "../../scripts/refresh/find-files.ts";
-import { loadDataSet } from "../../scripts/refresh/load-data-set.ts";
-import * as sourceFiles from "../scripts/refresh/support/source-files.ts";
-import { columnNames } from "../support/columns.ts";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { useRefresh } from "../scripts/refresh/support/refresh.ts";
+import { id, type Row, range, submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
+import { columnNames, tables } from "../support/columns.ts";
 
-const { id, submission } = sourceFiles;
-type Row = sourceFiles.Row;
-
-const database = useDeployedDatabase();
-afterEach(() => database.client.query("truncate publication.suppressed_reports"));
+const here = useRefresh();
+const { select } = here;
+afterEach(() => select("truncate publication.suppressed_reports"));
 
 /** Publishes source files, of which some have columns of their own. */
-async function publish(tables: Record<string, Row[]>, columns: Record<string, string[]> = {}) {
-  const { directory, remove } = await sourceFiles.makeDirectory();
-  for (const [table, rows] of Object.entries(tables))
-    await sourceFiles.writeCsv(directory, table, rows, { columns: columns[table] });
-  const { client } = database;
-  await client.query("set role publisher");
-  try {
-    return await loadDataSet(client, { source: directory, files: await findFiles(directory) });
-  } finally {
-    await client.query("reset role");
-    await remove();
-  }
+async function publish(rows: Record<string, Row[]>, columns: Record<string, string[]> = {}) {
+  for (const table of tables)
+    await writeCsv(here.directory, table, rows[table] ?? [], { columns: columns[table] });
+  return await here.load();
 }
 
 /** Rows of a child table: the columns, then a line for each row. Reports are numbers, and a cell without a value is a dash. */
@@ -39,9 +27,7 @@ function rowsOf(columns: string, lines: string): Row[] {
 }
 
 /** The values of each row, separated by spaces. */
-const list = async (sql: string) =>
-  (await database.client.query({ text: sql, rowMode: "array" })).rows.map((row) => row.join(" "));
-const select = async (sql: string) => (await database.client.query(sql)).rows;
+const list = async (sql: string) => (await select(sql)).map((row) => Object.values(row).join(" "));
 
 const superseded = "deprecated_via_resubmission";
 
@@ -105,7 +91,7 @@ describe("a data set", () => {
   });
 
   it("keeps the order of narratives of very different lengths", async () => {
-    const findings_text = sourceFiles.range(3000).map((number) => ({
+    const findings_text = range(3000).map((number) => ({
       report_id: id(1),
       finding_ref_number: String(number),
       finding_text: "x".repeat((number * 7919) % 1900),
@@ -116,8 +102,12 @@ describe("a data set", () => {
   });
 
   it("takes columns in any order, and the submission's own columns from general where a file lacks them", async () => {
+    const general = [
+      submission(1, { is_public: "True", auditee_city: '""' }),
+      submission(2, { is_public: "False" }),
+    ];
     await publish(
-      { general: [submission(1)], findings_text: [{ report_id: id(1), finding_text: '"a, ""b""\nc"' }] },
+      { general, findings_text: [{ report_id: id(1), finding_text: '"a, ""b""\nc"' }] },
       {
         general: [...columnNames("general")].reverse(),
         findings_text: ["finding_text", "report_id", "finding_ref_number", "contains_chart_or_table"],
@@ -127,20 +117,17 @@ describe("a data set", () => {
     expect(await list(`select ${columns} from disclosed.findings_text`)).toEqual([
       'UEI1 2023 2024-01-31 a, "b"\nc',
     ]);
-  });
-
-  it("tells null from the empty string, and knows both spellings of booleans", async () => {
-    await publish({
-      general: [
-        submission(1, { is_public: "True", auditee_city: '""' }),
-        submission(2, { is_public: "False" }),
-      ],
-    });
-    const columns = "auditee_city, auditee_name, cognizant_agency, resubmission_version";
-    expect(await select(`select ${columns} from disclosed.general`)).toEqual([
-      { auditee_city: "", auditee_name: null, cognizant_agency: "", resubmission_version: "0" },
+    // Null and the empty string differ, and booleans have more than one spelling.
+    const texts = "report_id, auditee_city, auditee_name, cognizant_agency, resubmission_version";
+    expect(await select(`select ${texts} from disclosed.general`)).toEqual([
+      {
+        report_id: id(1),
+        auditee_city: "",
+        auditee_name: null,
+        cognizant_agency: "",
+        resubmission_version: "0",
+      },
     ]);
-    expect(await list("select report_id from suppressed.general")).toEqual([id(2)]);
   });
 
   it("computes what others compute at each query", async () => {
@@ -182,22 +169,15 @@ describe("a data set", () => {
   });
 });
 
-interface Chain {
-  /** Oldest first: P is a public submission, s a suppressed one. */
-  members: string;
-  /** Of the submissions. */
-  numbers: number[];
-}
+/** Submissions of which each replaces the one before. */
+type Chain = { number: number; isPublic: boolean }[];
 
 /** What the source files say of a chain of resubmissions. */
-function describeChain({ members, numbers }: Chain) {
-  const status = (index: number) => (index < members.length - 1 ? superseded : "most_recent");
-  const isVersioned = members.length > 1;
-  const rows: Row[] = numbers.map((number, index) => ({
-    ...submission(number, {
-      fac_accepted_date: `2024-0${number % 10}-01`,
-      is_public: members[index] === "P" ? "t" : "f",
-    }),
+function describeChain(chain: Chain) {
+  const status = (index: number) => (index < chain.length - 1 ? superseded : "most_recent");
+  const isVersioned = chain.length > 1;
+  const rows: Row[] = chain.map(({ number, isPublic }, index) => ({
+    ...submission(number, { fac_accepted_date: `2024-0${number % 10}-01`, is_public: isPublic ? "t" : "f" }),
     ...(isVersioned && { resubmission_version: String(index + 1), resubmission_status: status(index) }),
   }));
   const links = rows.map(({ report_id = "" }, index) => ({
@@ -221,24 +201,25 @@ async function publishChains(chains: Chain[]): Promise<void> {
 }
 
 async function readAsPublic() {
-  await database.client.query("begin; set local role api_public");
+  await select("begin; set local role api_public");
   const seen = {
     general: await select("select * from api_v1_1_0.general where is_public"),
     awards: await select("select * from api_v1_1_0.federal_awards"),
     resubmission: await select("select * from api_v1_1_0.resubmission"),
   };
-  await database.client.query("commit");
+  await select("commit");
   return seen;
 }
 
 describe("a chain of public and suppressed submissions", () => {
+  // Oldest first: P is a public submission, s a suppressed one.
   const chains = ["Ps", "sP", "PsP", "PPs", "sPP", "sPs", "PssP", "PsPs", "sPPsP"].map(
-    (members, index): Chain => ({ members, numbers: [...members].map((_, at) => 10 * index + at + 1) }),
+    (members, index): [string, Chain] => [
+      members,
+      [...members].map((member, at) => ({ number: 10 * index + at + 1, isPublic: member === "P" })),
+    ],
   );
-  const takePublic = ({ members, numbers }: Chain): Chain => {
-    const kept = numbers.filter((_, index) => members[index] === "P");
-    return { members: "P".repeat(kept.length), numbers: kept };
-  };
+  const takePublic = (chain: Chain) => chain.filter(({ isPublic }) => isPublic);
 
   /** What is read of the public members alone, and of the whole chains. */
   let alone: Awaited<ReturnType<typeof readAsPublic>>;
@@ -246,9 +227,10 @@ describe("a chain of public and suppressed submissions", () => {
   let suppressed: Row[];
   let stubs: Row[];
   beforeAll(async () => {
-    await publishChains(chains.map(takePublic));
+    const all = chains.map(([, chain]) => chain);
+    await publishChains(all.map(takePublic));
     alone = await readAsPublic();
-    await publishChains(chains);
+    await publishChains(all);
     whole = await readAsPublic();
     suppressed = await select(
       `select report_id, version, status, coalesce(previous_report_id, '') as previous_report_id,
@@ -257,13 +239,12 @@ describe("a chain of public and suppressed submissions", () => {
     stubs = await select("select report_id from disclosed.general_stubs");
   });
 
-  it.each(chains)("$members is told to the public as its public members alone would be", (chain) => {
-    const { members, numbers } = chain;
-    const ids = numbers.map(id);
+  it.each(chains)("%s is told to the public as its public members alone would be", (members, chain) => {
+    const ids = chain.map(({ number }) => id(number));
     const pick = (rows: Row[]) => rows.filter(({ report_id = "" }) => ids.includes(report_id));
     const pickAll = (read: typeof alone) => Object.values(read).map((rows) => pick(rows));
 
-    const count = takePublic(chain).numbers.length;
+    const count = takePublic(chain).length;
     expect(pick(alone.general)).toHaveLength(1);
     expect(pick(alone.resubmission)).toHaveLength(count === 1 ? 0 : count);
     expect(pickAll(whole)).toEqual(pickAll(alone));
