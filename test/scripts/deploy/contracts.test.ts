@@ -77,7 +77,7 @@ describe("what production promised", () => {
   });
 
   it("keeps a version until its announced sunset, and the oldest as the default", async () => {
-    await deployDatabase(database.url, {}, { promises: true });
+    await deployDatabase(database.url, {}, { promises: true, rollsBack: true });
     await copy.copyVersion("v1_0_0");
     await expect(deploy()).rejects.toThrow("api_v1_0_0: it is now the version with the lowest number");
     await copy.remove("api/api_v1_0_0");
