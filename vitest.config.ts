@@ -15,7 +15,7 @@ const onStack = [
   "test/report-service/{entry-points,local-store,redeem,storage}.test.ts",
   "test/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
-  "test/scripts/deploy/{smoke,types}.test.ts",
+  "test/scripts/deploy/smoke.test.ts",
   "test/scripts/refresh/public-data.test.ts",
 ];
 

@@ -1,7 +1,7 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { childTables, columnNames, tables } from "../support/columns.ts";
-import { target } from "../support/target.ts";
+import { query, target } from "../support/target.ts";
 
 // What PostgreSQL does for the pages that clients ask for.
 
@@ -15,24 +15,12 @@ interface Plan {
   Plans?: Plan[];
 }
 
-let client: Client;
-beforeAll(async () => {
-  client = new Client({
-    connectionString: target.databaseUrl,
-    options: "-c max_parallel_workers_per_gather=0",
-  });
+async function explain(role: string, sql: string, settings = ""): Promise<Plan> {
+  const options = `-c role=${role} -c max_parallel_workers_per_gather=0 ${settings}`;
+  const client = new Client({ connectionString: target.databaseUrl, options });
   await client.connect();
-});
-afterAll(() => client.end());
-
-async function explain(role: string, sql: string): Promise<Plan> {
-  await client.query(`set role ${role}`);
-  try {
-    const { rows } = await client.query(`explain (format json, verbose) ${sql}`);
-    return rows[0]["QUERY PLAN"][0].Plan;
-  } finally {
-    await client.query("reset role");
-  }
+  const { rows } = await client.query(`explain (format json, verbose) ${sql}`).finally(() => client.end());
+  return rows[0]["QUERY PLAN"][0].Plan;
 }
 
 const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
@@ -87,25 +75,19 @@ describe("what real clients ask for is served by an index", () => {
     ["findings_reference_number", "reference_number = '2023-001'"],
     ...childTables.map((table): [string, string] => [`${table}_report_id`, "report_id = 'x'"]),
   ])("%s: %s", async (index, conditions) => {
-    await client.query("set enable_seqscan = off");
-    const plan = await explain(
-      "api_public",
-      `select * from api_v1_1_0.${findTable(index)} where ${conditions} limit 25`,
-    );
-    await client.query("reset enable_seqscan");
+    const page = `select * from api_v1_1_0.${findTable(index)} where ${conditions} limit 25`;
+    const plan = await explain("api_public", page, "-c enable_seqscan=off");
     expect(flatten(plan).map((node) => node["Index Name"])).toContain(index);
   });
 
   it("and psql shows which request each index is there for", async () => {
-    const { rows } = await client.query(
-      `select relname, obj_description(indexrelid, 'pg_class') as comment, pg_get_indexdef(indexrelid) as definition
+    const rows = await query<{ relname: string; comment: string }>(
+      `select relname, obj_description(indexrelid, 'pg_class') as comment
        from pg_index join pg_class on pg_class.oid = indexrelid
        where relnamespace in ('disclosed'::regnamespace, 'suppressed'::regnamespace) and not indisunique`,
     );
     expect(rows.length).toBeGreaterThan(30);
-    for (const { relname, comment } of rows) {
-      expect(comment, relname).toContain(`${findTable(relname)}?`);
-    }
+    for (const { relname, comment } of rows) expect(comment, relname).toContain(`${findTable(relname)}?`);
   });
 });
 
