@@ -16,35 +16,32 @@ test("has defaults for all but the database and the storage", () => {
     database: { connectionString: database.REPORT_SERVICE_DATABASE_URL },
     storage: { kind: "local", directory: "/srv/reports" },
   });
-  const basic = { kind: "s3", bucket: "reports", region: "us-gov-west-1" };
-  expect(readReportServiceConfig(s3).storage).toEqual({
-    ...basic,
-    keyPrefix: "reports/",
-    forcePathStyle: false,
-  });
+  const { storage } = readReportServiceConfig(s3);
+  expect(storage).toMatchObject({ kind: "s3", keyPrefix: "reports/", forcePathStyle: false });
 });
 
 test("takes each secret from a file, without the line's end", async () => {
-  const write = async (name: string, content: string) => {
-    await writeFile(inDirectory(name), `${content}\n`);
-    return inDirectory(name);
+  const secrets = {
+    REPORT_SERVICE_DATABASE_URL: "postgres://report_service@db/x",
+    REPORT_SERVICE_DATABASE_PASSWORD: "hunter2",
+    AWS_ACCESS_KEY_ID: "AKID",
+    AWS_SECRET_ACCESS_KEY: "a secret",
+    AWS_SESSION_TOKEN: "a token",
   };
-  const environment = {
-    S3_BUCKET: "reports",
-    S3_REGION: "us-east-1",
-    REPORT_SERVICE_DATABASE_URL_FILE: await write("url", "postgres://report_service@db/x"),
-    REPORT_SERVICE_DATABASE_PASSWORD_FILE: await write("password", "hunter2"),
-    AWS_ACCESS_KEY_ID_FILE: await write("id", "AKID"),
-    AWS_SECRET_ACCESS_KEY_FILE: await write("key", "a secret"),
-    AWS_SESSION_TOKEN_FILE: await write("token", "a token"),
-  };
+  const files: Record<string, string> = {};
+  for (const [name, value] of Object.entries(secrets)) {
+    files[`${name}_FILE`] = inDirectory(name);
+    await writeFile(inDirectory(name), `${value}\n`);
+  }
+  const { S3_BUCKET, S3_REGION } = s3;
+  const read = (more: object) => readReportServiceConfig({ S3_BUCKET, S3_REGION, ...more });
   const credentials = { accessKeyId: "AKID", secretAccessKey: "a secret", sessionToken: "a token" };
-  expect(readReportServiceConfig(environment)).toMatchObject({
-    database: { connectionString: "postgres://report_service:hunter2@db/x" },
-    storage: { credentials },
-  });
-  const { REPORT_SERVICE_DATABASE_URL_FILE: _, ...byHost } = { ...environment, PGHOST: "db" };
-  expect(readReportServiceConfig(byHost).database).toEqual({ password: "hunter2" });
+  const config = read(files);
+  expect(config).toEqual(read(secrets));
+  expect(config.database).toEqual({ connectionString: "postgres://report_service:hunter2@db/x" });
+  expect(config.storage).toMatchObject({ credentials });
+  const byHost = { ...files, REPORT_SERVICE_DATABASE_URL_FILE: "", PGHOST: "db" };
+  expect(read(byHost).database).toEqual({ password: "hunter2" });
 });
 
 test.each<[variable: string, what: string, base: object, changes: object]>([
@@ -63,12 +60,10 @@ test.each<[variable: string, what: string, base: object, changes: object]>([
   expect(read).not.toThrow("hunter2");
 });
 
-test("is refused if a secret's file cannot be read, or is given twice", () => {
-  const file = inDirectory("missing");
-  expect(() => readReportServiceConfig({ REPORT_SERVICE_DATABASE_URL_FILE: file })).toThrow(
-    `REPORT_SERVICE_DATABASE_URL_FILE names ${file}, which cannot be read (ENOENT).`,
-  );
-  expect(() => readReportServiceConfig({ ...local, REPORT_SERVICE_DATABASE_URL_FILE: file })).toThrow(
-    "REPORT_SERVICE_DATABASE_URL and REPORT_SERVICE_DATABASE_URL_FILE are both set.",
-  );
+test.each([
+  ["names /missing, which cannot be read (ENOENT).", {}],
+  ["are both set.", database],
+])("refuses a secret's file: REPORT_SERVICE_DATABASE_URL_FILE … %s", (message, more) => {
+  const environment = { REPORT_SERVICE_DATABASE_URL_FILE: "/missing", ...more };
+  expect(() => readReportServiceConfig(environment)).toThrow(`REPORT_SERVICE_DATABASE_URL_FILE ${message}`);
 });

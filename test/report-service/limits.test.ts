@@ -1,7 +1,6 @@
 import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect } from "node:net";
 import { promisify } from "node:util";
-import type { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createReportService } from "../../report-service/create-report-service.ts";
 import { downloadsInAll, downloadsPerAddress } from "../../report-service/limit-downloads.ts";
@@ -9,17 +8,15 @@ import { createLocalStore } from "../../report-service/local-store.ts";
 import { openPublicFiles } from "../../report-service/public-files.ts";
 import { createLogger } from "../../report-service/quiet-logging.ts";
 import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { target } from "../support/target.ts";
 import { send } from "./http.ts";
 import { openPool, serviceDatabaseUrl, useDirectory } from "./parts.ts";
 
-const database = useDeployedDatabase();
 const bytes = 64 * 1024 * 1024;
-let pool: Pool;
+const pool = openPool(serviceDatabaseUrl(target.databaseUrl));
 const inDirectory = useDirectory();
 
 beforeAll(async () => {
-  pool = openPool(serviceDatabaseUrl(database.url));
   const files = [{ name: "a.gz", table: "a", audit_year: null, format: "csv", rows: 1, bytes, sha256: "0" }];
   const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };
   await writeFile(inDirectory("manifest.json"), JSON.stringify(manifest));

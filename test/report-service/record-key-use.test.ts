@@ -1,19 +1,12 @@
-import { pino } from "pino";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { recordKeyUse } from "../../report-service/record-key-use.ts";
-import { type Relay, startRelay } from "../support/relay.ts";
+import { beforeAll, expect, it } from "vitest";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
-import { serviceDatabaseUrl } from "./parts.ts";
+import { type Parts, startParts } from "./parts.ts";
 
 const database = useDeployedDatabase();
-let wire: Relay;
-let recorder: ReturnType<typeof recordKeyUse>;
+let parts: Parts;
 beforeAll(async () => {
-  wire = await startRelay(Number(new URL(database.url).port));
-  const connectionString = serviceDatabaseUrl(database.url, wire);
-  recorder = recordKeyUse({ connectionString }, pino({ level: "silent" }));
+  parts = await startParts({}, database.url);
 });
-afterAll(() => wire.refuse());
 
 const ask = async (sql: string, values: string[] = []) =>
   Object.values((await database.client.query(sql, values)).rows[0])[0];
@@ -42,9 +35,9 @@ it("records the use of the keys that are announced, whatever else is announced",
 });
 
 it("continues after the database was unreachable", async () => {
-  await wire.refuse();
+  await parts.databaseWire.refuse();
   await expect.poll(countListeners).toBe(0);
-  await wire.pass();
+  await parts.databaseWire.pass();
   await expectRecorded(await issueKey());
 });
 
@@ -53,7 +46,7 @@ it("records what it has heard before it ends", async () => {
   await announce(id);
   // The notification may still be on its way to the listener.
   await ask("select pg_sleep(0.1)");
-  await recorder.close();
+  await parts.close();
   await expectRecorded(id, false);
   await expect.poll(countListeners).toBe(0);
 });
