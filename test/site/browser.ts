@@ -42,9 +42,6 @@ export async function startBrowser() {
         await rm(directory, { recursive: true, force: true });
       },
     };
-  } catch (error) {
-    await rm(directory, { recursive: true, force: true });
-    throw error;
   } finally {
     vi.unstubAllEnvs();
   }

@@ -35,7 +35,10 @@ export async function openSite() {
     }),
   ]);
   const { facts, directory } = stack;
-  const query = async <Row extends object>(sql: string, values: unknown[] = []): Promise<Row[]> => {
+  const query = async <Row extends object = Record<string, string>>(
+    sql: string,
+    values: unknown[] = [],
+  ): Promise<Row[]> => {
     const client = await connect(facts.database_url, "test");
     try {
       return (await client.query<Row>(sql, values)).rows;

@@ -1,11 +1,13 @@
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { normalizeQuery } from "../../site/normalize-query.ts";
 import { emptyQuery, listOperators, type Operator, operators, type Query } from "../../site/query.ts";
 import { readTarget } from "../../site/read-target.ts";
 import { type Language, languages, writeSnippet } from "../../site/request-snippets.ts";
 import { writeTarget } from "../../site/write-target.ts";
+import { clients } from "../examples/clients.ts";
 import { query, request, target } from "../support/target.ts";
-import { runnable, runSnippet } from "./run-snippet.ts";
 
 // Requests as the explorer writes them, sent to the API, with values that are also syntax somewhere.
 
@@ -160,6 +162,17 @@ describe("the API takes", () => {
   });
 });
 
+const programs: Record<Language, string[]> = {
+  curl: ["/bin/sh", "-ec"],
+  python: ["python3", "-c"],
+  r: ["Rscript", "-e"],
+  // It takes the text as a .ts file of somebody who has no package.json, so that `await` may only stand in functions.
+  typescript: [process.execPath, createRequire(import.meta.url).resolve("tsx/cli"), "-e"],
+};
+const runnable = clients.flatMap(({ language, missing }) =>
+  missing ? [] : [language.toLowerCase() as Language],
+);
+
 describe("a snippet", () => {
   it.each(Object.keys(languages) as Language[])("in %s never contains a visitor's own key", (language) => {
     const text = writeSnippet(language, { url: "http://localhost/general", headers: {}, key: "own" });
@@ -175,7 +188,9 @@ describe("a snippet", () => {
       key: "own",
     });
     const rows = (await request(writeTarget(filter("neq", "x")), { key: "individual" })).json;
-    const printed = await runSnippet(language, snippet, { API_KEY: target.keys.individual });
+    const [program = "", ...args] = programs[language];
+    const env = { ...process.env, API_KEY: target.keys.individual };
+    const printed = execFileSync(program, [...args, snippet], { env, encoding: "utf8" });
     if (language === "r") expect(printed).toContain(rows[0].report_id);
     else expect(JSON.parse(printed)).toEqual(rows);
   });

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
 import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
@@ -91,24 +91,16 @@ it("an unknown path is a page for browsers and JSON for programs, whatever it lo
   for (const path of ["/assets/site.css", "/assets/..%2fsite.css", "/assets/", "/reference/x"]) {
     expect(await get(path)).toEqual(unknown);
   }
-  const browser = await get("/nothing", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
-  expect(browser).toMatchObject({
-    status: 404,
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": csp(target.baseUrl),
-      "cache-control": "no-store",
-      vary: "Accept",
-    },
-  });
-  expect(browser.body).toContain("There is no such page.");
-  for (const accept of ["*/*", "application/json", "application/json, text/plain, */*"]) {
-    const { status, headers } = await get("/nothing", { accept });
-    expect({ status, ...headers }).toMatchObject({
-      status: 404,
-      "content-type": "application/json; charset=utf-8",
-      vary: "Accept",
-    });
+  for (const [accept = "", type, policy] of [
+    ["text/html,application/xhtml+xml,*/*;q=0.8", "text/html", csp(target.baseUrl)],
+    ["*/*", "application/json", "default-src 'none'; frame-ancestors 'none'"],
+    ["application/json, text/plain, */*", "application/json", "default-src 'none'; frame-ancestors 'none'"],
+  ]) {
+    const { status, headers, body } = await get("/nothing", { accept });
+    expect([status, headers.vary, headers["cache-control"]]).toEqual([404, "Accept", "no-store"]);
+    expect(headers["content-type"]).toBe(`${type}; charset=utf-8`);
+    expect(headers["content-security-policy"]).toBe(policy);
+    expect(body).toContain("There is no such page.");
   }
   const spent = `/dissemination/report/pdf/ota/${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)}`;
   const { status, body } = await get(spent, { accept: "text/html" });
@@ -123,10 +115,9 @@ it.each([
   ["Audits of New York", "general?auditee_state=eq.NY&order="],
   ["IN audits", "general?auditee_state=eq.IN&order="],
   ["EIN: 12-3456789", "general?auditee_ein=eq.123456789"],
-  ["ALN 93.u01", "federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.U01&order="],
   [
-    "93.778 in 2023",
-    "federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.778&audit_year=eq.2023",
+    "ALN 93.u01 in 2023",
+    "federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.U01&audit_year=",
   ],
   ["audits of Travis County, 2023", "general?auditee_name=ilike.*Travis%20County*&audit_year=eq.2023&order="],
   ["City of 2020 Texas", "general?auditee_name=ilike.*City%20of%202020%20Texas*"],
@@ -146,55 +137,28 @@ it("security.txt names the contact, and ends within a year", async () => {
   expect(days).toBeLessThan(365);
 });
 
-/** The app on a database, with an API that nobody asks. */
-async function startApp(
-  databaseUrl: string,
-  environment: Record<string, string> = {},
-): Promise<RunningReportService> {
-  const site = readSiteConfig({ API_URL: "https://api.example.gov/", ...environment });
-  const config = readReportServiceConfig({
+/** The app on a database, with an API that nobody asks, until the test ends. */
+async function startApp(databaseUrl: string): Promise<RunningReportService> {
+  const site = readSiteConfig({ API_URL: "https://api.example.gov/" });
+  const variables = {
     APP_PORT: "0",
     REPORT_SERVICE_DATABASE_URL: databaseUrl,
     REPORTS_DIRECTORY: "/nowhere",
-  });
+  };
   const addSite = site && (await createSite(site));
-  return startReportService({ ...config, addSite, logger: pino({ level: "silent" }) });
+  const logger = pino({ level: "silent" });
+  const service = await startReportService({ ...readReportServiceConfig(variables), addSite, logger });
+  onTestFinished(service.close);
+  return service;
 }
-
-/** The first page of an app of its own. */
-async function readFirstPage(databaseUrl: string, environment: Record<string, string> = {}): Promise<string> {
-  const service = await startApp(databaseUrl, environment);
-  const { body } = await send(service.url, "/");
-  await service.close();
-  return body;
-}
-
-it.each([
-  ["no due time", {}, /^(?!.*Next refresh due)/s],
-  ["a time", { ENVIRONMENT: "staging" }, /Next refresh due<\/dt><dd><time/],
-])("the first page shows of the next refresh %s if %j", async (_what, environment, expected) => {
-  const body = await readFirstPage(target.databaseUrl, environment);
-  expect(body).toContain("Published</dt>");
-  expect(body).toMatch(expected);
-});
 
 it("the first page says so if no data has been published", async () => {
   const database = await createScratchDatabase();
-  try {
-    await deployDatabase(database.url);
-    expect(await readFirstPage(database.url)).toContain("No data has been published yet.");
-  } finally {
-    await database.drop();
-  }
+  onTestFinished(database.drop);
+  await deployDatabase(database.url);
+  const service = await startApp(database.url);
+  expect((await send(service.url, "/")).body).toContain("No data has been published yet.");
 });
-
-const characters: Record<string, string> = {
-  "&quot;": '"',
-  "&#39;": "'",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&amp;": "&",
-};
 
 it("without a database and a contact, every page answers, with commands that work and its own addresses", async () => {
   const service = await startApp("postgres://report_service@127.0.0.1:1/none");
@@ -214,16 +178,14 @@ it("without a database and a contact, every page answers, with commands that wor
     expect(body).toContain(text);
   expect(body).not.toContain("Ask the operator");
   const codes = body.matchAll(/<code>([^<]*npm run [^<]*)<\/code>/g);
-  const commands = Array.from(codes, ([, code = ""]) =>
-    code.replace(/&#?\w+;/g, (name) => characters[name] ?? ""),
-  );
+  const commands = Array.from(codes, ([, code]) => code).join("\n");
+  const typed = commands.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
   const env = { ...process.env, DATABASE_URL: target.databaseUrl };
-  const printed = execFileSync("/bin/sh", ["-ec", commands.join("\n")], { env, encoding: "utf8" });
+  const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
-  await service.close();
 });
 
 it("there are no pages without API_URL", () => {

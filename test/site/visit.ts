@@ -1,21 +1,9 @@
 import axe from "axe-core";
-import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { expect } from "vitest";
 
 /** A page of the site under test, and all that must not happen in it. */
 export type Visit = Awaited<ReturnType<typeof visit>>;
-
-const contexts = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>();
-
-/** Pages that are opened alike share what they have loaded, as a person's do; a tab's own storage they do not. */
-function findContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
-  const known = contexts.get(browser) ?? new Map<string, Promise<BrowserContext>>();
-  contexts.set(browser, known);
-  const name = JSON.stringify(options);
-  const found = known.get(name) ?? browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  known.set(name, found);
-  return found;
-}
 
 /** @param origins whom the page may ask: the app and the API */
 export async function visit(
@@ -24,7 +12,7 @@ export async function visit(
   origins: string[],
   options: BrowserContextOptions = {},
 ) {
-  const page = await (await findContext(browser, options)).newPage();
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
   page.setDefaultTimeout(10_000);
   const asked = new Set<string>();
   const complaints: string[] = [];
