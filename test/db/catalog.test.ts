@@ -33,7 +33,10 @@ const held = `
   union select 'reads ' || name from relations
     where has_any_column_privilege($1, oid, 'select') and relowner <> $1::regrole
   union select concat('writes ', name, ':', privilege)
-    from relations, unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger', 'maintain']) as privilege
+    from relations, unnest(array['insert', 'update', 'references']) as privilege
+    where has_any_column_privilege($1, oid, privilege) and relowner <> $1::regrole
+  union select concat('writes ', name, ':', privilege)
+    from relations, unnest(array['delete', 'truncate', 'trigger', 'maintain']) as privilege
     where has_table_privilege($1, oid, privilege) and relowner <> $1::regrole
   union select 'runs ' || regexp_replace(name, '^(api_v1_1_0.).*', '\\1*') from functions
     where has_function_privilege($1, oid, 'execute') and proowner <> $1::regrole`;

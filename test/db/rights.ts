@@ -59,7 +59,7 @@ export const rights = {
     reads: `publication.changes publication.data_sets publication.served_schemas publication.settings
       publication.suppressed_reports`,
     writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
-      publication.data_sets:update publication.settings:update`,
+      publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
     runs: `access.prune_access_tokens extensions.uuid_v7 publication.describe_data_set publication.find_leaks
       publication.rebind_api_views publication.release_report`,
   },
