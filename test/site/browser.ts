@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import { chromium } from "playwright-core";
 import { vi } from "vitest";
 
 /**
@@ -30,11 +30,19 @@ export async function startBrowser() {
       FONTCONFIG_FILE: path.join(directory, "fonts.conf"),
       LD_LIBRARY_PATH: path.join(directory, "al2023", "lib"),
     };
-    let browser = await launch(executablePath, env);
+    // Not the package's arguments: those switch the same-origin policy off.
+    const args = [
+      "--disable-gpu",
+      "--disable-domain-reliability",
+      "--no-pings",
+      "--font-render-hinting=none",
+    ];
+    const launch = () => chromium.launch({ executablePath, env, args });
+    let browser = await launch();
     return {
       /** Starts it again if it has crashed. */
       get: async () => {
-        if (!browser.isConnected()) browser = await launch(executablePath, env);
+        if (!browser.isConnected()) browser = await launch();
         return browser;
       },
       stop: async () => {
@@ -46,11 +54,3 @@ export async function startBrowser() {
     vi.unstubAllEnvs();
   }
 }
-
-const launch = (executablePath: string, env: Record<string, string>): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
-    env,
-    // Not the package's: those switch the same-origin policy off.
-    args: ["--disable-gpu", "--disable-domain-reliability", "--no-pings", "--font-render-hinting=none"],
-  });

@@ -2,8 +2,6 @@ import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
 import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
 
-const read = (csv: string): string[][] => parse(csv, { relax_quotes: false });
-
 test.each([
   ["title", "=1+1", "'=1+1"],
   ["title", '"=HYPERLINK(""https://example.com"",1)"', '\'=HYPERLINK("https://example.com",1)'],
@@ -29,8 +27,8 @@ test.each([
   ["auditee_uei", "12345678E123", '="12345678E123"'],
   ["is_public", "t", "true"],
 ])("a value of %s, %j, is %j for spreadsheet programs", (name, cell, expected) => {
-  const lines = read(adaptForSpreadsheets(`${name},x,${name}\n${cell},${cell},${cell}\n${cell},,${cell}\n`));
-  expect(lines[0]).toEqual([name, "x", name]);
-  expect([lines[1]?.[0], lines[1]?.[2]]).toEqual([expected, expected]);
-  expect(lines[2]).toEqual([expected, "", expected]);
+  const csv = `${name},x,${name}\n${cell},${cell},${cell}\n${cell},,${cell}\n`;
+  const lines = parse(adaptForSpreadsheets(csv), { relax_quotes: false });
+  const whole = [expected, expect.any(String), expected];
+  expect(lines).toEqual([[name, "x", name], whole, [expected, "", expected]]);
 });
