@@ -35,7 +35,6 @@ describe("the one answer to all that is no valid token", () => {
   test.each([
     ["a word", "x"],
     ["a UUID with one digit less", "123e4567-e89b-42d3-a456-55664244000"],
-    ["a UUID with one digit more", "123e4567-e89b-42d3-a456-5566424400000"],
     ["a UUID in braces", "%7B123e4567-e89b-42d3-a456-556642440000%7D"],
     ["a UUID without hyphens", "123e4567e89b42d3a456556642440000"],
     ["SQL", "'%20or%20true--"],

@@ -99,25 +99,14 @@ describe("storage", () => {
     const issue = (count: number, report: string) =>
       Promise.all(Array.from({ length: count }, () => parts.tokens.issue(report)));
     const [hung, others] = [await issue(100, hungReport), await issue(5, reportId)];
-    let isOver = false;
-    const waiting = Promise.all(hung.map((token) => redeem(token))).finally(() => {
-      isOver = true;
-    });
+    const waiting = Promise.all(hung.map((token) => redeem(token)));
     await expect.poll(() => parts.s3.requests.length).toBeGreaterThanOrEqual(100);
-    const replies = await Promise.all(others.map((token) => redeem(token)));
-    expect(isOver).toBe(false);
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([302]));
+    const start = Date.now();
+    for (const reply of await Promise.all(others.map((token) => redeem(token))))
+      expect(reply.status).toBe(302);
+    expect(Date.now() - start).toBeLessThan(1000);
     for (const reply of await waiting) expectUnavailable(reply);
     expect(await Promise.all(hung.map(parts.tokens.isSpent))).not.toContain(true);
-  });
-
-  test("without its bucket, or with wrong credentials, is not ready", async () => {
-    const stranger = { ...credentials, accessKeyId: "AKIDOTHER" };
-    for (const changes of [{ bucket: "elsewhere" }, { credentials: stranger }]) {
-      const storage = { kind: "s3", ...describeS3(parts.s3.port, changes) } as const;
-      const { url } = await parts.startAnother({ storage });
-      expect((await send(url, "/readyz")).status).toBe(503);
-    }
   });
 });
 
