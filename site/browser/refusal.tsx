@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { type Answer, describeLimit } from "./ask.ts";
+import { type Answer, formatCount } from "./ask.ts";
 import type { Explorer } from "./use-explorer.ts";
 
 interface Refused {
@@ -29,7 +29,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     ),
     429: (
       <>
-        {describeLimit(answer)}. Wait until then ({answer.headers["retry-after"]} seconds),{" "}
+        Wait {formatCount(Math.ceil(Number(answer.headers["retry-after"]) / 60), "minute")},{" "}
         <a href="/#keys">get your own key</a> (free, with a higher limit){file}.
       </>
     ),

@@ -130,7 +130,7 @@ begin
   then
     perform request.refuse(
       404, 'report_not_found', 'There is no report with this report_id.', null,
-      'Check the report ID. It is case-sensitive (example: 2023-06-GSAFAC-0000000001).'
+      'Check the report ID. It looks like YYYY-MM-GSAFAC-NNNNNNNNNN, in capital letters.'
     );
   end if;
 
