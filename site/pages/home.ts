@@ -114,7 +114,7 @@ const ownMachine = html`<h3 id="own-machine">Issue a key on your own machine</h3
 <p>Run the commands in the project’s directory, where you ran <code>npm start</code>. That command printed
   an individual and a Tribal key, which are also in <code>.stack/stack.json</code>. To issue another key:</p>
 ${command("Issue an individual key", "npm run -s keys -- issue --tier individual --owner you@example.gov")}
-<p>A Tribal key needs an agreement. To record one and its approval, then issue the key:</p>
+<p>A Tribal key is issued under an approved agreement. To record a request and its approval, then issue the key:</p>
 ${command(
   "Issue a Tribal key",
   `AGREEMENT=$(npm run -s agreements -- request --json --organization "Example Nation" \\

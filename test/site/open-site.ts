@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { onTestFinished } from "vitest";
@@ -19,8 +18,7 @@ export const plenty = 1000;
 /** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
 export async function openSite() {
   const sample = await makeSmallSample(200);
-  const configDirectory = await mkdtemp(path.join(tmpdir(), "single-audit-site-"));
-  const config = path.join(configDirectory, "kong.yml");
+  const config = path.join(sample.directory, "../kong.yml");
   const text = await readFile(gatewayConfigFile(), "utf8");
   await writeFile(config, text.replace(/^( +hour: )\d+(\n +day: )\d+$/m, `$1${plenty}$2${plenty}`));
   const [browser, stack] = await Promise.all([
@@ -69,7 +67,6 @@ export async function openSite() {
       await browser.stop();
       await stack.dispose();
       await sample.remove();
-      await rm(configDirectory, { recursive: true });
     },
   };
 }
