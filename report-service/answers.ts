@@ -27,7 +27,7 @@ export const notFound = makeAnswer(404, "download_not_found", {
 
 const noSuchPage = makeAnswer(404, "no_such_page", {
   message: "There is no such page.",
-  hint: "Check the address, or start from the overview.",
+  hint: "Check the URL, or start from the home page.",
 });
 
 export const tokenMissing = makeAnswer(

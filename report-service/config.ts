@@ -38,7 +38,7 @@ const secrets = [
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
 const addressOrRange = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
-  error: "should be addresses or ranges such as 10.0.0.0/8, separated by commas",
+  error: "should be IP addresses or ranges such as 10.0.0.0/8, separated by commas",
 });
 
 const reportService = z.object({
@@ -61,8 +61,8 @@ const reportService = z.object({
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
   S3_KEY_PREFIX: z.string().default("reports/"),
-  S3_ENDPOINT: webAddress("the S3 API's address, such as http://minio:9000").optional(),
-  S3_PUBLIC_ENDPOINT: webAddress("the address at which clients reach the S3 API, or this service").optional(),
+  S3_ENDPOINT: webAddress("the S3 API's URL, such as http://minio:9000").optional(),
+  S3_PUBLIC_ENDPOINT: webAddress("the URL at which clients reach the S3 API, or this service").optional(),
   S3_FORCE_PATH_STYLE: z.enum(["true", "false"], "should be true or false").default("false"),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),

@@ -11,7 +11,7 @@ const refuse = (status: number, details: string) => {
   const hint = "Wait until a download has finished, then try again.";
   return makeAnswer(status, "too_many_downloads", { message, details, hint }, { "retry-after": "10" });
 };
-const busyAddress = refuse(429, `Each address can have ${downloadsPerAddress} downloads at a time.`);
+const busyAddress = refuse(429, `Each client IP can run ${downloadsPerAddress} downloads at a time.`);
 const busy = refuse(503, "The limit counts the downloads of all clients.");
 
 /** Makes a hook that refuses a download while its address, or all addresses together, have too many in progress. */

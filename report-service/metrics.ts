@@ -69,7 +69,7 @@ export function createReportMetrics({
     ),
     countPublicReport: countResults(
       "report_service_public_reports_total",
-      "Requests for a public report's PDF by result.",
+      "Requests for a public report's PDF, by result.",
       publicReportResults,
     ),
     requests: new Counter({

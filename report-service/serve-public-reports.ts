@@ -47,7 +47,7 @@ export function servePublicReports(
 
 function describeLimit({ msBeforeNext }: RateLimiterRes) {
   const texts = {
-    message: `This address requested more than ${publicReportsAnHour} reports in an hour.`,
+    message: `This client IP requested more than ${publicReportsAnHour} reports in an hour.`,
     hint: "Wait the number of seconds in Retry-After.",
   };
   const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));

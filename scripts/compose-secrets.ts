@@ -17,7 +17,7 @@ const command = new Command("compose:secrets")
 Only you can open the directory (mode 0700). The files in it are readable by all (0444), because Docker mounts them with
 their mode, and the containers run as different users.
 
-To change a secret, remove its file and run this command again. Remove files that depend on each other together:
+To change a secret, remove its file and run this command again. Remove the files of these pairs together:
   postgrest_db_uri with authenticator_password
   counters_config with counters_password
   gateway_token with jwt_secret`,

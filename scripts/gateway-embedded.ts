@@ -20,7 +20,7 @@ const program = new Command("gateway:embedded")
   .option("--config <file>", "Kong's configuration (GATEWAY_CONFIG)", gatewayConfigFile())
   .option(
     "--trusted-ips <list>",
-    "proxies whose X-Forwarded-* headers are trusted: addresses or CIDRs, separated by commas",
+    "proxies whose X-Forwarded-* headers are trusted: IP addresses or CIDRs, separated by commas",
     (list) => list.split(",").map((entry) => entry.trim()),
   )
   .addHelpText(

@@ -21,7 +21,7 @@ Environment (or .env); for variables with *, <NAME>_FILE can name a file with th
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
   REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. If you
                                        use a pooler in transaction mode, key use is not recorded
-  REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the address
+  REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the URL
   APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
                                        where /metrics is served for Prometheus; not served if no port is set
 The PDFs:
@@ -31,8 +31,8 @@ or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   its URL for clients, if different; if they cannot reach S3, give
-                                       this service's URL: it relays signed URLs
+  S3_PUBLIC_ENDPOINT                   its URL for clients, if different; if they cannot reach S3, set
+                                       this service's URL, and it relays the downloads
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
@@ -45,7 +45,7 @@ Pages for people, if they are served here, at /:
   ENVIRONMENT                          production, staging, development or preview: selects the refresh times
                                        that pages show
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
-  SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@ and the API's host)
+  SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 
 /healthz answers if the service runs, /readyz if database and storage also answer.
 Exit status: 0 stopped by a signal, 1 could not be started.`,

@@ -36,7 +36,7 @@ Environment (or .env):
   DATABASE_URL           an empty database of PostgreSQL 17 or newer to use, as its owner with createrole or as superuser, instead of the embedded one
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
-  TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as addresses or CIDRs
+  TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as IP addresses or CIDRs
   ENVIRONMENT            production, staging, development or preview: selects the refresh times that pages show (none)
   CONTACT, SECURITY_CONTACT
                          mailto: or https: addresses that the app's pages show

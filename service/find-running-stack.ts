@@ -53,7 +53,7 @@ export function requireRunningStack(
 
 /** The line with which a command says that it uses the stack's database. */
 export function describeChoice({ directory }: RunningStack): string {
-  return `Using the database of the stack that runs on ${directory}.`;
+  return `Using the database of the stack running in ${directory}.`;
 }
 
 /** Returns the process that runs a stack in this directory, or undefined if it has ended. */

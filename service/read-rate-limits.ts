@@ -94,7 +94,7 @@ function findLimit(list: z.output<typeof plugins>): RateLimit | undefined {
   };
 }
 
-/** A tier's limit in words, such as "30 requests an hour and 50 a day for each address". */
+/** A tier's limit in words, such as "30 requests an hour and 50 a day for each client IP". */
 export function describeRateLimit({ tiers, others }: RateLimits, tier: string): string {
   const { hour, day, countedBy } = tiers.get(tier) ?? others;
   const counts = [
@@ -103,5 +103,5 @@ export function describeRateLimit({ tiers, others }: RateLimits, tier: string): 
       ? []
       : [`${day.toLocaleString("en-US")} ${hour === undefined ? "requests " : ""}a day`]),
   ];
-  return `${counts.join(" and ")}${countedBy === "address" ? " for each address" : ""}`;
+  return `${counts.join(" and ")}${countedBy === "address" ? " for each client IP" : ""}`;
 }

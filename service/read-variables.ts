@@ -4,7 +4,7 @@ import { z } from "zod";
 export const databaseAddress = (user: string) =>
   z.url({
     protocol: /^postgres(ql)?$/,
-    error: `should be an address such as postgres://${user}:password@host:5432/database`,
+    error: `should be a URL such as postgres://${user}:password@host:5432/database`,
   });
 
 /** An http: or https: address. */

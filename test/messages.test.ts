@@ -102,7 +102,9 @@ function readLua(source: string): { text: string; at: number }[] {
   return [...source.matchAll(chain)]
     .filter(([, text]) => text !== undefined)
     .map((match) => ({
-      text: (match[1] ?? "").replaceAll(new RegExp(join, "g"), (_all, name) => (name ? `{${name}}` : "")),
+      text: (match[1] ?? "")
+        .replaceAll(new RegExp(join, "g"), (_all, name) => (name ? `{${name}}` : ""))
+        .replaceAll('\\"', '"'),
       at: match.index,
     }));
 }

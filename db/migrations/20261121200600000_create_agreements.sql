@@ -51,8 +51,8 @@ declare
 begin
   if tg_op = 'INSERT' then
     if num_nonnulls(new.decision, new.revoked_at) > 0 then
-      raise exception 'An agreement must be requested before it is decided.'
-        using hint = 'Insert it without a decision, then approve or deny it.';
+      raise exception 'An agreement must be requested before it is approved or denied.'
+        using hint = 'Insert the agreement without a decision, then approve or deny it.';
     end if;
     return new;
   end if;

@@ -30,11 +30,11 @@ create index api_keys_replaces_id on access.api_keys (replaces_id) where replace
 comment on table access.api_keys is 'API keys. The keys themselves are not stored.';
 comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() looks the key up by this hash.';
 comment on column access.api_keys.key_prefix is
-  'The first characters of the key, after the tier''s name if the key starts with one. People recognize the key by them.';
+  'The first characters of the key, without the tier''s name. Operators identify the key by this prefix.';
 comment on column access.api_keys.expires_at is
   'When the key stops working; null means never. It may be moved earlier, but not later. To renew a key, rotate it.';
 comment on column access.api_keys.last_used_on is
-  'The last day (UTC) on which the key received data. Responses without data (304, 4xx) do not count. The report service writes it (access.record_key_use).';
+  'The last day (UTC) on which the key received data. Responses without data (304, 4xx) do not count. The report service sets this date (access.record_key_use).';
 comment on column access.api_keys.replaces_id is 'The key that this key replaced when it was rotated.';
 
 -- No grant: other roles read the views below, or use functions that run with their owner's rights.

@@ -80,8 +80,8 @@ select
 from pg_catalog.pg_namespace
 where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
 comment on view publication.served_schemas is
-  'The schemas of the API, in the order in which PostgREST serves them. The version with the lowest number comes first, and clients that name no version get it.';
-comment on column publication.served_schemas.version is 'The version as in deployment.retired_versions, such as v1_1_0.';
+  'The schemas of the API, in the order in which PostgREST serves them. The lowest-numbered version comes first; clients that name no version get that one.';
+comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 
 -- PostgREST reads the view as authenticator (request.pre_config).
 grant usage on schema publication to authenticator, report_service;

@@ -31,11 +31,11 @@ create table deployment.retired_versions (
   constraint retired_versions_link_is_an_address check (link ~ '^https?://[^\s<>"]+$')
 );
 comment on table deployment.retired_versions is
-  'Versions of the API that will be removed. Their responses announce it, and a deployment may remove them after sunset_at.';
-comment on column deployment.retired_versions.version is 'The version as in the schema''s name, such as v1_1_0.';
-comment on column deployment.retired_versions.deprecated_at is 'When responses start to announce it (header Deprecation, RFC 9745).';
+  'Versions of the API that will be removed. Their responses announce the removal, and a deployment may remove them after sunset_at.';
+comment on column deployment.retired_versions.version is 'The version part of the schema''s name, such as v1_1_0.';
+comment on column deployment.retired_versions.deprecated_at is 'When responses start to announce the removal (header Deprecation, RFC 9745).';
 comment on column deployment.retired_versions.sunset_at is 'Earliest end of the version (header Sunset, RFC 8594).';
-comment on column deployment.retired_versions.link is 'A page that says why, and how to move to another version (header Link).';
+comment on column deployment.retired_versions.link is 'A page that says why the version is removed and how to move to another version (header Link).';
 -- No other grant: requests read retired versions through request.find_retirement(), which runs with its owner's rights.
 grant usage on schema deployment to deployment_planner;
 grant select on deployment.migrations, deployment.api_schemas, deployment.retired_versions to deployment_planner;

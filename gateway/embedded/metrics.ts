@@ -16,7 +16,7 @@ export function createGatewayMetrics() {
     }),
     latency: new Histogram({
       name: "kong_request_latency_ms",
-      help: "Time from the first byte of the request to the end of its answer.",
+      help: "Time from the first byte of the request to the end of the response.",
       labelNames: ["service", "route"],
       buckets: [25, 50, 80, 100, 250, 400, 700, 1000, 2000, 5000, 10_000, 30_000, 60_000],
       registers: [registry],

@@ -50,7 +50,11 @@ export async function runAgreements(around: Surroundings): Promise<void> {
         });
         print(options, agreement, formatRow(agreement));
       });
-  addDecision("approve", "Record that a request was approved. Keys can then be issued under it.", "approved");
+  addDecision(
+    "approve",
+    "Record that a request was approved. Keys can then be issued under the agreement.",
+    "approved",
+  );
   addDecision("deny", "Record that a request was denied.", "denied");
 
   add("revoke", "Revoke an approved agreement. Its keys stop working with the next request.")

@@ -81,11 +81,11 @@ The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git resto
 Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   DATABASE_URL *             the database, as its owner with createrole, or as superuser; or PGHOST, PGPORT, PGUSER,
                              PGDATABASE. For --plan, a member of deployment_planner is enough (docs/operations.md, Rights).
-                             Not the address of a connection pooler
-  PGPASSWORD *               that role's password, if not in the address
+                             Not the URL of a connection pooler
+  PGPASSWORD *               that role's password, if not in the URL
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; a password that is not set stays as it is
-  STACK_DIRECTORY            if no address is set, the database of the stack in this directory is used (.stack)
+  STACK_DIRECTORY            if no URL is set, the database of the stack in this directory is used (.stack)
   SCRATCH_URL                another PostgreSQL server, as superuser, on which --plan and --accept-drift build db/; by
                              default one is started
 

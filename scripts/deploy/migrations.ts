@@ -104,7 +104,7 @@ export async function runMigration(
     throw new DeploymentRefused(
       [
         describeError(cause),
-        `${name} ran without a transaction, so it stays, and the service was switched off.`,
+        `${name} ran without a transaction, so it cannot be undone. The service was switched off.`,
         "Fix the leak, run npm run db:deploy to check, and switch the service on: npm run refresh -- --requests on.",
       ].join("\n"),
       { cause },

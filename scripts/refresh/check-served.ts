@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { readDefinition } from "./read-definition.ts";
 
 const advice =
-  "Put it back in db/data_set and refresh, or deploy an API without it first: npm run db:deploy. To go back to an older API, run git restore --source=<commit> db, then npm run db:deploy -- --roll-back. A promised column can be removed only together with its version.";
+  "Correct db/data_set and refresh, or first deploy an API that fits the data set: npm run db:deploy. To go back to an older API, run git restore --source=<commit> db, then npm run db:deploy -- --roll-back. A promised column can be removed only together with its version.";
 
 /**
  * Checks that a generation has every column that the deployed API serves, with the same type. More columns and another order

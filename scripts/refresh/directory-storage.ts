@@ -65,7 +65,7 @@ async function describeFile(file: string): Promise<StoredFile> {
       const { size, mtimeMs } = await stat(file);
       if (size === found.size && mtimeMs === found.mtimeMs) return;
       throw new Error(
-        `${file} changed while it was read: it had ${found.size} bytes and has ${size} now. Nothing was published. Wait until it is complete, then run this again.`,
+        `${file} changed while it was read: it had ${found.size} bytes and has ${size} now. Nothing was published. Wait until the file is complete, then run the refresh again.`,
       );
     },
   };

@@ -10,13 +10,13 @@ export function explainFailure(error: unknown): string {
     if (code === "53100") {
       return (
         `PostgreSQL's disk is full: ${message}. Nothing has changed. A refresh needs space for two more data sets besides ` +
-        "the live one. Free some space (docs/operations.md, Disk full), then run it again."
+        "the live one. Free some space (docs/operations.md, Disk full), then run the refresh again."
       );
     }
     if (stopped.includes(code) || brokenOff.test(message)) {
       return (
-        `PostgreSQL was stopped, or the connection to it broke: ${message}. Find the reason in PostgreSQL's log. ` +
-        "When PostgreSQL is running again, check which data set is live (npm run refresh -- --status), then run this again."
+        `PostgreSQL was stopped, or the connection to it was lost: ${message}. Find the reason in PostgreSQL's log. ` +
+        "When PostgreSQL is running again, check which data set is live (npm run refresh -- --status), then run the refresh again."
       );
     }
   }

@@ -41,7 +41,7 @@ export async function publishNextGeneration(
     if (dependents === undefined) throw error;
     const { detail, message } = dependents;
     throw new Error(
-      `An object outside the API reads columns that would change. Nothing has changed. Drop it first: ${detail ?? message}.`,
+      `An object outside the API reads columns that would change. Nothing has changed. Drop the object first: ${detail ?? message}.`,
       { cause: error },
     );
   });

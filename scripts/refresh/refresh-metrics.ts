@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 const gauges = {
-  refresh_data_set_age_seconds: "Time since the live data set became live. Alert if it exceeds the limit.",
+  refresh_data_set_age_seconds:
+    "Time since the live data set became live. Alert if it exceeds refresh_data_set_age_limit_seconds.",
   refresh_data_set_age_limit_seconds:
     "How old the live data set may become: the longest time between scheduled refreshes plus a day. Absent if none are scheduled.",
   refresh_database_connected: "1 if the database answered the last query. It is queried every 15 seconds.",

@@ -73,12 +73,12 @@ function createCommand(): Command {
       `
 Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
   PUBLISHER_DATABASE_URL *        the database, as the role publisher; or DATABASE_URL *, or PGHOST, PGUSER, …
-  PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the address
+  PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the URL
   STACK_DIRECTORY                 if none of these is set, the stack in this directory is used (.stack)
   REFRESH_SOURCE                  where to read the files if --from is not given
   PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files; if it is not set, none are written
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
-                                  for s3:// addresses
+                                  for s3:// URLs
 With --schedule:
   ENVIRONMENT                     production (Wednesdays 5 a.m. Eastern), staging (daily 5 a.m. Eastern),
                                   development (no schedule), preview (no schedule; requests are refused until --requests on)
@@ -103,7 +103,7 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
     await asPublisher((client) => runRollback(client, config, print));
   } else if (release !== undefined) {
     await asPublisher((client) => client.query("select publication.release_report($1)", [release]));
-    print(`Released ${release}. The next refresh makes it public if the source files do.`);
+    print(`Released ${release}. The next refresh makes it public if the source files mark it as public.`);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));
     print(requests === "on" ? "The service is on." : "The service is off: requests get 503.");

@@ -48,7 +48,7 @@ export async function runTransaction<Result>(
 
 async function describeHolders(client: Client): Promise<string> {
   const sessions = await describeSessions(client, "xact_start < now() - interval '100 ms'");
-  return sessions.join("\n") || "Only members of pg_read_all_stats can list them.";
+  return sessions.join("\n") || "Only members of pg_read_all_stats can list the queries.";
 }
 
 /**

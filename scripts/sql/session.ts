@@ -65,7 +65,7 @@ export async function lockDeployment(
 ): Promise<void> {
   const lock = "db-deploy";
   if (await tryLock(client, lock)) return;
-  const limit = milliseconds === undefined ? "it ends" : `${milliseconds / 1000} s have passed`;
+  const limit = milliseconds === undefined ? "it ends" : `it ends, for at most ${milliseconds / 1000} s`;
   const holder = await describeHolder(client, lock);
   report(`Another deployment is running: ${holder}\nWaiting until ${limit} (--wait) ...`);
   // lock_timeout = 0 means no limit.

@@ -49,10 +49,10 @@ test.each<[variable: string, what: string, base: object, changes: object]>([
   ["REPORTS_DIRECTORY", "should be set to the directory of the PDFs, or S3_BUCKET", database, {}],
   ["REPORTS_DIRECTORY", "should be set to the directory of the PDFs, or S3_BUCKET", local, s3],
   ["S3_REGION", "is missing: it should be the bucket's region", s3, { S3_REGION: "" }],
-  ["S3_ENDPOINT", "should be the S3 API's address", s3, { S3_ENDPOINT: "minio" }],
+  ["S3_ENDPOINT", "should be the S3 API's URL", s3, { S3_ENDPOINT: "minio" }],
   ["S3_FORCE_PATH_STYLE", "should be true or false", s3, { S3_FORCE_PATH_STYLE: "yes" }],
   ["APP_PORT", "should be a port number", local, { APP_PORT: "65536" }],
-  ["TRUSTED_IPS", "should be addresses or ranges", local, { TRUSTED_IPS: "10.0.0.0/8 lb" }],
+  ["TRUSTED_IPS", "should be IP addresses or ranges", local, { TRUSTED_IPS: "10.0.0.0/8 lb" }],
 ])("says in one line, without a value, that %s %s", (variable, what, base, changes) => {
   const read = () => readReportServiceConfig({ ...base, ...changes });
   expect(read).toThrow(`${variable} ${what}`);

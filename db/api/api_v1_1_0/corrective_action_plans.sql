@@ -21,8 +21,8 @@ requires and as entered on form SF-SAC.
 Key: report_id and finding_ref_number, which join findings (where it is called reference_number) and
 findings_text. The key is not unique: a long plan may be split over several rows with the same
 report_id and finding_ref_number. These rows are in the order of the text, but no column numbers
-them. Read them without order=, and join the parts in the order received. Embedding general does not
-change it.
+them. Read them without order=, and join the parts in the order received. Embedding general keeps
+that order.
 
 report_id joins general. Embedding works in both directions:
 findings?select=*,corrective_action_plans(*) and

@@ -22,7 +22,7 @@ Key: report_id and finding_ref_number, which join findings (where it is called r
 corrective_action_plans. The key is not unique: a long narrative may be split over several rows with
 the same report_id and finding_ref_number. These rows are in the order of the text, but no column
 numbers them. Read them without order=, and join the parts in the order received. Embedding general
-does not change it.
+keeps that order.
 
 report_id joins general. Embedding works in both directions: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).

@@ -49,7 +49,7 @@ begin
 
   if not key.is_open then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'A preview is switched on only while someone needs it.',
+      503, 'service_switched_off', 'This service is switched off.', 'Preview environments run only while someone needs them.',
       'Ask the operator to switch the service on: npm run refresh -- --requests on.'
     );
   end if;
@@ -64,7 +64,7 @@ begin
     if not has_schema_privilege(key.database_role, profile, 'usage') then
       perform request.refuse(
         401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
-        'Tribal keys are issued under an agreement that a federal official has approved. The home page says how to get one.',
+        'Tribal keys are issued under an agreement that a federal official has approved. The home page says how to get a key.',
         '{"WWW-Authenticate": "Key"}'
       );
     end if;

@@ -75,13 +75,13 @@ end
 local function refuse_flood()
   if ngx.var.limit_req_status == "REJECTED_DRY_RUN" then
     return refusal.new(
-      429, "too_many_requests_from_address", "Too many requests came from this address.",
+      429, "too_many_requests_from_address", "Too many requests came from this client IP.",
       "Send fewer requests per second.", { ["Retry-After"] = "1" }
     )
   end
   if ngx.var.limit_conn_status == "REJECTED_DRY_RUN" then
     return refusal.new(
-      429, "too_many_requests_at_a_time", "Too many responses to this address and key are in progress.",
+      429, "too_many_requests_at_a_time", "Too many responses to this client IP and key are in progress.",
       "Read each response to the end before you send the next request.", { ["Retry-After"] = "1" }
     )
   end

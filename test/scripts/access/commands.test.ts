@@ -260,7 +260,7 @@ describe("the database", () => {
     await writeFile(path.join(STACK_DIRECTORY, "stack.json"), facts);
     const unlock = await lockDirectory(STACK_DIRECTORY);
     const run = await keys("list --json --tier demo", { env: { STACK_DIRECTORY } });
-    expect(run.stderr).toBe(`Using the database of the stack that runs on ${STACK_DIRECTORY}.\n`);
+    expect(run.stderr).toBe(`Using the database of the stack running in ${STACK_DIRECTORY}.\n`);
     expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
     await unlock();
     // A stack that was killed, whose process ID another process has now.

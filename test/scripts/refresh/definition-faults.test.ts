@@ -55,7 +55,7 @@ it("bulk files have ISO dates, whatever settings a file leaves", async () => {
 
 it.each([
   ["53100", "PostgreSQL's disk is full: RAISED. Nothing has changed.", "two more data sets"],
-  ["57P01", "PostgreSQL was stopped, or the connection to it broke: RAISED.", "--status"],
+  ["57P01", "PostgreSQL was stopped, or the connection to it was lost: RAISED.", "--status"],
 ])("a server that cannot go on (%s) is named, and what to do", async (code, fault, advice) => {
   const raise = `do $$ begin raise sqlstate '${code}' using message = 'RAISED'; end $$;`;
   const message = await failWith({ "build.sql": (sql) => `${sql}\n${raise}\n` });

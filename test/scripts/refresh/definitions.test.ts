@@ -179,7 +179,7 @@ describe("a data set by other definitions than the live one", () => {
   const dropTitle: Edit = (text) =>
     text.replace("  auditee_contact_title text,\n", "").replace("  source.auditee_contact_title,\n", "");
   const threshold: Edit = (text) => text.replace("dollar_threshold bigint", "dollar_threshold text");
-  const advice = "\nPut it back in db/data_set";
+  const advice = "\nCorrect db/data_set";
   const lacksTitle = `${unfit}auditee_contact_title, which this data set does not have.${advice}`;
   const otherType = `${unfit}dollar_threshold as bigint, but in this data set it is text.${advice}`;
   it.each<[what: string, edit: Edit, fault: string, also?: string[]]>([
@@ -206,7 +206,7 @@ describe("a data set by other definitions than the live one", () => {
       `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
     );
     await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
-      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nPut it back in db/data_set and refresh, or deploy an API without it`,
+      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nCorrect db/data_set and refresh, or first deploy an API that fits the data set`,
     );
     expect(await here.liveId()).toBe(live);
     await here.rollBack();
@@ -222,7 +222,7 @@ describe("a data set by other definitions than the live one", () => {
     await expect(
       publish(addCounty("text")).finally(() => select("drop schema reporting cascade")),
     ).rejects.toThrow(
-      /Nothing has changed\. Drop it first: view reporting\.names depends on view dissemination_replaced\.general/,
+      /Nothing has changed\. Drop the object first: view reporting\.names depends on view dissemination_replaced\.general/,
     );
     expect(await here.liveId()).toBe(live);
   });

@@ -96,7 +96,7 @@ it("it does not come back by a build that forgets to ask, nor by functions of th
 it("a released report is public at the next refresh of the same files, and it is recorded who did it", async () => {
   await publish("older", "--force");
   expect(await publish("older")).toContain("nothing to do");
-  const output = `Released ${id(2)}. The next refresh makes it public if the source files do.\n`;
+  const output = `Released ${id(2)}. The next refresh makes it public if the source files mark it as public.\n`;
   expect(await release(2)).toEqual({ code: 0, output });
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await publish("older")).toContain("1 report stays suppressed, as in");

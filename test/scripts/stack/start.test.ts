@@ -54,11 +54,7 @@ it.each<[string[], Record<string, string>, RegExp]>([
     /^The database of DATABASE_URL cannot be used/,
   ],
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
-  [
-    [],
-    { DATABASE_URL: "mysql://root:hidden@h/x" },
-    /^DATABASE_URL should be an address such as (?!.*hidden)/,
-  ],
+  [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
 ])("exits with 1 and says what it cannot use, without passwords: %j %j", async (args, env, message) => {
   const other = path.join(sample.directory, "other");
   const start = runScript("start.ts", args, { ...freePorts, STACK_DIRECTORY: other, ...env });
