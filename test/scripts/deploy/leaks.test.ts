@@ -119,7 +119,7 @@ describe("a migration", () => {
     );
     await copy.migrate(`-- No transaction: test\n${isPublicReport("")}`);
     await expect(deploy()).rejects.toThrow(
-      /anyone could download their PDFs[\s\S]*the service was switched off/,
+      /anyone could download their PDFs[\s\S]*The service was switched off/,
     );
     const settings = await own.client.query("select is_open from publication.settings");
     expect([settings.rows, await listMigrations()]).toMatchObject([[{ is_open: false }], [{}]]);
