@@ -9,7 +9,7 @@ import { linkToExplorer } from "./write-target.ts";
  * @param schema the version that answers
  */
 export function findReport(text: string, schema: string): string {
-  const filters = readFilters(text.trim());
+  const filters = readFilters(text.slice(0, 200).trim());
   const isReport = filters[0]?.column === "report_id";
   const isProgram = filters[0]?.column === "federal_agency_prefix";
   const [table, newest] = isProgram ? ["federal_awards", "audit_year"] : ["general", "fac_accepted_date"];
@@ -30,7 +30,7 @@ function readFilters(typed: string): Filter[] {
   if (/^\d{4}-\d{2}-[A-Z]+-\d{10}$/i.test(text)) return [is("report_id", text.toUpperCase())];
   if (/^\d{9}$/.test(compact)) return [is("auditee_ein", compact)];
   // A name may have 12 letters; a UEI nearly always has a digit too.
-  if (/^(?=.*\d)[A-Z0-9]{12}$/.test(compact)) return [is("auditee_uei", compact)];
+  if (/^(?=.*\d)[A-Z0-9]{12}$/i.test(text)) return [is("auditee_uei", text.toUpperCase())];
   const [year] = /\b20\d\d\b/.exec(text) ?? [];
   const ofYear = year ? [is("audit_year", year)] : [];
   const rest = text.replace(year ?? "", "").replace(/^[\s,]+|[\s,]+$/g, "");
@@ -39,7 +39,7 @@ function readFilters(typed: string): Filter[] {
     return [is("federal_agency_prefix", agency), is("federal_award_extension", program), ...ofYear];
   const state = findState(rest);
   if (state) return [is("auditee_state", state), ...ofYear];
-  if (rest === "") return ofYear;
+  if (rest === "" && year) return ofYear;
   // A name may have such words inside, and a year.
   const [, name = typed, isOfYear] = around.exec(typed) ?? [];
   return [{ column: "auditee_name", operator: "contains", value: name }, ...(isOfYear ? ofYear : [])];

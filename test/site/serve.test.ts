@@ -113,6 +113,7 @@ it.each([
   [" abcdefghjk12 ", "general?auditee_uei=eq.ABCDEFGHJK12"],
   ["texas 2023", "general?auditee_state=eq.TX&audit_year=eq.2023&order="],
   ["Audits of New York", "general?auditee_state=eq.NY&order="],
+  ["Michigan 2023", "general?auditee_state=eq.MI&audit_year=eq.2023&order="],
   ["IN audits", "general?auditee_state=eq.IN&order="],
   ["EIN: 12-3456789", "general?auditee_ein=eq.123456789"],
   [
