@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { createS3Client } from "../../report-service/s3-store.ts";
 
-/** As much of the S3 API as the project uses, over objects in memory. Signed URLs and hashes are verified. */
+/** As much of the S3 API as the project uses, over objects in memory. Signed URLs are verified. */
 export interface S3Server {
   port: number;
   /** By key. */
@@ -44,22 +46,18 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
   };
 
   async function answer(
-    { method = "", url: target = "", headers }: IncomingMessage,
+    { method = "", url = "", headers }: IncomingMessage,
     content: Buffer,
   ): Promise<Answer> {
-    const url = new URL(target, "http://s3");
+    const { pathname, searchParams, href } = new URL(url, `http://${headers.host}`);
     // Virtual-hosted style: the bucket is the first part of the host.
-    const isVirtual = headers.host?.startsWith(`${bucket}.`) === true;
-    const path = `${isVirtual ? `/${bucket}` : ""}${url.pathname}`;
-    state.requests.push(`${method} ${isVirtual ? "(virtual) " : ""}${path}`);
+    const path = headers.host?.startsWith(`${bucket}.`) ? `/${bucket}${pathname}` : pathname;
+    state.requests.push(`${method} ${path}`);
     if (state.hungKey !== null && path.endsWith(state.hungKey)) await new Promise(() => {});
     if (state.failure !== null) return fail(state.failure.status, state.failure.code);
     const now = Date.now() + state.secondsAhead * 1000;
-    const refusal = await refuse({ url: target, headers }, { ...keys, bucket, now });
+    const refusal = await refuse(href, headers.authorization, { ...keys, bucket, now });
     if (refusal !== null) return fail(403, refusal);
-    const claimed = headers["x-amz-content-sha256"];
-    if (claimed !== undefined && claimed !== "UNSIGNED-PAYLOAD" && claimed !== hash("sha256", content))
-      return fail(400, "XAmzContentSHA256Mismatch");
     const [, name, encoded = ""] = /^\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
     const key = decodeURIComponent(encoded);
     if (name !== bucket) return fail(404, "NoSuchBucket");
@@ -67,55 +65,39 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
       state.objects.set(key, content);
       return { status: 200, headers: { etag: etagOf(content) } };
     }
-    if (method === "POST" && url.searchParams.has("delete")) {
-      if (headers["content-md5"] === undefined && !Object.keys(headers).some(isChecksum))
+    if (method === "POST" && searchParams.has("delete")) {
+      if (!Object.keys(headers).some((header) => /^(content-md5|x-amz-checksum-.*)$/.test(header)))
         return fail(400, "MissingContentMD5");
       for (const [, removed = ""] of content.toString().matchAll(/<Key>([^<]+)<\/Key>/g))
         state.objects.delete(removed);
-      return { status: 200, body: '<?xml version="1.0"?><DeleteResult></DeleteResult>' };
+      return { status: 200, body: "<DeleteResult></DeleteResult>" };
     }
     if (method !== "GET" && method !== "HEAD") return fail(405, "MethodNotAllowed");
-    if (key === "") {
-      if (!url.searchParams.has("list-type")) return { status: 200 };
-      return {
-        status: 200,
-        body: listObjects(
-          state.objects,
-          url.searchParams.get("prefix") ?? "",
-          url.searchParams.get("delimiter"),
-        ),
-      };
-    }
+    if (key === "") return { status: 200, body: listObjects(state.objects, searchParams) };
     const object = state.objects.get(key);
     if (object === undefined) return fail(404, "NoSuchKey");
-    if (headers["if-match"] !== undefined && headers["if-match"] !== etagOf(object))
-      return fail(412, "PreconditionFailed");
-    const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "") ?? [];
-    return {
-      status: start === undefined ? 200 : 206,
-      headers: {
-        etag: etagOf(object),
-        "content-type": url.searchParams.get("response-content-type") ?? "binary/octet-stream",
-        ...override(url, "content-disposition"),
-        ...override(url, "cache-control"),
-      },
-      body: start === undefined ? object : object.subarray(Number(start), Number(end) + 1),
-    };
+    const etag = etagOf(object);
+    if ((headers["if-match"] ?? etag) !== etag) return fail(412, "PreconditionFailed");
+    const [range, start, end] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "") ?? [];
+    const answered: Record<string, string> = { etag };
+    for (const header of ["content-type", "content-disposition", "cache-control"]) {
+      const value = searchParams.get(`response-${header}`);
+      if (value !== null) answered[header] = value;
+    }
+    return range === undefined
+      ? { status: 200, headers: answered, body: object }
+      : { status: 206, headers: answered, body: object.subarray(Number(start), Number(end) + 1) };
   }
 
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const { status, headers = {}, body = "" } = await answer(request, Buffer.concat(chunks));
+    const { status, headers = {}, body = "" } = await answer(request, await buffer(request));
     response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
     response.end(request.method === "HEAD" ? "" : body);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The S3 server has no port.");
   return Object.assign(state, {
-    port: address.port,
+    port: (server.address() as AddressInfo).port,
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -125,73 +107,59 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
 }
 
 /**
- * Compares a signed URL with the one that the SDK signs for the same object, time and headers. Of other requests, only the
- * access key is verified.
+ * Compares a signed URL with the one that the SDK signs for the same object and time. Of other requests, only the access key
+ * is verified.
  *
  * @returns the error code with which S3 answers 403
  */
 async function refuse(
-  { url: target = "", headers }: Pick<IncomingMessage, "url" | "headers">,
-  {
-    bucket,
-    now,
-    ...credentials
-  }: Pick<S3ServerOptions, "accessKeyId" | "secretAccessKey" | "bucket"> & { now: number },
+  href: string,
+  authorization: string | undefined,
+  { bucket, now, ...credentials }: Omit<S3ServerOptions, "objects"> & { now: number },
 ): Promise<string | null> {
-  const url = new URL(target, `http://${headers.host}`);
-  const get = (name: string) => url.searchParams.get(name) ?? undefined;
-  const credential = get("X-Amz-Credential") ?? /Credential=([^,]+)/.exec(headers.authorization ?? "")?.[1];
+  const { origin, pathname, searchParams } = new URL(href);
+  const get = (name: string) => searchParams.get(name) ?? undefined;
+  const credential = get("X-Amz-Credential") ?? /Credential=([^,]+)/.exec(authorization ?? "")?.[1];
   if (credential === undefined) return "AccessDenied";
   const [id, , region = ""] = credential.split("/");
   if (id !== credentials.accessKeyId) return "InvalidAccessKeyId";
-  if (headers.authorization !== undefined) return null;
-  const isVirtual = url.host.startsWith(`${bucket}.`);
-  const endpoint = url.origin.replace(`//${bucket}.`, "//");
-  const client = createS3Client({ region, endpoint, credentials, forcePathStyle: !isVirtual });
+  if (authorization !== undefined) return null;
+  const client = createS3Client({ region, endpoint: origin, credentials, forcePathStyle: true });
   const signingDate = new Date((get("X-Amz-Date") ?? "").replace(/^(....)(..)(..T..)(..)/, "$1-$2-$3:$4:"));
   const expiresIn = Number(get("X-Amz-Expires"));
   const command = new GetObjectCommand({
     Bucket: bucket,
-    Key: decodeURIComponent(isVirtual ? url.pathname.slice(1) : url.pathname.slice(bucket.length + 2)),
+    Key: decodeURIComponent(pathname.slice(bucket.length + 2)),
     ResponseCacheControl: get("response-cache-control"),
     ResponseContentDisposition: get("response-content-disposition"),
     ResponseContentType: get("response-content-type"),
   });
   const signed = await getSignedUrl(client, command, { signingDate, expiresIn }).catch(() => "");
-  if (signed !== url.href) return "SignatureDoesNotMatch";
+  if (signed !== href) return "SignatureDoesNotMatch";
   return now < signingDate.getTime() + expiresIn * 1000 ? null : "AccessDenied";
 }
 
-function listObjects(objects: Map<string, Buffer>, prefix: string, delimiter: string | null): string {
-  const keys = [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
-  const isDirect = (key: string) => delimiter === null || !key.slice(prefix.length).includes(delimiter);
-  const folders = keys
-    .filter((key) => !isDirect(key))
-    .map((key) => key.slice(0, key.indexOf(delimiter ?? "", prefix.length) + 1));
-  const contents = keys.filter(isDirect).map((key) => {
-    const body = objects.get(key) ?? Buffer.alloc(0);
+/** The objects below a prefix, and the folders if a delimiter is given: what follows it is left out. */
+function listObjects(objects: Map<string, Buffer>, query: URLSearchParams): string {
+  const prefix = query.get("prefix") ?? "";
+  const delimiter = query.get("delimiter") ?? "\0";
+  const entries = new Set<string>();
+  for (const [key, body] of objects) {
+    if (!key.startsWith(prefix)) continue;
+    const end = key.indexOf(delimiter, prefix.length) + 1;
     const etag = etagOf(body).replaceAll('"', "&quot;");
-    return `<Contents><Key>${key}</Key><Size>${body.length}</Size><ETag>${etag}</ETag></Contents>`;
-  });
-  const prefixes = [...new Set(folders)].map(
-    (folder) => `<CommonPrefixes><Prefix>${folder}</Prefix></CommonPrefixes>`,
-  );
-  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}${prefixes.join("")}</ListBucketResult>`;
+    entries.add(
+      end > 0
+        ? `<CommonPrefixes><Prefix>${key.slice(0, end)}</Prefix></CommonPrefixes>`
+        : `<Contents><Key>${key}</Key><Size>${body.length}</Size><ETag>${etag}</ETag></Contents>`,
+    );
+  }
+  return `<ListBucketResult><IsTruncated>false</IsTruncated>${[...entries].join("")}</ListBucketResult>`;
 }
 
-function fail(status: number, code: string): Answer {
-  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code></Error>`;
-  return { status, headers: { "content-type": "application/xml" }, body };
-}
-
-function override(url: URL, header: string): Record<string, string> {
-  const value = url.searchParams.get(`response-${header}`);
-  return value === null ? {} : { [header]: value };
-}
-
-const isChecksum = (header: string) => header.startsWith("x-amz-checksum-");
-const etagOf = (body: Buffer) => `"${hash("md5", body)}"`;
-
-function hash(algorithm: string, body: Buffer): string {
-  return createHash(algorithm).update(body).digest("hex");
-}
+const fail = (status: number, code: string): Answer => ({
+  status,
+  headers: { "content-type": "application/xml" },
+  body: `<Error><Code>${code}</Code></Error>`,
+});
+const etagOf = (body: Buffer) => `"${createHash("md5").update(body).digest("hex")}"`;
