@@ -132,16 +132,6 @@ it.each(["a", "+", "."])("a select of 31,000 times %j is judged at once", async 
   }
 });
 
-it.each<[string, string, Record<string, string>?]>([
-  ["twice", "&report_id=eq.none"],
-  ["with a header of the gateway's", "", { "x-filter-report-id": "neq.x" }],
-  ["as long as it can be", "x".repeat(20_000)],
-  ["in characters that are more than a byte", "%C3%A9".repeat(60)],
-])("an unknown report, asked for %s, is not there", async (_, rest, headers = {}) => {
-  const answer = await get(`/general?report_id=eq.none${rest}`, headers);
-  expect([answer.status, answer.json.code]).toEqual([404, "report_not_found"]);
-});
-
 it("an answer does not repeat the URL, so that clients which read 16 KB of headers get it", async () => {
   const path = `/general?select=report_id&report_id=in.(${ids},${await findReport(true)})`;
   const answer = await fetch(target.baseUrl + path, { headers: { "x-api-key": target.keys.individual } });
