@@ -104,10 +104,8 @@ describe("requests at a time", () => {
     return { places, release };
   }
 
-  it.each<[KeyName, other: KeyName]>([
-    ["individual", "tribal"],
-    ["tribal", "individual"],
-  ])("of the key %s are bounded, and others go on", async (key, other) => {
+  it("of a key are bounded, and other keys go on", async () => {
+    const key = "individual";
     const { places, release } = await occupy(key);
     // Fewer than PostgREST has connections anywhere (docker-compose.yml).
     expect(places).toBeLessThan(5);
@@ -121,7 +119,7 @@ describe("requests at a time", () => {
         hint: "Wait for a response before you send the next request.",
       });
     }
-    expect((await request(page, { key: other })).status).toBe(200);
+    expect((await request(page, { key: "tribal" })).status).toBe(200);
     await release();
     expect((await request(page, { key })).status).toBe(200);
   });
