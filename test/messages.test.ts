@@ -43,7 +43,7 @@ function readTexts({ file, text: source }: { file: string; text: string }): Text
     .map(({ text, at }) => ({
       file,
       line: source.slice(0, at).split("\n").length,
-      text: text.replaceAll(/\s+/g, " ").trim(),
+      text: text.trim().replaceAll("\n", "\n    "),
     }))
     .filter(({ text }) => /^["A-Z].*[a-z]+ [a-z]+ [a-z]+/.test(text) || /[a-z]+ [a-z]+ .*[.:?]$/.test(text));
 }
@@ -60,7 +60,8 @@ function readTypeScript(source: string, file: string): { text: string; at: numbe
     if (ts.isBinaryExpression(node) && isText(node.left) && isText(node.right))
       return void texts.push({ text: readText(node.left) + readText(node.right), at: node.getStart() });
     if (isText(node)) texts.push({ text: readText(node), at: node.getStart() });
-    else if (ts.isJsxText(node)) texts.push({ text: node.text, at: node.getStart() });
+    if (ts.isJsxElement(node) && node.children.some((child) => ts.isJsxText(child) && /\w/.test(child.text)))
+      return void texts.push({ text: readJsx(node), at: node.getStart() });
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true));
@@ -80,6 +81,14 @@ function readText(node: TextNode): string {
   return node.head.text + spans.join("");
 }
 
+/** An element's text as a page shows it: with the texts of the elements in it, in one line. */
+function readJsx(node: ts.JsxChild): string {
+  if (ts.isJsxText(node)) return node.text.replaceAll(/\s+/g, " ");
+  if (ts.isJsxElement(node)) return node.children.map(readJsx).join("");
+  if (!ts.isJsxExpression(node) || !node.expression) return "";
+  return isText(node.expression) ? readText(node.expression) : node.getText();
+}
+
 /** Strings in quotation marks, outside comments. Those that continue on the next line are one text. */
 function readSql(source: string): { text: string; at: number }[] {
   return [...source.matchAll(/--[^\n]*|'((?:[^']|''|'\s*\n\s*')*)'/g)]
@@ -88,7 +97,7 @@ function readSql(source: string): { text: string; at: number }[] {
       text: (match[1] ?? "")
         .replaceAll(/'\s*\n\s*'/g, "")
         .replaceAll("''", "'")
-        .replaceAll("\\n", ": ")
+        .replaceAll("\\n", "\n")
         .replace(/^[: ]+/, ""),
       at: match.index,
     }));
