@@ -1,5 +1,4 @@
 import { defineConfig } from "vitest/config";
-import RunOrder from "./test/support/run-order.ts";
 
 // Vitest gives BASE_URL a meaning of its own in the suites, and a path as its value by the time a project reads this file
 // again, so the deployment's address goes by another name.
@@ -42,8 +41,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 60_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
-    globalSetup: ["test/support/keep-files-in-memory.ts", "test/support/compile-programs.ts"],
-    sequence: { sequencer: RunOrder },
+    globalSetup: ["test/support/keep-files-in-memory.ts"],
     projects: [
       {
         extends: true,
@@ -64,7 +62,6 @@ export default defineConfig(({ mode }) => ({
           exclude: excluded(mode),
           // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
           globalSetup: ["test/support/start-stack.ts"],
-          setupFiles: ["test/support/wait-for-stack.ts"],
           sequence: { groupOrder: isGiven ? 1 : 0 },
           maxWorkers: isGiven ? 1 : maxWorkers,
         },
@@ -76,7 +73,6 @@ export default defineConfig(({ mode }) => ({
           include: timed,
           exclude: excluded(mode),
           globalSetup: ["test/support/start-stack.ts"],
-          setupFiles: ["test/support/wait-for-stack.ts"],
           sequence: { groupOrder: 2 },
           maxWorkers: 1,
         },

@@ -25,7 +25,7 @@ export async function measureRefresh(stack: BenchStack, source: string): Promise
   const reading = Promise.all([read(), read()]);
   const args = ["--from", source, "--accept-shrink", "--accept-growth", "--force"];
   const start = performance.now();
-  const refresh = runProgram(["--import", "tsx", "scripts/refresh.ts"], args, {
+  const refresh = runProgram("refresh.ts", args, {
     ...process.env,
     STACK_DIRECTORY: stack.directory,
   });

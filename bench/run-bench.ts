@@ -71,7 +71,7 @@ async function generateSource(submissions: number): Promise<string> {
   const source = path.join(directory, "source");
   process.stderr.write(`Generating ${submissions} submissions ...\n`);
   const args = ["--out", source, "--submissions", String(submissions)];
-  const sample = runProgram(["--import", "tsx", "scripts/sample.ts"], args, process.env);
+  const sample = runProgram("sample.ts", args, process.env);
   if ((await sample.exited) !== 0) throw new Error(`The sample could not be generated:\n${sample.output()}`);
   return source;
 }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
@@ -25,12 +26,13 @@ export interface RunningStack {
   dispose: () => Promise<void>;
 }
 
-/**
- * Runs a program of the project and collects its output.
- *
- * @param program what Node is given to run it
- */
-export function runProgram(program: string[], args: string[], env: NodeJS.ProcessEnv, cwd = project) {
+/** Runs a program of the project's `scripts`, and collects its output. */
+export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv, cwd = project) {
+  const program = [
+    "--import",
+    createRequire(import.meta.url).resolve("tsx"),
+    path.join(project, "scripts", name),
+  ];
   const child = spawn(process.execPath, [...program, ...args], {
     cwd,
     env,
@@ -47,7 +49,6 @@ export function runProgram(program: string[], args: string[], env: NodeJS.Proces
 }
 
 export interface RunStackOptions {
-  program?: string[];
   args?: string[];
   env?: NodeJS.ProcessEnv;
   directory?: string;
@@ -60,9 +61,8 @@ export interface RunStackOptions {
  */
 export async function runStack(options: RunStackOptions = {}): Promise<RunningStack> {
   const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "single-audit-stack-")));
-  const { program = ["--import", "tsx", "scripts/start.ts"], args = [] } = options;
   const env = { ...freePorts, STACK_DIRECTORY: directory, ...options.env };
-  const { child, output, exited } = runProgram(program, args, env);
+  const { child, output, exited } = runProgram("start.ts", options.args ?? [], env);
   await new Promise<void>((resolve, reject) => {
     child.stdout.on("data", () => output().includes("The bulk files are ready.") && resolve());
     void exited.then((code) => reject(new Error(`npm start ended with exit code ${code}:\n${output()}`)));

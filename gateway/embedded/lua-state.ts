@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
 import { LuaWasm } from "wasmoon";
 
 /** Lua's C API as exported by WebAssembly. wasmoon's own conversions cost more than the calls. */
@@ -21,8 +20,7 @@ type Lua = Record<Exported | "_lua_pushvalue" | "_lua_settop", (...args: number[
  * @throws Error with Lua's message. The returned function throws it too.
  */
 export async function runLua(source: string): Promise<(...args: string[]) => string> {
-  // Finds the file even if this program is compiled to another directory.
-  const wasm = await LuaWasm.initialize(createRequire(import.meta.url).resolve("wasmoon/dist/glue.wasm"));
+  const wasm = await LuaWasm.initialize();
   const lua = wasm.module as unknown as Lua;
   const state = wasm.luaL_newstate();
   wasm.luaL_openlibs(state);

@@ -126,7 +126,7 @@ export async function startApp(
 }
 
 /**
- * Runs one of the project's services in a process of its own, from its source or, if this program is compiled, compiled.
+ * Runs one of the project's services in a process of its own.
  *
  * @param script one of the project's `scripts`; the log has its name
  * @param url answers with success once the service serves
@@ -137,11 +137,7 @@ async function startService(
   url: string,
   { name, args = [], env }: { name: string; args?: string[]; env: NodeJS.ProcessEnv },
 ): Promise<void> {
-  const [, self = ""] = process.argv;
-  const program =
-    path.extname(self) === ".js"
-      ? [path.join(path.dirname(self), `${script}.js`)]
-      : ["--import", import.meta.resolve("tsx"), path.join(scripts, `${script}.ts`)];
+  const program = ["--import", import.meta.resolve("tsx"), path.join(scripts, `${script}.ts`)];
   const { PATH, HOME, TMPDIR } = process.env;
   await startPart(context, script.replace("-embedded", ""), {
     name,

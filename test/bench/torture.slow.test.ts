@@ -1,10 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { askGenerated } from "../../bench/torture/ask-generated.ts";
 import type { Finding } from "../../bench/torture/finding.ts";
-import { apiRequest, appRequest, type GeneratedRequest } from "../../bench/torture/generate-requests.ts";
+import { apiRequest, appRequest } from "../../bench/torture/generate-requests.ts";
 import { killContainers } from "../../bench/torture/kill-containers.ts";
 import { raceRedeemers } from "../../bench/torture/race-redeemers.ts";
 import { requestFileAccess } from "../../bench/torture/readers.ts";
@@ -64,24 +61,6 @@ describe("generated requests", () => {
       expect(finding.figures).toMatch(/× 200/);
     },
   );
-
-  it("that get a suppressed value are reported", async () => {
-    const [row] = await query<{ auditee_uei: string }>(
-      "select auditee_uei from suppressed.general except select auditee_uei from disclosed.general limit 1",
-    );
-    const server = createServer((_, response) => response.end(`[{"auditee_uei":"${row?.auditee_uei}"}]`));
-    onTestFinished(() => void server.close().closeAllConnections());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const arbitrary = fc.constant<GeneratedRequest>({
-      key: "individual",
-      method: "GET",
-      path: "/",
-      headers: [],
-    });
-    const { faults } = await askGenerated(target, { origin, arbitrary, requests: 1, seed });
-    expect(faults[0]).toContain(`The response contains ${row?.auditee_uei}`);
-  });
 });
 
 it.runIf(isLong && project)("containers that are killed are back within 10 s", { timeout }, async () => {

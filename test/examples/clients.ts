@@ -1,8 +1,7 @@
-import { execFile, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { parse } from "csv-parse/sync";
-import { programArguments } from "../support/compile-programs.ts";
+import { execute } from "../support/execute.ts";
 
 /** A row with each value as text, so that formats can be compared; null is the empty text. */
 export type TextRow = Record<string, string>;
@@ -35,7 +34,6 @@ const python = (found.status === 0 && found.stdout.trim()) || "python3";
 const missing = (what: string, command: string, ...args: string[]) =>
   spawnSync(command, args).status === 0 ? undefined : what;
 const oldPython = "import sqlite3, sys; sys.exit(sys.version_info < (3, 9))";
-const typescript = programArguments("examples/client.ts");
 
 export const clients: Client[] = [
   {
@@ -50,7 +48,12 @@ export const clients: Client[] = [
     format: "csv",
     missing: missing("Rscript with httr2 and jsonlite", "Rscript", "-e", "library(httr2); library(jsonlite)"),
   },
-  { language: "TypeScript", program: [process.execPath, ...typescript], format: "jsonl", missing: undefined },
+  {
+    language: "TypeScript",
+    program: [process.execPath, "--import", "tsx", "examples/client.ts"],
+    format: "jsonl",
+    missing: undefined,
+  },
   {
     language: "curl",
     program: ["bash", "examples/client.sh"],
@@ -58,17 +61,6 @@ export const clients: Client[] = [
     missing: missing("curl", "curl", "--version"),
   },
 ];
-
-/** Runs a program to its end. */
-export function execute([command = "", ...args]: string[], env: Record<string, string> = {}) {
-  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    const cwd = path.resolve(import.meta.dirname, "../..");
-    const options = { cwd, env: { ...process.env, ...env }, maxBuffer: 100_000_000, timeout: 30_000 };
-    const child = execFile(command, args, options, (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    );
-  });
-}
 
 /** The rows of a file that `sync` wrote: Python's is a SQLite database. */
 export async function readSynced({ language, format }: Client, file: string): Promise<TextRow[]> {
@@ -78,5 +70,5 @@ import json, sqlite3, sys
 database = sqlite3.connect(sys.argv[1])
 database.row_factory = sqlite3.Row
 for row in database.execute("select * from general"): print(json.dumps(dict(row)))`;
-  return parseRows((await execute([python, "-c", program, file])).stdout, "jsonl");
+  return parseRows((await execute([python, "-c", program, file], process.env)).stdout, "jsonl");
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { listProcesses } from "../support/list-processes.ts";
 import { clients, parseRows } from "./clients.ts";
@@ -56,29 +56,10 @@ describe.each(present)("the $language client", (client) => {
     });
 
     it("begins again when a data set is published in the middle, and holds that one only", async () => {
-      const { requests, url } = await swapBefore("100", 1);
+      const { requests, url } = await swapBefore("100");
       expect((await walk("general", "walk", { API_URL: url })).code).toBe(0);
       await expectWholeTable(client, inDirectory("walk"), "general");
       expect(requests.filter(({ status }) => status === 412)).toHaveLength(1);
-    });
-
-    it("gives up when that happens again and again, and leaves the file as it was", async () => {
-      const { requests, url } = await swapBefore("50");
-      await writeFile(inDirectory("walk"), "as it was");
-      const { code, stderr } = await walk("general", "walk", { API_URL: url });
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/\nerror: A new data set was published during each of 5 tries\.\n$/);
-      expect(requests.map(({ status }) => status)).toEqual([1, 2, 3, 4, 5].flatMap(() => [200, 412]));
-      expect(await readFile(inDirectory("walk"), "utf8")).toBe("as it was");
-      expect(await readdir(directory)).toEqual(["walk"]);
-    });
-
-    it("does not wait for tomorrow", async () => {
-      const { requests, url } = await refuse(429, { "retry-after": "86000" });
-      const { code, stderr } = await walk("general", "walk", { API_URL: url });
-      expect([code, stderr]).toEqual([1, expect.stringContaining("error: 429: not now\n")]);
-      expect(requests).toHaveLength(1);
-      expect(await readdir(directory)).toEqual([]);
     });
   });
 
@@ -108,23 +89,8 @@ describe.each(present)("the $language client", (client) => {
       expect(await readdir(directory)).toEqual(written);
     });
 
-    it("asks for everything when it is not known what has changed", async () => {
-      await sync(client);
-      await stack.swap();
-      const { requests, url } = await proxyTo(stack.facts.app_url, {
-        answer: async ({ url: asked }, response) => {
-          if (!asked.pathname.endsWith("manifest.json")) return false;
-          const manifest = await (await fetch(asked)).json();
-          response.writeHead(200, json).end(JSON.stringify({ ...manifest, changes: [] }, null, 2));
-          return true;
-        },
-      });
-      await sync(client, { APP_URL: url });
-      expect(requests).toHaveLength(1);
-    });
-
     it("begins again when a data set is published in the middle", async () => {
-      const { requests, url } = await swapBefore("50", 1);
+      const { requests, url } = await swapBefore("50");
       await sync(client, { API_URL: url });
       expect(requests.filter(({ status }) => status === 412)).toHaveLength(1);
     });

@@ -5,8 +5,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { execute } from "../support/execute.ts";
 import { send } from "../support/target.ts";
-import { type Client, execute, parseLines, parseRows, readSynced, type TextRow } from "./clients.ts";
+import { type Client, parseLines, parseRows, readSynced, type TextRow } from "./clients.ts";
 import { startTwoDataSets } from "./data-sets.ts";
 
 // Each example as a reader runs it, on a stack of its own with two data sets to publish in turn.
@@ -44,7 +45,7 @@ interface ProxyOptions {
   /** Runs before a request is passed on. */
   before?: (request: ProxyRequest) => Promise<void> | void;
   /** Answers instead of the target, and returns whether it did. `count` is the number of requests before this one. */
-  answer?: (request: ProxyRequest, response: ServerResponse, count: number) => Promise<boolean> | boolean;
+  answer?: (request: ProxyRequest, response: ServerResponse, count: number) => boolean;
 }
 
 /** Passes requests on unchanged, except for what the options say, and records them in order. */
@@ -55,7 +56,7 @@ export async function proxyTo(target: string, { before, answer }: ProxyOptions =
     const asked: ProxyRequest = { method, url: new URL(incoming.url ?? "/", target), headers };
     const count = requests.push(asked) - 1;
     await before?.(asked);
-    if (await answer?.(asked, response, count)) return;
+    if (answer?.(asked, response, count)) return;
     const outgoing = request(asked.url, { method, headers }, (answered) => {
       asked.status = answered.statusCode ?? 0;
       answered.pipe(response.writeHead(asked.status, answered.headers));
@@ -74,13 +75,13 @@ export async function proxyTo(target: string, { before, answer }: ProxyOptions =
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** A proxy to the API, which publishes the other data set before it asks for the page at this offset. */
-export function swapBefore(offset: string, times = Number.POSITIVE_INFINITY) {
-  let count = 0;
+/** A proxy to the API, which publishes the other data set before it first asks for the page at this offset. */
+export function swapBefore(offset: string) {
+  let isSwapped = false;
   return proxyTo(stack.facts.base_url, {
     before: async ({ url }) => {
-      if (url.searchParams.get("offset") !== offset || count === times) return;
-      count += 1;
+      if (url.searchParams.get("offset") !== offset || isSwapped) return;
+      isSwapped = true;
       await stack.swap();
     },
   });
@@ -99,8 +100,8 @@ export const refuse = (status: number, headers: Record<string, string> = {}, met
 /** Runs a client's command to its end, with an individual key. */
 export function run({ program }: Client, args: string[], env: Record<string, string> = {}) {
   const { base_url, app_url, keys } = stack.facts;
-  const addresses = { API_URL: base_url, APP_URL: app_url };
-  return execute([...program, ...args], { ...addresses, API_KEY: keys.individual, PAGE_SIZE: "50", ...env });
+  const own = { API_URL: base_url, APP_URL: app_url, API_KEY: keys.individual, PAGE_SIZE: "50" };
+  return execute([...program, ...args], { ...process.env, ...own, ...env });
 }
 
 /** What the API answers in one piece. */

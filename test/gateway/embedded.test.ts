@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { IncomingMessage, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createConnectionPool } from "../../gateway/embedded/forward-request.ts";
 import { runLua } from "../../gateway/embedded/lua-state.ts";
 import { handleRequest } from "../../gateway/embedded/proxy.ts";
@@ -57,19 +57,6 @@ describe("npm run gateway:embedded", () => {
       const { exited, output } = run(args, environment);
       expect([await exited, output()]).toEqual([1, expect.stringContaining(message)]);
     }
-  });
-
-  test("serves until it is told to end, and then ends with status 0", async () => {
-    const upstream = await startUpstream((_, response) => response.end("ok"));
-    const { child, exited, output } = run(anyPorts, { ...env, POSTGREST_URL: upstream });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const ready = /Gateway ready on (http:\S+), metrics on (http:\S+)\/metrics/;
-    await expect.poll(output, { timeout: 30_000 }).toMatch(ready);
-    const [, url = "", metricsUrl = ""] = ready.exec(output()) ?? [];
-    expect((await send(metricsUrl, "/status")).status).toBe(200);
-    expect((await send(url, "/general?api_key=DEMO_KEY")).body).toBe("ok");
-    child.kill("SIGTERM");
-    expect(await exited).toBe(0);
   });
 });
 

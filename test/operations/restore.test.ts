@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { type Client, escapeLiteral } from "pg";
+import { escapeLiteral } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
 import { refreshDataSet } from "../../scripts/refresh/refresh-data-set.ts";
-import { connect } from "../../service/connect.ts";
 import { makeDirectory, submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
+import { queryOn } from "../support/query-on.ts";
 import {
-  createDeployedDatabase,
   createScratchDatabase,
   type ScratchDatabase,
+  useDeployedDatabase,
 } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
@@ -21,7 +21,7 @@ const project = path.resolve(import.meta.dirname, "../..");
 const report = String(submission(1).report_id);
 const hidden = String(submission(2).report_id);
 
-let old: ScratchDatabase;
+const old = useDeployedDatabase();
 let fresh: ScratchDatabase;
 let service: ScratchService;
 let source: Awaited<ReturnType<typeof makeDirectory>>;
@@ -29,92 +29,78 @@ let backup: string;
 const keys: Record<string, string> = {};
 const secrets: string[] = [];
 
-async function using<Result>({ url }: ScratchDatabase, work: (client: Client) => Promise<Result>) {
-  const client = await connect(url, "test");
-  return await work(client).finally(() => client.end());
-}
+const readAll = ({ url }: { url: string }, table: string) =>
+  queryOn(url, `select * from ${table} order by 1`);
 
-const readAll = (database: ScratchDatabase, table: string) =>
-  using(database, async (client) => (await client.query(`select * from ${table} order by 1`)).rows);
-
-const publish = (database: ScratchDatabase) =>
+const publish = (database: { url: string }) =>
   withPublisher({ connectionString: database.url }, (client) =>
     refreshDataSet(client, { from: source.directory, acceptShrink: true }),
   );
 
 /** Inserts the rows of all durable tables. Their order is that of their creation, so references come later. */
-const dump = (database: ScratchDatabase) =>
-  using(database, async (client) => {
-    const { rows: tables } = await client.query<{ name: string }>(
-      `select oid::regclass::text as name from pg_class
-       where relkind = 'r' and relnamespace in ('access'::regnamespace, 'publication'::regnamespace) order by oid`,
+async function dump(): Promise<string> {
+  const { rows: tables } = await old.client.query<{ name: string }>(
+    `select oid::regclass::text as name from pg_class
+     where relkind = 'r' and relnamespace in ('access'::regnamespace, 'publication'::regnamespace) order by oid`,
+  );
+  const statements: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await old.client.query(
+      `select coalesce(json_agg(t), '[]')::text as all from ${name} as t`,
     );
-    const statements: string[] = [];
-    for (const { name } of tables) {
-      const { rows } = await client.query(
-        `select coalesce(json_agg(t), '[]')::text as all from ${name} as t`,
-      );
-      const records = `json_populate_recordset(null::${name}, ${escapeLiteral(rows[0].all)})`;
-      statements.push(`insert into ${name} overriding system value select * from ${records}`);
-    }
-    const { rows: sequences } = await client.query<{ statement: string }>(
-      `select format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value) as statement
-       from pg_sequences where schemaname in ('access', 'publication') and last_value is not null`,
-    );
-    return [...statements, ...sequences.map(({ statement }) => statement)].join(";\n");
-  });
+    const records = `json_populate_recordset(null::${name}, ${escapeLiteral(rows[0].all)})`;
+    statements.push(`insert into ${name} overriding system value select * from ${records}`);
+  }
+  const { rows: sequences } = await old.client.query<{ statement: string }>(
+    `select format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value) as statement
+     from pg_sequences where schemaname in ('access', 'publication') and last_value is not null`,
+  );
+  return [...statements, ...sequences.map(({ statement }) => statement)].join(";\n");
+}
 
 /** What psql --single-transaction does with the three files. */
-async function restore(database: ScratchDatabase): Promise<void> {
+async function restore(): Promise<void> {
   const read = (file: string) => readFile(path.join(project, "ops", file), "utf8");
   const files = [await read("before-restore.sql"), backup, await read("after-restore.sql")];
-  await using(database, async (client) => {
-    await client.query("begin");
-    for (const sql of files) await client.query(sql);
-    await client.query("commit");
-  });
+  await queryOn(fresh.url, `begin;\n${files.join(";\n")};\ncommit`);
 }
 
 beforeAll(async () => {
-  old = await createDeployedDatabase();
   // A copy of the same template would have the same empty data set.
   fresh = await createScratchDatabase();
   await deployDatabase(fresh.url);
   source = await makeDirectory();
   await writeCsv(source.directory, "general", [submission(1), submission(2, { is_public: "f" })]);
   await publish(old);
-  await using(old, async (client) => {
-    await client.query(`
-      set access.operator = 'Ada';
-      select access.request_agreement('Test Nation', 'c@example.gov');
-      select access.decide_agreement(id, 'approved', 'Ada', 'Agency', 'ada@example.gov')
-      from access.tribal_access_agreements;
-      update access.tiers set requests_at_a_time = 2 where name = 'individual'`);
-    const { rows: issued } = await client.query(`
-      select owner.name, key.api_key_id as id, key.api_key as key
-      from (values ('individual', 'individual', null), ('revoked', 'individual', null),
-        ('tribal', 'tribal', (select id from access.tribal_access_agreements))) as owner (name, tier, agreement),
-      access.issue_key(tier, owner.name || '@example.gov', '', null, agreement) as key`);
-    for (const { name, id } of issued) keys[name] = id;
-    await client.query("select access.revoke_key($1)", [keys.revoked]);
-    await client.query("select set_config('request.api_key_id', $1, false)", [keys.tribal]);
-    const { rows } = await client.query("select access.issue_access_token($1) as token", [hidden]);
-    secrets.push(rows[0].token, ...issued.map(({ key }) => key));
-  });
-  backup = await dump(old);
-  await restore(fresh);
+  await old.client.query(`
+    set access.operator = 'Ada';
+    select access.request_agreement('Test Nation', 'c@example.gov');
+    select access.decide_agreement(id, 'approved', 'Ada', 'Agency', 'ada@example.gov')
+    from access.tribal_access_agreements;
+    update access.tiers set requests_at_a_time = 2 where name = 'individual'`);
+  const { rows: issued } = await old.client.query(`
+    select owner.name, key.api_key_id as id, key.api_key as key
+    from (values ('individual', 'individual', null), ('revoked', 'individual', null),
+      ('tribal', 'tribal', (select id from access.tribal_access_agreements))) as owner (name, tier, agreement),
+    access.issue_key(tier, owner.name || '@example.gov', '', null, agreement) as key`);
+  for (const { name, id } of issued) keys[name] = id;
+  await old.client.query("select access.revoke_key($1)", [keys.revoked]);
+  await old.client.query("select set_config('request.api_key_id', $1, false)", [keys.tribal]);
+  const { rows } = await old.client.query("select access.issue_access_token($1) as token", [hidden]);
+  secrets.push(rows[0].token, ...issued.map(({ key }) => key));
+  backup = await dump();
+  await restore();
   service = await startScratchService(fresh.url);
 });
 afterAll(async () => {
   await service?.stop();
-  await old?.drop();
   await fresh?.drop();
   await source?.remove();
 });
 
 const ask = async (key: string, target: string) => {
   const issued = await readAll(fresh, "access.api_keys");
-  const hash = issued.find(({ id }) => id === keys[key]).key_sha256.toString("hex");
+  const hash = issued.find(({ id }) => id === keys[key])?.key_sha256.toString("hex");
   return await service.request(target, { headers: { "x-api-key-sha256": hash } });
 };
 
@@ -139,13 +125,13 @@ it.each([
 it("has the record of every change, and goes on numbering after it", async () => {
   const before = (await readAll(fresh, "access.events")).map(({ id }) => Number(id));
   expect(before).toEqual((await readAll(old, "access.events")).map(({ id }) => Number(id)));
-  await using(fresh, (client) => client.query("select access.request_agreement('Other', 'e@example.gov')"));
+  await queryOn(fresh.url, "select access.request_agreement('Other', 'e@example.gov')");
   const last = (await readAll(fresh, "access.events")).at(-1);
-  expect(Number(last.id)).toBeGreaterThan(Math.max(...before));
+  expect(Number(last?.id)).toBeGreaterThan(Math.max(...before));
 });
 
 it("keeps its rules: no row can be removed", async () => {
-  const removal = using(fresh, (client) => client.query("delete from access.api_keys"));
+  const removal = queryOn(fresh.url, "delete from access.api_keys");
   await expect(removal).rejects.toThrow("access.api_keys does not allow delete.");
 });
 
@@ -169,6 +155,6 @@ it("serves the data set when it has been loaded from its source, though the hist
 it("is refused where there are keys already, and changes nothing there", async () => {
   const before = await readAll(fresh, "access.api_keys");
   const message = "This database already has API keys, so it is not newly deployed.";
-  await expect(restore(fresh)).rejects.toThrow(message);
+  await expect(restore()).rejects.toThrow(message);
   expect(await readAll(fresh, "access.api_keys")).toEqual(before);
 });

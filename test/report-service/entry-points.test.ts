@@ -5,7 +5,6 @@ import { createServer } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { runProgram } from "../../bench/run-stack.ts";
-import { programArguments } from "../support/compile-programs.ts";
 import { target } from "../support/target.ts";
 import { send } from "./http.ts";
 import { downloads, loggedSecrets, openTokens, serviceDatabaseUrl, useDirectory } from "./parts.ts";
@@ -24,7 +23,7 @@ afterAll(tokens.close);
 
 /** Runs the report service in a directory without .env, with no environment but this. */
 function run(environment: Record<string, string>) {
-  const program = runProgram(programArguments("scripts/report-service"), [], environment, inDirectory());
+  const program = runProgram("report-service.ts", [], environment, inDirectory());
   onTestFinished(() => void program.child.kill("SIGKILL"));
   const findAddress = () => /listening at (http:[^"]+)/.exec(program.output())?.[1];
   /** The address that the program says it listens at. */

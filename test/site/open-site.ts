@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { connect } from "../../service/connect.ts";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
+import { queryOn } from "../support/query-on.ts";
 import { runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
 import { startBrowser } from "./browser.ts";
@@ -33,17 +33,8 @@ export async function openSite() {
     }),
   ]);
   const { facts, directory } = stack;
-  const query = async <Row extends object = Record<string, string>>(
-    sql: string,
-    values: unknown[] = [],
-  ): Promise<Row[]> => {
-    const client = await connect(facts.database_url, "test");
-    try {
-      return (await client.query<Row>(sql, values)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const query = <Row extends object = Record<string, string>>(sql: string, values: unknown[] = []) =>
+    queryOn<Row>(facts.database_url, sql, values);
   const ask = (target: string, key = "DEMO_KEY", headers: Record<string, string> = {}) =>
     fetch(facts.base_url + target, { headers: { "x-api-key": key, ...headers } });
   await query(

@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openSite, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
@@ -272,51 +273,23 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
   });
 });
 
-it.each([
-  ["DuckDB", "duckdb", "--version"],
-  ["Python, Parquet", "python3", "-c", "import pandas, pyarrow"],
-  ["Python, CSV", "python3", "-c", "import pandas"],
-  ["R", "Rscript", "--version"],
-])("the command of /files for %s keeps leading zeros", async (language, program, ...probe) => {
-  if (spawnSync(program, probe).status !== 0) {
-    process.stderr.write(`The ${language} command was not run: ${program} lacks something here.\n`);
-    return;
-  }
+it("the command of /files for DuckDB keeps leading zeros", async () => {
   const { page } = await site.open("/files");
-  const group = page.getByRole("group", { name: `Command for ${language}`, exact: true });
-  const command = (await group.textContent()) ?? "";
-  const printed = execFileSync("/bin/sh", ["-ec", command], { cwd: site.directory, encoding: "utf8" });
+  const command = await page.getByRole("group", { name: "Command for DuckDB", exact: true }).textContent();
+  const [, sql = "", url = ""] = /^duckdb -c "(.*'(http.*)'.*)"$/s.exec(command ?? "") ?? [];
+  // DuckDB would load an extension to read from the network.
+  const file = path.join(site.directory, "general.parquet");
+  await writeFile(file, Buffer.from(await (await fetch(url)).arrayBuffer()));
+  const duckDb = await DuckDBInstance.create();
+  onTestFinished(() => duckDb.closeSync());
+  const printed = (await (await duckDb.connect()).runAndReadAll(sql.replace(url, file))).getRowsJson();
   const rows = await site.query(
     "select auditee_ein as ein, auditee_zip as zip from disclosed.general where auditee_state = 'PR'",
   );
   expect(rows.length).toBeGreaterThan(0);
   for (const { ein, zip } of rows) {
     expect(zip).toMatch(/^0/);
-    expect(printed).toMatch(new RegExp(`\\b${ein}\\b.*\\b${zip}\\b`));
-  }
-});
-
-it.each([
-  ["/", "form"],
-  ["/totals", "table"],
-  ["/reference", "table"],
-  ["/files", "table"],
-  ["/explorer", "form"],
-])("nothing moves while %s loads over a slow network", async (target, mark) => {
-  for (const width of [1440, 360]) {
-    const { page } = await site.open("about:blank", { viewport: { width, height: 800 } });
-    const device = await page.context().newCDPSession(page);
-    await device.send("Network.enable");
-    const speed = { downloadThroughput: 200_000, uploadThroughput: 100_000 };
-    await device.send("Network.emulateNetworkConditions", { offline: false, latency: 150, ...speed });
-    await page.addInitScript(
-      `window.shift = 0;
-       new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shift += value; }).observe({ type: 'layout-shift', buffered: true });`,
-    );
-    await page.goto(site.facts.app_url + target);
-    await page.locator(mark).first().waitFor({ state: "attached" });
-    const drawn = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(shift), 50)))";
-    expect(await page.evaluate(drawn)).toBe(0);
+    expect(printed).toContainEqual(expect.arrayContaining([ein, zip]));
   }
 });
 

@@ -35,7 +35,7 @@ export async function runHere(
 }
 
 /** A stream that keeps what is written to it. */
-export function collect() {
+function collect() {
   let text = "";
   const stream = new Writable({
     write: (chunk, _encoding, done) => {

@@ -4,18 +4,13 @@ import {
   runStack as run,
   runProgram,
 } from "../../bench/run-stack.ts";
-import { programArguments } from "./compile-programs.ts";
 import { makeSmallSample } from "./small-sample.ts";
 
 export { freePorts, type RunningStack } from "../../bench/run-stack.ts";
 
 /** Runs a program of the project's `scripts`, and collects its output. */
-export const runScript = (
-  script: string,
-  args: string[],
-  env: Record<string, string>,
-  program = programArguments(`scripts/${script}`),
-) => runProgram(program, args, { PATH: process.env.PATH, ...env });
+export const runScript = (script: string, args: string[], env: Record<string, string>) =>
+  runProgram(script, args, { PATH: process.env.PATH, ...env });
 
 /**
  * GATEWAY=kong runs the suites on the installed Kong, POSTGREST_BIN on another PostgREST. Only these variables, and those that
@@ -28,11 +23,7 @@ function choosePrograms(): NodeJS.ProcessEnv {
 
 /** Runs `npm start` in a directory of its own until it serves. */
 export const runStack = (options: RunStackOptions = {}): Promise<RunningStack> =>
-  run({
-    program: programArguments("scripts/start.ts"),
-    ...options,
-    env: { ...choosePrograms(), ...options.env },
-  });
+  run({ ...options, env: { ...choosePrograms(), ...options.env } });
 
 /** Runs a stack for one file, with a small sample. */
 export async function runSeparateStack(env: Record<string, string> = {}): Promise<RunningStack> {

@@ -8,6 +8,7 @@ import {
   startScratchServer,
 } from "../../scripts/servers/scratch-database.ts";
 import { connect } from "../../service/connect.ts";
+import { queryOn } from "./query-on.ts";
 import { target } from "./target.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";
 
@@ -20,11 +21,6 @@ export type { ScratchDatabase };
 
 /** Creates an empty database. Its address is that of its superuser. */
 export const createScratchDatabase = (template?: string) => createDatabase(findServerUrl(), template);
-
-async function runOnServer(sql: string): Promise<Record<string, unknown>[]> {
-  const client = await connect(findServerUrl(), "test");
-  return (await client.query(sql).finally(() => client.end())).rows;
-}
 
 /** The name of a deployed database on this worker's own server, that nobody is connected to. */
 let deployedTemplate: Promise<string> | undefined;
@@ -48,14 +44,16 @@ export async function createDeployedDatabase(): Promise<ScratchDatabase> {
 
 /** What a copy of a database does not have: the rights on the database itself. */
 async function copyDatabaseRights(from: string, to: string): Promise<void> {
-  const rows = await runOnServer(
+  const rows = await queryOn(
+    findServerUrl(),
     `select format('grant %s on database %I to %s', privilege_type, ${escapeLiteral(to)}, nullif(grantee, 0)::regrole)
               as statement
      from pg_database, aclexplode(datacl)
      where datname = ${escapeLiteral(from)} and grantee <> 0 and grantee <> datdba`,
   );
   const statements = rows.map(({ statement }) => statement);
-  await runOnServer([`revoke all on database ${escapeIdentifier(to)} from public`, ...statements].join(";"));
+  const revoke = `revoke all on database ${escapeIdentifier(to)} from public`;
+  await queryOn(findServerUrl(), [revoke, ...statements].join(";"));
 }
 
 /** Another server for the tests that follow, as plans need one; filled in before the first of them. */

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
-import { Client } from "pg";
 import { Agent, type Dispatcher } from "undici";
+import { queryOn } from "./query-on.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";
 
 /** A variable of this worker's own stack, or else of the deployment that is given. */
@@ -141,18 +141,8 @@ export async function findReport(isPublic: boolean): Promise<string> {
 }
 
 /** Runs SQL on the deployment's database, as its superuser. */
-export async function query<Row extends Record<string, unknown>>(
-  sql: string,
-  values: unknown[] = [],
-): Promise<Row[]> {
-  const client = new Client({ connectionString: target.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
+export const query = <Row extends object = Record<string, unknown>>(sql: string, values: unknown[] = []) =>
+  queryOn<Row>(target.databaseUrl, sql, values);
 
 /** The one value of a query. */
 export async function queryValue<Value>(sql: string, values: unknown[] = []): Promise<Value> {

@@ -12,6 +12,3 @@ export const ofWorker = (name: string, worker: string | number | undefined): str
  * two workers of a later group the same number, so such a group has one worker.)
  */
 export const findWorkerNumber = (): string | undefined => process.env.VITEST_POOL_ID;
-
-/** Names the directory with a file for each stack: empty until it serves or has failed. */
-export const stacksVariable = "STACKS_DIRECTORY";

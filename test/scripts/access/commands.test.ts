@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { lockDirectory } from "../../../scripts/stack/lock-directory.ts";
 import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
@@ -189,14 +188,11 @@ it("agreements are requested, approved or denied, and revoked", async () => {
   expect(denied.stdout).toMatch(/^status +denied$[\s\S]*^reason +Not a Tribe\.$/m);
 });
 
-it.each([
-  ["the name given", "--operator Grace", { SUDO_USER: "sudo-user", USER: "root" }, "Grace"],
-  ["the user of sudo", "", { SUDO_USER: "sudo-user", USER: "root" }, "sudo-user"],
-  ["the user", "", { USER: "user" }, "user"],
-])("the operator is %s", async (_what, args, variables, expected) => {
-  const env = { DATABASE_URL: target.databaseUrl, ...variables };
-  const { id } = await json(keys(`issue --tier individual --owner ${makeOwner()} --json ${args}`, { env }));
-  expect(await queryValue("select operator from access.events where subject_id = $1", [id])).toBe(expected);
+it("the operator is the user of sudo unless one is named", async () => {
+  const env = { DATABASE_URL: target.databaseUrl, SUDO_USER: "sudo-user", USER: "root" };
+  const { id } = await json(keys(`issue --tier individual --owner ${makeOwner()} --json`, { env }));
+  const operator = "select operator from access.events where subject_id = $1";
+  expect(await queryValue(operator, [id])).toBe("sudo-user");
 });
 
 it.each([
@@ -252,21 +248,5 @@ describe("the database", () => {
     expectFailure(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
     expectFailure(await shell(`${command} > /dev/full`), /the output could not be written: /);
     await rm(directory, { recursive: true });
-  });
-
-  it("is the running stack's if nothing else names one, and the command says so", async () => {
-    const STACK_DIRECTORY = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
-    const facts = JSON.stringify({ database_url: target.databaseUrl });
-    await writeFile(path.join(STACK_DIRECTORY, "stack.json"), facts);
-    const unlock = await lockDirectory(STACK_DIRECTORY);
-    const run = await keys("list --json --tier demo", { env: { STACK_DIRECTORY } });
-    expect(run.stderr).toBe(`Using the database of the stack running in ${STACK_DIRECTORY}.\n`);
-    expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
-    await unlock();
-    // A stack that was killed, whose process ID another process has now.
-    const left = JSON.stringify({ pid: process.pid, started: "1" });
-    await writeFile(path.join(STACK_DIRECTORY, "stack.lock"), left);
-    expectFailure(await keys("list", { env: { STACK_DIRECTORY } }), /No database is configured/);
-    await rm(STACK_DIRECTORY, { recursive: true });
   });
 });

@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import path from "node:path";
 import { expect } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
-import { collect, type Run, type RunOptions, runHere } from "../../support/run-here.ts";
+import { execute } from "../../support/execute.ts";
+import { type Run, type RunOptions, runHere } from "../../support/run-here.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 
 /** An address that no other test uses, because nothing that is made here can be removed. */
@@ -37,18 +36,12 @@ export const agreements = (args: string, options?: RunOptions) =>
   runHere(runAgreements, splitWords(args), { ...defaults(), ...options });
 
 /** Runs a shell command in the project, on the database under test unless `env` is given. */
-export async function shell(command: string, options?: RunOptions): Promise<Run> {
-  const child = spawn("sh", ["-c", command], {
-    cwd: path.resolve(import.meta.dirname, "../../.."),
-    env: { PATH: process.env.PATH, HOME: "/nonexistent", ...(options ?? defaults()).env },
-    stdio: ["ignore", "pipe", "pipe"],
+export const shell = (command: string, options?: RunOptions): Promise<Run> =>
+  execute(["sh", "-c", command], {
+    PATH: process.env.PATH,
+    HOME: "/nonexistent",
+    ...(options ?? defaults()).env,
   });
-  const [stdout, stderr] = [collect(), collect()];
-  child.stdout.pipe(stdout.stream);
-  child.stderr.pipe(stderr.stream);
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
-}
 
 /** The words of a command line, some of them in single quotes. */
 const splitWords = (line: string) =>

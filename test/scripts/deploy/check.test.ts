@@ -8,7 +8,7 @@ const check = (...args: string[]) =>
   run(runCheck, ["--directory", copy.directory, ...args], { SCRATCH_URL: findServerUrl() });
 
 it("db:check passes on this repository, on a PostgreSQL of its own", async () => {
-  const { code, output } = await run("db-check", ["--strict"]);
+  const { code, output } = await run(runCheck, ["--strict"]);
   expect([code, output]).toEqual([0, expect.stringMatching(/^(ok .*\n)+$/)]);
 });
 

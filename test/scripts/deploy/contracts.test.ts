@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Contract, compareContracts, readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
-import { queryOn, useCopy, viewFile } from "./support.ts";
+import { useCopy, viewFile } from "./support.ts";
 
 const contracts = await readContracts(repositoryDirectory);
 const view = "additional_eins";

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { connect } from "../../../service/connect.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { runScript } from "../../support/run-stack.ts";
 import {
   createDeployedDatabase,
@@ -8,7 +9,7 @@ import {
   type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
-import { queryOn, readAll, run, useCopy } from "./support.ts";
+import { readAll, run, useCopy } from "./support.ts";
 
 // Each test has a deployed database and a copy of db of its own.
 
@@ -33,7 +34,7 @@ const exits = async (status: number, args: string[], ...texts: (string | RegExp)
 describe("db:deploy", () => {
   it("changes nothing when run again, and says so; so does the plan", async () => {
     const before = await readAll(database.url);
-    const again = await run("db-deploy", [], env);
+    const again = await run(runDeploy, [], env);
     expect(again).toEqual({ code: 0, output: "The API schemas are up to date.\nNothing to do.\n" });
     await exits(0, ["--plan"], /^Nothing to do: the database matches db\/\.\nPlan \w{16}\n$/);
     expect(await readAll(database.url)).toEqual(before);

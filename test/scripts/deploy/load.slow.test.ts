@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { request, target } from "../../support/target.ts";
-import { queryOn, useCopy } from "./support.ts";
+import { useCopy } from "./support.ts";
 
 // Readers do not notice a deployment: through the gateway of the shared stack, whose API is put back at the end.
 

@@ -5,10 +5,9 @@ import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
-import { compilePrograms } from "../../support/compile-programs.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { type RunningStack, runStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
-import { queryOn } from "./support.ts";
 
 // docs/recipes.md, done as printed, in its order, on a copy of the repository and the stack of the quick start.
 
@@ -23,7 +22,6 @@ beforeAll(async () => {
   const left = ["node_modules", ".git", ".stack"].map((name) => path.join(project, name));
   await cp(project, copy, { recursive: true, filter: (source) => !left.includes(source) });
   await symlink(path.join(project, "node_modules"), path.join(copy, "node_modules"));
-  await compileCommands();
   const git = $({ cwd: copy, quiet: true });
   await git`git init -q`;
   await git`git add db`;
@@ -34,14 +32,6 @@ afterAll(async () => {
   await stack.dispose();
   await rm(copy, { recursive: true, force: true });
 });
-
-/** Each command would compile itself, which takes longer than what most of them do. */
-async function compileCommands(): Promise<void> {
-  await compilePrograms(copy, ["scripts/*.ts"], path.join(copy, "compiled"));
-  const file = path.join(copy, "package.json");
-  const text = await readFile(file, "utf8");
-  await writeFile(file, text.replaceAll(/--import tsx (scripts\/[\w-]+)\.ts/g, "compiled/$1.js"));
-}
 
 /** The blocks of a recipe: edits, new files, SQL to run by hand, and commands. */
 function readSteps(title: string) {

@@ -6,10 +6,11 @@ import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
 import { makeDirectory, submission, writeCsv } from "../refresh/support/source-files.ts";
-import { queryOn, readAll, useOwnServer, withLogin } from "./support.ts";
+import { readAll, useOwnServer, withLogin } from "./support.ts";
 
 // Roles without superuser rights: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
 // What a planner and a key operator may read, write and run: test/db/catalog.test.ts.

@@ -3,6 +3,7 @@ import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { startRelay } from "../../support/relay.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import {
@@ -11,7 +12,7 @@ import {
   type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
-import { queryOn, run } from "./support.ts";
+import { run } from "./support.ts";
 
 // Which servers a deployment takes, asked before anything is changed.
 

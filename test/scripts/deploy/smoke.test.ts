@@ -1,17 +1,17 @@
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
+import { startUpstream, useGateways } from "../../gateway/gateways.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
 import { target } from "../../support/target.ts";
 import { publishSample, run } from "./support.ts";
 
 const database = useDeployedDatabase();
+useGateways();
 
 it("smoke passes on a deployment that is as it should be, in under 10 seconds", async () => {
   const start = Date.now();
-  const { code, output } = await run("smoke", [
+  const { code, output } = await run(runSmoke, [
     ...["--base-url", target.baseUrl, "--app-url", target.appUrl],
     ...["--key", target.keys.individual, "--tribal-key", target.keys.tribal],
   ]);
@@ -28,20 +28,13 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
   expect(locked.output).toContain("ok   no key gets 401");
 });
 
-async function listen(answer: RequestListener) {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
   timeout: 60_000,
 }, async () => {
   const service = await startScratchService(database.url);
   onTestFinished(service.stop);
   // PostgREST alone, asked as the gateway asks it.
-  const gateway = await listen(async (request, response) => {
+  const gateway = await startUpstream(async (request, response) => {
     const headers = { "accept-profile": String(request.headers["accept-profile"] ?? "api_v1_1_0") };
     const { status, json } = await service.request(request.url ?? "", { headers });
     response.writeHead(status).end(JSON.stringify(json));
@@ -56,7 +49,7 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
   expect(walk).toMatch(/^-- .* there is no suppressed report$/);
   await publishSample(database.client);
   expect(await check()).toMatch(/^ok/);
-  const open = await listen((_, response) => response.writeHead(302).end());
+  const open = await startUpstream((_, response) => response.writeHead(302).end());
   const pdf = await find("public PDF of a suppressed", "--app-url", open);
   expect(pdf).toMatch(/^FAIL .* 302 instead of 404/);
   await database.client.query("alter view dissemination.federal_awards reset (security_invoker)");

@@ -9,7 +9,6 @@ import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { connect } from "../../../service/connect.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
-import { runScript } from "../../support/run-stack.ts";
 import { type DeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 
@@ -72,18 +71,10 @@ export function useOwnServer(prepare: (own: DeployedDatabase) => Promise<unknown
   return own;
 }
 
-/** Runs a script of the project to its end, in a process of its own, or in this one if its program is given. */
-export async function run(
-  script: string | Program,
-  args: string[],
-  env: Record<string, string> = {},
-): Promise<{ code: number | null; output: string }> {
-  if (typeof script === "function") {
-    const { code, stdout, stderr } = await runHere(script, args, { env });
-    return { code, output: stderr + stdout };
-  }
-  const { output, exited } = runScript(`${script}.ts`, args, { HOME: tmpdir(), ...env });
-  return { code: await exited, output: output() };
+/** Runs a program of the project to its end in this process. */
+export async function run(program: Program, args: string[], env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await runHere(program, args, { env });
+  return { code, output: stderr + stdout };
 }
 
 /** Everything that the project owns in a database. */
@@ -107,13 +98,4 @@ export async function publishSample(client: Client): Promise<void> {
   await loadDataSet(client, { source: "test", files: await findFiles(sample.directory) });
   await client.query("reset role");
   await sample.remove();
-}
-
-export async function queryOn<Row extends Record<string, unknown>>(
-  databaseUrl: string,
-  sql: string,
-): Promise<Row[]> {
-  const client = await connect(databaseUrl, "test");
-  const { rows } = await client.query<Row>(sql).finally(() => client.end());
-  return rows;
 }

@@ -187,6 +187,51 @@ describe("the bulk files", () => {
   });
 });
 
+// The addresses at which programs fetch the federal service's CSV files.
+const getFederal = (name: string, headers = {}) =>
+  app.inject({ url: `/dissemination/public-data/gsa/${name}`, headers });
+describe.each([
+  ["full/passthrough.csv", "passthrough.csv.gz"],
+  ["audit-year/2022-ay-general.csv", "general-2022.csv.gz"],
+])("the federal address %s", (address, name) => {
+  const ask = (headers = {}) => getFederal(address, headers);
+
+  it.each(["", "identity", "gzip;q=0", "br"])("is CSV for clients that accept %j", async (encoding) => {
+    const { statusCode, body, headers } = await ask({ "accept-encoding": encoding });
+    expect([statusCode, body]).toEqual([200, await readText(name)]);
+    expect(headers).not.toHaveProperty("content-encoding");
+    const disposition = `attachment; filename="${path.basename(address)}"`;
+    const plain = { "content-type": "text/csv; charset=utf-8", vary: "Accept-Encoding" };
+    expect(headers).toMatchObject({ ...plain, "content-disposition": disposition });
+  });
+
+  it("is the bulk file for clients that accept gzip, ranges included", async () => {
+    const { rawPayload: whole, headers } = await get(name);
+    const encoding = { "accept-encoding": "br, gzip;q=0.5" };
+    const answer = await ask(encoding);
+    expect([answer.rawPayload, answer.headers.etag]).toEqual([whole, headers.etag]);
+    expect(answer.headers).toMatchObject({ "content-encoding": "gzip" });
+    const part = await ask({ ...encoding, range: "bytes=2-5" });
+    expect([part.statusCode, part.rawPayload]).toEqual([206, whole.subarray(2, 6)]);
+  });
+
+  it("has an ETag of its own for each encoding", async () => {
+    const etag = String((await ask()).headers.etag);
+    expect((await ask({ "if-none-match": etag })).statusCode).toBe(304);
+    expect((await ask({ "if-none-match": etag, "accept-encoding": "gzip" })).statusCode).toBe(200);
+    const ofFile = String((await get(name)).headers.etag);
+    expect((await ask({ "if-match": ofFile })).statusCode).toBe(412);
+  });
+});
+
+it.each([
+  ...["full/general", "full/none.csv", "full/general.parquet", "audit-year/2021-ay-general.csv"],
+  ...["audit-year/general.csv", "..%2f..%2fmanifest.json"],
+])("there is no federal address %s", async (name) => {
+  const answer = await getFederal(name);
+  expect([answer.statusCode, answer.json().code]).toEqual([404, "file_not_found"]);
+});
+
 // A deployment serves them where PUBLIC_DATA is set; npm start always does.
 it.skipIf(!target.appUrl.includes("127.0.0.1"))(
   "the report service serves them, and lists them",

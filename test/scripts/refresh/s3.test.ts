@@ -1,11 +1,10 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fastify } from "fastify";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
-import { runScript } from "../../support/run-stack.ts";
 import { type S3Server, startS3Server } from "../../support/s3-server.ts";
-import { useRefresh } from "./support/refresh.ts";
+import { refreshHere, useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
 const here = useRefresh();
@@ -27,14 +26,19 @@ beforeAll(async () => {
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
   };
 });
+// The S3 client reads the process's own environment.
+const set = (variables: Record<string, string>) => {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+};
+beforeEach(() => set(environment));
+afterEach(() => void vi.unstubAllEnvs());
 afterAll(() => s3.close());
 
-/** Runs the command as a process, since the S3 client reads the environment of its own. */
-async function refresh(more: Record<string, string> = {}, ...args: string[]) {
+const refresh = (more: Record<string, string> = {}, ...args: string[]) => {
+  set(more);
   const all = ["--from", "s3://data/source", "--accept-shrink", ...args];
-  const { exited, output } = runScript("refresh.ts", all, { ...environment, ...more });
-  return { code: await exited, output: output() };
-}
+  return refreshHere(all, { ...environment, ...more });
+};
 
 async function upload(numbers: number[], more = {}): Promise<void> {
   const rows = numbers.map((number) => submission(number, more));
@@ -63,19 +67,13 @@ it("keeps the bulk files of the two last data sets in a bucket, from where they 
   expect([...new Set(folders)].sort()).toEqual(ids);
   const app = fastify();
   const { S3_ENDPOINT: endpoint = "", S3_REGION: region = "" } = environment;
-  const credentials = process.env;
-  process.env = { ...credentials, ...environment };
   servePublicData(app, openPublicFiles("s3://data/public", { region, endpoint, forcePathStyle: true }));
-  try {
-    const url = "/public-data/general.csv.gz";
-    const whole = await app.inject(url);
-    expect(gunzipSync(whole.rawPayload).toString()).toContain(id(5));
-    const part = await app.inject({ url, headers: { range: "bytes=5-9" } });
-    expect([part.statusCode, part.rawPayload]).toEqual([206, whole.rawPayload.subarray(5, 10)]);
-    expect((await app.inject("/public-data/manifest.json")).json().data_set).toBe(ids[1]);
-  } finally {
-    process.env = credentials;
-  }
+  const url = "/public-data/general.csv.gz";
+  const whole = await app.inject(url);
+  expect(gunzipSync(whole.rawPayload).toString()).toContain(id(5));
+  const part = await app.inject({ url, headers: { range: "bytes=5-9" } });
+  expect([part.statusCode, part.rawPayload]).toEqual([206, whole.rawPayload.subarray(5, 10)]);
+  expect((await app.inject("/public-data/manifest.json")).json().data_set).toBe(ids[1]);
 });
 
 it.each([

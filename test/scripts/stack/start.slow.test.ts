@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { listProcesses } from "../../support/list-processes.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listChildren, listProcesses } from "../../support/list-processes.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
@@ -41,15 +41,32 @@ it("stops what it has started when it is interrupted before it is ready", { time
   }
 });
 
-it("runs from its source, below a directory that is closed to others, with a space in its name", async () => {
-  stack = await runStack({
-    directory: path.join(directory, "stack"),
-    program: ["--import", "tsx", "scripts/start.ts"],
-    args: ["--fresh", "--data", sample.directory],
+describe("below a directory that is closed to others, with a space in its name,", () => {
+  const run = async () => {
     // Kong cannot run in such a path.
-    env: { GATEWAY: "embedded" },
+    const env = { GATEWAY: "embedded" };
+    const args = ["--data", sample.directory];
+    stack = await runStack({ directory: path.join(directory, "stack"), args, env });
+    expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
+  };
+
+  it("runs, and stops everything when a part dies, with that part's last lines", async () => {
+    await run();
+    const postgres = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "));
+    process.kill(postgres?.pid ?? 0, "SIGKILL");
+    expect(await stack.exited).toBe(1);
+    expect(stack.output()).toContain("\nPostgreSQL ended with SIGKILL.\n  ");
+    expect(stack.output()).toMatch(/\nEverything was stopped.*\n$/);
+    await expect.poll(() => listParts(stack.directory), { timeout: 1000 }).toEqual([]);
   });
-  expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
+
+  it("starts again, leaves no process behind when it is killed itself, and starts again", async () => {
+    await run();
+    stack.kill("SIGKILL");
+    await expect.poll(() => listParts(stack.directory), { timeout: 5000 }).toEqual([]);
+    await writeFile(path.join(stack.directory, "stack.lock"), "{");
+    await run();
+  });
 });
 
 it("uses the database of DATABASE_URL if it is set", async () => {
