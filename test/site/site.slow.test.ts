@@ -276,7 +276,7 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
 it("the command of /files for DuckDB keeps leading zeros", async () => {
   const { page } = await site.open("/files");
   const command = await page.getByRole("group", { name: "Command for DuckDB", exact: true }).textContent();
-  const [, sql = "", url = ""] = /^duckdb -c "(.*'(http.*)'.*)"$/s.exec(command ?? "") ?? [];
+  const [, sql = "", url = ""] = /^duckdb -c "(.*'(http[^']*)'.*)"$/s.exec(command ?? "") ?? [];
   // DuckDB would load an extension to read from the network.
   const file = path.join(site.directory, "general.parquet");
   await writeFile(file, Buffer.from(await (await fetch(url)).arrayBuffer()));
