@@ -3,14 +3,17 @@ const readNames = (list: string): Readonly<Record<string, string>> =>
   Object.fromEntries(list.split(";").map((each) => each.trim().split(/\s+(.*)/s, 2)));
 
 /** Agencies by the first two digits of their Assistance Listing numbers (https://sam.gov/assistance-listings). */
-export const agencies = readNames(`10 Agriculture; 11 Commerce; 12 Defense; 14 Housing and Urban Development;
-  15 Interior; 16 Justice; 17 Labor; 19 State; 20 Transportation; 21 Treasury; 23 Appalachian Regional Commission;
-  30 Equal Employment Opportunity Commission; 32 Federal Communications Commission;
-  39 General Services Administration; 43 National Aeronautics and Space Administration;
+export const agencies =
+  readNames(`08 Peace Corps; 09 Legal Services Corporation; 10 Agriculture; 11 Commerce; 12 Defense;
+  14 Housing and Urban Development; 15 Interior; 16 Justice; 17 Labor; 19 State; 20 Transportation; 21 Treasury;
+  23 Appalachian Regional Commission; 30 Equal Employment Opportunity Commission; 32 Federal Communications Commission;
+  39 General Services Administration; 42 Library of Congress; 43 National Aeronautics and Space Administration;
   45 Arts, Humanities, Museums and Libraries; 47 National Science Foundation; 59 Small Business Administration;
   64 Veterans Affairs; 66 Environmental Protection Agency; 77 Nuclear Regulatory Commission; 81 Energy; 84 Education;
-  89 National Archives; 93 Health and Human Services; 94 AmeriCorps; 96 Social Security Administration;
-  97 Homeland Security; 98 Agency for International Development`);
+  85 Millennium Challenge Corporation; 87 Gulf Coast Ecosystem Restoration Council; 89 National Archives;
+  90 Election Assistance and Regional Commissions; 91 Institute of Peace; 93 Health and Human Services; 94 AmeriCorps;
+  95 National Drug Control Policy; 96 Social Security Administration; 97 Homeland Security;
+  98 Agency for International Development; 99 Miscellaneous`);
 
 /** States and territories by their postal codes. */
 export const states =

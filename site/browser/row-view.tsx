@@ -144,9 +144,7 @@ function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { r
         </button>
       </p>
       {answer?.status === 200 && (
-        <p>
-          The PDF opens in a new tab, or your browser downloads it. To get it again, choose the button again.
-        </p>
+        <p>The PDF opens in a new tab or is downloaded. To get it again, press the button again.</p>
       )}
       {answer && answer.status !== 200 && <Refusal answer={answer} explorer={explorer} table="general" />}
     </div>

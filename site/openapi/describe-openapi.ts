@@ -111,7 +111,7 @@ const profile = (name: string, schema: string, required: boolean) => ({
   name,
   in: "header",
   required,
-  description: required ? "The version." : "The version; by default, the one with the lowest number.",
+  description: required ? "The version." : "The version; by default, the lowest-numbered one.",
   schema: { const: schema },
 });
 

@@ -104,6 +104,6 @@ function writeVersions(versions: ServiceFacts["versions"]): Html {
   }));
   return html`<section aria-labelledby="versions"><h2 id="versions">Versions</h2>
 <p>Send a version's name in the header <code>accept-profile</code>. Without it, you get the one with the lowest number: <code>${versions[0]?.schema}</code>.</p>
-${table("Served versions, their deprecation and sunset", ["Version", "Deprecated from", "Served at least until"], rows)}
+${table("Served versions, with their deprecation and sunset", ["Version", "Deprecated from", "Served at least until"], rows)}
 </section>`;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "pg";
+import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../service/connect.ts";
 import { readRateLimits } from "../../service/read-rate-limits.ts";
 import {
   type KeyName,
@@ -76,8 +77,7 @@ describe("requests at a time", () => {
   // A lock on the table that these requests read keeps them under way for as long as the test wants.
   let client: Client;
   beforeEach(async () => {
-    client = new Client({ connectionString: target.databaseUrl });
-    await client.connect();
+    client = await connect(target.databaseUrl, "test");
     await client.query("begin");
     await client.query("lock table disclosed.notes_to_sefa in access exclusive mode");
   });

@@ -17,7 +17,6 @@ import { type ScratchService, startScratchService } from "../support/scratch-ser
 // The durable schemas of one database, restored into a new one as docs/operations.md says. Here, the rows are copied as JSON;
 // npm run test:compose backs up with pg_dump.
 
-const project = path.resolve(import.meta.dirname, "../..");
 const report = String(submission(1).report_id);
 const hidden = String(submission(2).report_id);
 
@@ -60,7 +59,7 @@ async function dump(): Promise<string> {
 
 /** What psql --single-transaction does with the three files. */
 async function restore(): Promise<void> {
-  const read = (file: string) => readFile(path.join(project, "ops", file), "utf8");
+  const read = (file: string) => readFile(path.join(import.meta.dirname, "../../ops", file), "utf8");
   const files = [await read("before-restore.sql"), backup, await read("after-restore.sql")];
   await queryOn(fresh.url, `begin;\n${files.join(";\n")};\ncommit`);
 }

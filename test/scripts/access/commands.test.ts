@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { describeRateLimit, readRateLimits } from "../../../service/read-rate-limits.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
 
@@ -188,13 +187,6 @@ it("agreements are requested, approved or denied, and revoked", async () => {
   expect(denied.stdout).toMatch(/^status +denied$[\s\S]*^reason +Not a Tribe\.$/m);
 });
 
-it("the operator is the user of sudo unless one is named", async () => {
-  const env = { DATABASE_URL: target.databaseUrl, SUDO_USER: "sudo-user", USER: "root" };
-  const { id } = await json(keys(`issue --tier individual --owner ${makeOwner()} --json`, { env }));
-  const operator = "select operator from access.events where subject_id = $1";
-  expect(await queryValue(operator, [id])).toBe("sudo-user");
-});
-
 it.each([
   ["keys", keys, ["", "issue", "list", "show", "revoke", "rotate", "verify"]],
   ["agreements", agreements, ["", "request", "approve", "deny", "revoke", "list"]],
@@ -206,12 +198,6 @@ it.each([
   }
   const without = await run("", { env: {} });
   expect(without).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/^Usage: /) });
-});
-
-it("the help of keys prints the rate limits of gateway/kong.yml", async () => {
-  const { stdout } = await keys("--help", { env: {} });
-  for (const tier of ["demo", "individual"])
-    expect(stdout).toContain(describeRateLimit(readRateLimits(), tier));
 });
 
 describe("the database", () => {

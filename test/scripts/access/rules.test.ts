@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { Client, type DatabaseError } from "pg";
+import type { Client, DatabaseError } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../../service/connect.ts";
 import { target } from "../../support/target.ts";
 import { makeOwner } from "./support.ts";
 
@@ -23,10 +24,10 @@ const setUp = `
   select access.revoke_key(id) from made where name = 'revoked_key';
   update access.api_keys set expires_at = now() from made where api_keys.id = made.id and name = 'expired_key'`;
 
-const client = new Client({ connectionString: target.databaseUrl });
+let client: Client;
 const made = new Map<string, { id: string; api_key: string }>();
 beforeAll(async () => {
-  await client.connect();
+  client = await connect(target.databaseUrl, "test");
   await client.query(setUp);
   const { rows } = await client.query("select * from made");
   for (const row of rows) made.set(row.name, row);
@@ -106,8 +107,7 @@ describe("an agreement", () => {
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
   it("is not revoked while a key is being issued under it", async () => {
-    const other = new Client({ connectionString: target.databaseUrl });
-    await other.connect();
+    const other = await connect(target.databaseUrl, "test");
     await other.query("begin");
     await other.query("select access.issue_key('tribal', $1, '', null, $2)", [owner, made.get("other")?.id]);
     const message = await refusal("set local lock_timeout = '200ms'; select access.revoke_agreement(:other)");

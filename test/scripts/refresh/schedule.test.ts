@@ -4,7 +4,6 @@ import { pino } from "pino";
 import { beforeEach, describe, expect, it } from "vitest";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
-import { connect } from "../../../service/connect.ts";
 import { findLastRun, listNextRuns } from "../../../service/timetable.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submissions } from "./support/source-files.ts";
@@ -100,17 +99,6 @@ describe("the schedule's service", () => {
       await run;
       expect(outcomes(await ask("/metrics"))).toMatchObject({ published: 1 });
     });
-  });
-
-  it("leaves a run out while another refresh is running", async () => {
-    const other = await connect(here.database.url, "test");
-    await other.query("select pg_advisory_lock(hashtext('publication'))");
-    await write(1, 3);
-    await withService("staging", async (schedule, ask) => {
-      await schedule.refreshNow();
-      expect(outcomes(await ask("/metrics"))).toEqual({ busy: 1 });
-    });
-    await other.end();
   });
 
   it("counts the ways in which suppressed data can be seen, and has no timer in development", async () => {
