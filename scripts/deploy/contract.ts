@@ -198,7 +198,7 @@ export async function refuseBrokenPromises(
   throw new DeploymentRefused(
     [
       `This deployment would remove or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
-      "If this checkout is older than the database, deploy the newer one. To change the API, restore the promised version and",
+      "If this checkout is older than the database, deploy the newer checkout. To change the API, restore the promised version and",
       "add a new version. To remove a version, announce its retirement first (docs/recipes.md). To break the promise anyway,",
       "roll back: npm run db:deploy -- --roll-back",
     ].join("\n"),

@@ -35,7 +35,7 @@ export async function keepNewestLeakCheck(
   files.leakCheck = installed;
   if (is_newer)
     report(
-      "The leak check in this checkout is older than the one in the database, so the database keeps its own. To replace it, edit db/data_set/find_leaks.sql.",
+      "The leak check in this checkout (db/data_set/find_leaks.sql) is older than the one in the database, so the database keeps the newer one.",
     );
 }
 

@@ -141,7 +141,7 @@ function describeRead(
   { schema }: VersionDescription,
 ): object {
   const rows = {
-    description: "The rows. The status is 206 if they were counted and there are more.",
+    description: "The rows. The status is 206 if you asked for a count and there are more rows.",
     headers: listHeaders(rowHeaders),
     content: {
       "application/json": { schema: { type: "array", items: refer("schemas", name) } },

@@ -47,7 +47,7 @@ comment on column api_v1_1_0.totals_by_agency.findings is
   'Number of findings on the agency''s awards. A finding on several of them counts once.';
 comment on column api_v1_1_0.totals_by_agency.material_weaknesses is
   E'Material weaknesses\n'
-  'Number of the findings that are a material weakness (is_material_weakness is "Y") on at least one of '
-  'the agency''s awards.';
+  'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one of the '
+  'agency''s awards.';
 
 grant select on api_v1_1_0.totals_by_agency to api_public, api_tribal;
