@@ -11,7 +11,7 @@ const onStack = [
   "test/gateway/hostile/requests.test.ts",
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
-  "test/report-service/{entry-points,limits,local-store,redeem,storage}.test.ts",
+  "test/report-service/{entry-points.slow,limits,local-store,redeem,storage}.test.ts",
   "test/site/{query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
   "test/scripts/deploy/smoke.test.ts",
