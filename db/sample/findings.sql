@@ -1,5 +1,4 @@
--- Findings: sample.drawn_findings has one row a finding, and findings one row for each award that a finding concerns. The
--- awards with the number of their findings come last.
+-- Findings: sample.drawn_findings has one row a finding, and findings one row for each award that a finding concerns.
 
 create table sample.drawn_findings as
 select
@@ -49,13 +48,3 @@ cross join lateral (
     sample.draw(key, 'repeated') < 0.32 as is_repeated,
     case when is_migrated and sample.draw(drawn.id, 'blank') < 0.06 then '' else 'N' end as no
 ) as flag;
-
-create view sample.federal_awards as
-select
-  awards.*,
-  coalesce(findings, 0)::int as findings_count,
-  case when passthrough_amount is null then 'N' else 'Y' end as is_passthrough_award
-from sample.awards
-left join (
-  select id, award_number as number, count(*) as findings from sample.findings group by id, award_number
-) as counted using (id, number);

@@ -21,7 +21,11 @@ export interface SampleOptions {
 
 const sampleDirectory = path.resolve(import.meta.dirname, "../../db/sample");
 /** Each file uses what the files before it made. */
-const files = "functions auditees submissions awards findings texts small_tables general files".split(" ");
+const files = [
+  ..."functions auditees submissions awards findings federal_awards texts findings_text".split(" "),
+  ..."corrective_action_plans notes_to_sefa passthrough additional_ueis additional_eins".split(" "),
+  ..."secondary_auditors resubmission general files".split(" "),
+];
 
 /**
  * Writes the sample as `generateSample` does, on a scratch database.

@@ -1,0 +1,2 @@
+create view sample.corrective_action_plans as
+table sample.findings_text;
