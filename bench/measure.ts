@@ -6,7 +6,7 @@ import type { Figure } from "./results.ts";
 /** One of the alternatives that are compared: sends the request with this number. */
 export type Arm = (number: number, connection: number) => Promise<unknown>;
 
-export interface MeasureOptions {
+interface MeasureOptions {
   turns: number;
   /** Requests of each arm in each turn, and how many of them are sent at a time. */
   requests: number;

@@ -11,7 +11,7 @@ import {
 } from "../service/read-variables.ts";
 import type { S3Options, S3StoreOptions } from "./storage.ts";
 
-export type StorageConfig = { kind: "local"; directory: string } | ({ kind: "s3" } & S3StoreOptions);
+type StorageConfig = { kind: "local"; directory: string } | ({ kind: "s3" } & S3StoreOptions);
 
 export interface ReportServiceConfig {
   host: string;

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Storage } from "./storage.ts";
 
 export type ReportMetrics = ReturnType<typeof createReportMetrics>;
-export type PartStates = Record<string, "ok" | "unavailable">;
+type PartStates = Record<string, "ok" | "unavailable">;
 
 const redemptionResults = [
   "redeemed",
@@ -17,7 +17,6 @@ const redemptionResults = [
 ] as const;
 const publicReportResults = ["redirected", "not_found", "limited", "switched_off", "unavailable"] as const;
 export type Redemption = (typeof redemptionResults)[number];
-export type PublicReport = (typeof publicReportResults)[number];
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

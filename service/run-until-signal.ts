@@ -1,7 +1,7 @@
 import { describeError } from "./describe-error.ts";
 
 /** A running server that can be closed. */
-export interface Closable {
+interface Closable {
   close: () => Promise<void>;
 }
 

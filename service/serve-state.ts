@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 
 /** The response to a request. */
-export interface StateAnswer {
+interface StateAnswer {
   status: number;
   type: string;
   body: string;
 }
 
-export interface StateServerOptions {
+interface StateServerOptions {
   host: string;
   /** 0 means any free port. */
   port: number;

@@ -18,7 +18,7 @@ import { createFactsReader } from "./service-facts.ts";
 const kept = "public, max-age=31536000, immutable";
 const securityTxtDays = 180;
 
-export interface SiteParts {
+interface SiteParts {
   pool: Pool;
   /** The bulk files, if they are served. The manifest is undefined while there are none. */
   publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;

@@ -1,5 +1,5 @@
 /** A GET request to the API. */
-export interface ApiRequest {
+interface ApiRequest {
   /** With path and query, percent-encoded. */
   url: string;
   /** All but the key. */

@@ -17,7 +17,7 @@ const shown: Record<string, string> = {
 };
 
 /** The auditee's name, from the report that a row belongs to, as a column of its own. */
-export const auditeeTerm = "...general(auditee_name)";
+const auditeeTerm = "...general(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
 /** Two of these leave few enough awards to join their reports. */

@@ -4,7 +4,7 @@ import type { GeneratedRequest } from "./generate-requests.ts";
 import { sendRequest, type WireAnswer, type WireRequest } from "./send-request.ts";
 import type { Target } from "./target.ts";
 
-export interface GeneratedOptions {
+interface GeneratedOptions {
   origin: string;
   arbitrary: Arbitrary<GeneratedRequest>;
   requests: number;

@@ -1,7 +1,7 @@
 import { createTally, type Finding } from "./finding.ts";
 import { sendRequest } from "./send-request.ts";
 
-export interface RaceOptions {
+interface RaceOptions {
   appUrls: readonly string[];
   tokens: number;
   /** Simultaneous requests for each token. */

@@ -69,7 +69,7 @@ async function readSecrets(directory: string): Promise<string[]> {
 }
 
 /** Knows secrets and suppressed values, and finds them in text. */
-export type LeakWatch = Awaited<ReturnType<typeof watchLeaks>>;
+type LeakWatch = Awaited<ReturnType<typeof watchLeaks>>;
 
 /** Reads the values of suppressed submissions that no public submission has. The report ID is public (docs/decisions/0001). */
 async function watchLeaks(client: Client) {

@@ -7,7 +7,7 @@ import { splitRow, unquote } from "./row-format.ts";
 import { openContent } from "./storage.ts";
 
 /** What `check.sql` found out about the whole data set. */
-export interface CheckedRows {
+interface CheckedRows {
   /** Rows that are left out because their report's row in general is. */
   consequences: number;
   /** Rows by table that repeat an earlier file. */

@@ -11,7 +11,7 @@ import {
 } from "./row-format.ts";
 
 /** A row of a source file, as bytes of the block that it is in. The first one is the header. */
-export interface SourceRow {
+interface SourceRow {
   start: number;
   /** After its line break. */
   end: number;
@@ -21,7 +21,7 @@ export interface SourceRow {
 }
 
 /** A part of a source file with whole rows. */
-export interface Block {
+interface Block {
   bytes: Buffer;
   rows: SourceRow[];
 }

@@ -16,7 +16,7 @@ export interface RefreshOptions extends LoadOptions {
   force?: boolean;
 }
 
-export type Refreshed =
+type Refreshed =
   | { outcome: "published" | "checked"; dataSet: LoadedDataSet }
   | { outcome: "skipped"; reason: string };
 

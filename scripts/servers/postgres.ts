@@ -9,7 +9,7 @@ import { type Program, unprivilegedId, wrapCommand } from "./run-program.ts";
 
 const databaseName = "single_audit";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   directory: string;
   port: number;
   superuserPassword: string;

@@ -24,7 +24,7 @@ export interface Program {
 }
 
 /** A program that runs. */
-export interface ChildProcess {
+interface ChildProcess {
   /** Undefined if the program could not be started. */
   pid: number | undefined;
   /** Resolves when the program serves; rejects with its last lines if it ends first. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import { dotenv } from "zx";
 import { isAnswering, locateProgram, type Program, unprivilegedId } from "../servers/run-program.ts";
 
-export interface KongOptions {
+interface KongOptions {
   /** Path of the program; looked for on the PATH if absent. */
   binary: string | undefined;
   /** Kong's own directory; emptied first. */

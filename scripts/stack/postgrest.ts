@@ -3,7 +3,7 @@ import path from "node:path";
 import { dotenv } from "zx";
 import { isAnswering, locateProgram, type Program } from "../servers/run-program.ts";
 
-export interface PostgrestOptions {
+interface PostgrestOptions {
   /** Path of the program; looked for if absent. */
   binary: string | undefined;
   /** Address of the database, as the role authenticator. */

@@ -28,7 +28,7 @@ export interface StackFacts {
   pid: number;
 }
 
-export interface Stack {
+interface Stack {
   /** Resolves when everything serves; rejects with what a person can do about it. The bulk files are written afterward. */
   ready: Promise<StackFacts>;
   /** Resolves to the last lines of a part that has ended. */
@@ -37,7 +37,7 @@ export interface Stack {
   stop: () => Promise<void>;
 }
 
-export interface StackOptions {
+interface StackOptions {
   config: StackConfig;
   /** Whether to remove what earlier runs left in the directory. */
   isFresh?: boolean | undefined;

@@ -1,7 +1,7 @@
 import { agencies } from "../names.ts";
 
 /** Whether a column holds whole dollars. */
-export const isMoney = (column: string): boolean => /amount|dollar|_total$/.test(column);
+const isMoney = (column: string): boolean => /amount|dollar|_total$/.test(column);
 /** Whether a column holds agencies, by the first two digits of its Assistance Listing numbers. */
 export const isAgency = (column: string): boolean => /agency_prefix|_agency$|^agencies_/.test(column);
 

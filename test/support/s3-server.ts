@@ -23,7 +23,7 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-export interface S3ServerOptions {
+interface S3ServerOptions {
   accessKeyId: string;
   secretAccessKey: string;
   bucket: string;
