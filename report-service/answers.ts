@@ -43,7 +43,7 @@ export const tokenMissing = makeAnswer(
 
 /** For a signed address that has expired, or of which any part was changed. */
 export const addressRefused = makeAnswer(403, "address_refused", {
-  message: "This download link has expired or was changed.",
+  message: "This download link has expired or was altered.",
   details: "A link works for less than a minute, and only if it is not changed.",
   hint: "Request the report again to get a new link.",
 });

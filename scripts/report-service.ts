@@ -11,7 +11,7 @@ const name = "report-service";
 
 new Command(name)
   .description(
-    "Redirects one-time tokens to the reports' PDFs, serves the pages for people, and records when API keys were used. Ctrl-C stops it.",
+    "Redeems one-time tokens and redirects to the reports' PDFs, serves the pages for people, and records when API keys were used. Ctrl-C stops it.",
   )
   .allowExcessArguments(false)
   .addHelpText(

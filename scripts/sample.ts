@@ -24,7 +24,7 @@ const command = new Command("npm run sample --")
     "after",
     `
 Environment:
-  SCRATCH_URL   a PostgreSQL server that generates the rows, as superuser; by default one is started
+  SCRATCH_URL   a PostgreSQL server to generate the rows on, with a superuser's login; if not set, one is started
 
 Ctrl-C leaves no partial CSV file. Exit status: 0 done, 1 failed, 130 interrupted.`,
   )

@@ -19,7 +19,7 @@ const command = new Command("npm start --")
   .addHelpText(
     "after",
     `
-Environment (or .env):
+Environment (or .env), with defaults in parentheses:
   GATEWAY_PORT           port of the API (8000)
   APP_PORT               port of the report service (8001)
   DATABASE_PORT          port of PostgreSQL (8003)
@@ -28,12 +28,13 @@ Environment (or .env):
   GATEWAY_METRICS_PORT   port of the gateway's /status and /metrics (any free one)
   APP_METRICS_PORT       port of the report service's /metrics (none)
                          Set a port to 0 to use any free port.
-  GATEWAY                embedded or kong, as --gateway (embedded)
+  GATEWAY                embedded or kong, the same as --gateway (embedded)
   GATEWAY_CONFIG         file with the gateway's routes and rate limits (gateway/kong.yml)
   KONG_BIN               the Kong program, if it is not on the PATH
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD
                          where Kong counts requests; if not set, each Kong counts its own
-  DATABASE_URL           an empty database of PostgreSQL 17 or newer to use, as its owner with createrole or as superuser, instead of the embedded one
+  DATABASE_URL           an empty database (PostgreSQL 17 or newer) to use instead of the embedded one; the user must be
+                         a superuser, or own it and have createrole
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
   TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as IP addresses or CIDRs

@@ -297,10 +297,10 @@ alter table suppressed_next.federal_awards
     foreign key (report_id) references suppressed_next.general (report_id);
 create index federal_awards_report_id on disclosed_next.federal_awards (report_id);
 comment on index disclosed_next.federal_awards_report_id is
-  'Finds a report''s rows: federal_awards?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for federal_awards?report_id=eq.… or in.(…) and for embedding';
 create index federal_awards_report_id on suppressed_next.federal_awards (report_id);
 comment on index suppressed_next.federal_awards_report_id is
-  'Finds a report''s rows: federal_awards?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for federal_awards?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.federal_awards enable row level security;
 create policy tribal_access on suppressed_next.federal_awards for select to api_tribal using (true);
 
@@ -347,10 +347,10 @@ alter table suppressed_next.findings
     foreign key (report_id) references suppressed_next.general (report_id);
 create index findings_report_id on disclosed_next.findings (report_id);
 comment on index disclosed_next.findings_report_id is
-  'Finds a report''s rows: findings?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for findings?report_id=eq.… or in.(…) and for embedding';
 create index findings_report_id on suppressed_next.findings (report_id);
 comment on index suppressed_next.findings_report_id is
-  'Finds a report''s rows: findings?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for findings?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.findings enable row level security;
 create policy tribal_access on suppressed_next.findings for select to api_tribal using (true);
 
@@ -389,10 +389,10 @@ alter table suppressed_next.findings_text
     foreign key (report_id) references suppressed_next.general (report_id);
 create index findings_text_report_id on disclosed_next.findings_text (report_id);
 comment on index disclosed_next.findings_text_report_id is
-  'Finds a report''s rows: findings_text?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for findings_text?report_id=eq.… or in.(…) and for embedding';
 create index findings_text_report_id on suppressed_next.findings_text (report_id);
 comment on index suppressed_next.findings_text_report_id is
-  'Finds a report''s rows: findings_text?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for findings_text?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.findings_text enable row level security;
 create policy tribal_access on suppressed_next.findings_text for select to api_tribal using (true);
 
@@ -431,10 +431,10 @@ alter table suppressed_next.corrective_action_plans
     foreign key (report_id) references suppressed_next.general (report_id);
 create index corrective_action_plans_report_id on disclosed_next.corrective_action_plans (report_id);
 comment on index disclosed_next.corrective_action_plans_report_id is
-  'Finds a report''s rows: corrective_action_plans?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for corrective_action_plans?report_id=eq.… or in.(…) and for embedding';
 create index corrective_action_plans_report_id on suppressed_next.corrective_action_plans (report_id);
 comment on index suppressed_next.corrective_action_plans_report_id is
-  'Finds a report''s rows: corrective_action_plans?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for corrective_action_plans?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.corrective_action_plans enable row level security;
 create policy tribal_access on suppressed_next.corrective_action_plans for select to api_tribal using (true);
 
@@ -476,10 +476,10 @@ alter table suppressed_next.notes_to_sefa
     foreign key (report_id) references suppressed_next.general (report_id);
 create index notes_to_sefa_report_id on disclosed_next.notes_to_sefa (report_id);
 comment on index disclosed_next.notes_to_sefa_report_id is
-  'Finds a report''s rows: notes_to_sefa?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for notes_to_sefa?report_id=eq.… or in.(…) and for embedding';
 create index notes_to_sefa_report_id on suppressed_next.notes_to_sefa (report_id);
 comment on index suppressed_next.notes_to_sefa_report_id is
-  'Finds a report''s rows: notes_to_sefa?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for notes_to_sefa?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.notes_to_sefa enable row level security;
 create policy tribal_access on suppressed_next.notes_to_sefa for select to api_tribal using (true);
 
@@ -518,10 +518,10 @@ alter table suppressed_next.passthrough
     foreign key (report_id) references suppressed_next.general (report_id);
 create index passthrough_report_id on disclosed_next.passthrough (report_id);
 comment on index disclosed_next.passthrough_report_id is
-  'Finds a report''s rows: passthrough?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for passthrough?report_id=eq.… or in.(…) and for embedding';
 create index passthrough_report_id on suppressed_next.passthrough (report_id);
 comment on index suppressed_next.passthrough_report_id is
-  'Finds a report''s rows: passthrough?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for passthrough?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.passthrough enable row level security;
 create policy tribal_access on suppressed_next.passthrough for select to api_tribal using (true);
 
@@ -567,10 +567,10 @@ alter table suppressed_next.secondary_auditors
     foreign key (report_id) references suppressed_next.general (report_id);
 create index secondary_auditors_report_id on disclosed_next.secondary_auditors (report_id);
 comment on index disclosed_next.secondary_auditors_report_id is
-  'Finds a report''s rows: secondary_auditors?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for secondary_auditors?report_id=eq.… or in.(…) and for embedding';
 create index secondary_auditors_report_id on suppressed_next.secondary_auditors (report_id);
 comment on index suppressed_next.secondary_auditors_report_id is
-  'Finds a report''s rows: secondary_auditors?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for secondary_auditors?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.secondary_auditors enable row level security;
 create policy tribal_access on suppressed_next.secondary_auditors for select to api_tribal using (true);
 
@@ -607,10 +607,10 @@ alter table suppressed_next.additional_ueis
     foreign key (report_id) references suppressed_next.general (report_id);
 create index additional_ueis_report_id on disclosed_next.additional_ueis (report_id);
 comment on index disclosed_next.additional_ueis_report_id is
-  'Finds a report''s rows: additional_ueis?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for additional_ueis?report_id=eq.… or in.(…) and for embedding';
 create index additional_ueis_report_id on suppressed_next.additional_ueis (report_id);
 comment on index suppressed_next.additional_ueis_report_id is
-  'Finds a report''s rows: additional_ueis?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for additional_ueis?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.additional_ueis enable row level security;
 create policy tribal_access on suppressed_next.additional_ueis for select to api_tribal using (true);
 
@@ -647,10 +647,10 @@ alter table suppressed_next.additional_eins
     foreign key (report_id) references suppressed_next.general (report_id);
 create index additional_eins_report_id on disclosed_next.additional_eins (report_id);
 comment on index disclosed_next.additional_eins_report_id is
-  'Finds a report''s rows: additional_eins?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for additional_eins?report_id=eq.… or in.(…) and for embedding';
 create index additional_eins_report_id on suppressed_next.additional_eins (report_id);
 comment on index suppressed_next.additional_eins_report_id is
-  'Finds a report''s rows: additional_eins?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for additional_eins?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.additional_eins enable row level security;
 create policy tribal_access on suppressed_next.additional_eins for select to api_tribal using (true);
 
@@ -699,10 +699,10 @@ alter table suppressed_next.resubmission
   alter column auditee_uei set not null;
 create index resubmission_report_id on disclosed_next.resubmission (report_id);
 comment on index disclosed_next.resubmission_report_id is
-  'Finds a report''s rows: resubmission?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for resubmission?report_id=eq.… or in.(…) and for embedding';
 create index resubmission_report_id on suppressed_next.resubmission (report_id);
 comment on index suppressed_next.resubmission_report_id is
-  'Finds a report''s rows: resubmission?report_id=eq.… or in.(…), and embedding';
+  'Finds a report''s rows, for resubmission?report_id=eq.… or in.(…) and for embedding';
 alter table suppressed_next.resubmission enable row level security;
 create policy tribal_access on suppressed_next.resubmission for select to api_tribal using (true);
 

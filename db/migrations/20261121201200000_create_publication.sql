@@ -34,7 +34,7 @@ comment on column publication.data_sets.rejected_rows is 'How many invalid rows 
 comment on column publication.data_sets.started_at is 'When loading started.';
 comment on column publication.data_sets.durations is 'Seconds per step, as {"<step>": n}.';
 comment on column publication.data_sets.rolled_back_at is
-  'When a rollback replaced it. Scheduled refreshes do not publish the same source files again.';
+  'When a rollback replaced it. Scheduled refreshes do not publish its source files again.';
 
 grant select, insert, update on publication.data_sets to publisher;
 -- A plan needs to know which data set is live.

@@ -17,6 +17,6 @@ comment on column publication.changes.added is 'Reports that are new in general,
 comment on column publication.changes.changed is
   'Reports whose rows changed in any table. Includes superseded reports, which appear only in resubmission.';
 comment on column publication.changes.removed is
-  'Reports that are no longer in general because they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
+  'Reports that are no longer public because they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 
 grant select, insert, delete on publication.changes to publisher;

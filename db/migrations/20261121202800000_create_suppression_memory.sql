@@ -41,5 +41,5 @@ comment on function publication.release_report is
 grant execute on function publication.release_report to publisher;
 
 comment on column access.events.subject is
-  'The table: tiers, tribal_access_agreements, api_keys, or suppressed_reports (deleted when a report is released).';
+  'The table: tiers, tribal_access_agreements, api_keys, or suppressed_reports (a released report loses its row).';
 comment on column access.events.subject_id is 'The ID of the changed row, the name of a tier, or the ID of a released report.';

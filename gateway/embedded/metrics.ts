@@ -10,7 +10,7 @@ export function createGatewayMetrics() {
     registry,
     requests: new Counter({
       name: "kong_http_requests_total",
-      help: "HTTP responses by service, route and status code. source: exit if the gateway answered, service if the upstream did.",
+      help: 'HTTP responses by service, route, status code and source: "exit" if the gateway answered, "service" if the upstream did.',
       labelNames: ["service", "route", "code", "source"],
       registers: [registry],
     }),

@@ -34,7 +34,7 @@ export async function runCheck(around: Surroundings): Promise<void> {
       "after",
       `
 Environment:
-  SCRATCH_URL   a PostgreSQL server for the scratch database, as superuser; by default one is started
+  SCRATCH_URL   a PostgreSQL server for the scratch database, with a superuser's login; if not set, one is started
 
 Exit status: 0 all checks passed, possibly with warnings, 1 a check failed.`,
     )

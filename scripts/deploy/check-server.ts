@@ -35,7 +35,7 @@ export async function refuseMissingRights(client: Client): Promise<void> {
   refuseFound(
     `${rows[0]?.role} may not deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),
-    "A role that only plans or manages keys needs fewer rights: see docs/operations.md, Rights.",
+    "A role that only makes deployment plans, or only manages keys, needs fewer rights: see docs/operations.md, Rights.",
   );
 }
 

@@ -79,15 +79,15 @@ function readOptions(argv: string[]): Options {
 The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then --roll-back.
 
 Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
-  DATABASE_URL *             the database, as its owner with createrole, or as superuser; or PGHOST, PGPORT, PGUSER,
-                             PGDATABASE. For --plan, a member of deployment_planner is enough (docs/operations.md, Rights).
-                             Not the URL of a connection pooler
+  DATABASE_URL *             the database; or PGHOST, PGPORT, PGUSER, PGDATABASE. The user must be a superuser, or own the
+                             database and have createrole; for --plan, a member of deployment_planner is enough
+                             (docs/operations.md, Rights). Not the URL of a connection pooler
   PGPASSWORD *               that role's password, if not in the URL
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; a password that is not set stays as it is
   STACK_DIRECTORY            if no URL is set, the database of the stack in this directory is used (.stack)
-  SCRATCH_URL                another PostgreSQL server, as superuser, on which --plan and --accept-drift build db/; by
-                             default one is started
+  SCRATCH_URL                another PostgreSQL server, with a superuser's login, on which --plan and --accept-drift build
+                             db/; if not set, one is started
 
 Exit status: 0 the database matches db/, 1 the deployment failed or was refused, 4 it was refused because of drift.
 With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1 the deployment would fail or be refused.`,

@@ -6,7 +6,7 @@ const gauges = {
   refresh_data_set_age_limit_seconds:
     "How old the live data set may become: the longest time between scheduled refreshes plus a day. Absent if none are scheduled.",
   refresh_database_connected: "1 if the database answered the last query. It is queried every 15 seconds.",
-  refresh_running: "1 while this service refreshes.",
+  refresh_running: "1 while this service runs a refresh.",
   refresh_last_success_timestamp_seconds:
     "When this service last published a data set or found the source unchanged. Absent before that.",
   refresh_last_duration_seconds: "Duration of the last refresh that published.",

@@ -27,7 +27,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   ],
   [
     ({ name }, { code }) => code === "25001" && name.startsWith("db/migrations/"),
-    "If the migration cannot run in a transaction, say so in its first line: -- No transaction: <why>. Such a migration has only one statement. Move each other statement to its own migration.",
+    "If the migration cannot run in a transaction, say so in its first line: -- No transaction: <why>. Such a migration may have only one statement. Move the other statements to migrations of their own.",
   ],
   [
     ({ sql }) => sql.startsWith("-- No transaction"),

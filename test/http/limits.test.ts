@@ -114,7 +114,7 @@ describe("requests at a time", () => {
       expect([status, headers["retry-after"]]).toEqual([429, "1"]);
       expect(json).toMatchObject({
         code: "too_many_requests_at_a_time",
-        message: `More than ${places} requests are running at the same time.`,
+        message: `More than ${places} of your requests are running at the same time.`,
         details: "The limit applies to each key.",
         hint: "Wait for a response before you send the next request.",
       });

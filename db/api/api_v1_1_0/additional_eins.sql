@@ -17,7 +17,7 @@ One row per EIN and report: Employer Identification Numbers that the audit cover
 general.auditee_ein, as entered on form SF-SAC. Most reports have none; general.is_multiple_eins
 says which reports do.
 
-Joins general by report_id, which is not unique here. To find the reports that cover an entity, look
+Join to general by report_id, which is not unique here. To find the reports that cover an entity, look
 for its EIN both here and in general.auditee_ein. Embed with
 general?select=*,additional_eins(additional_ein).
 
@@ -26,11 +26,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.additional_eins.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.additional_eins.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.additional_eins.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

@@ -13,11 +13,11 @@ from dissemination.additional_ueis;
 comment on view api_v1_1_0.additional_ueis is
   'Additional UEIs
 
-One row per UEI and report: entities that the audit covers besides the auditee in
-general.auditee_uei, as entered on form SF-SAC. Most reports have none; general.is_additional_ueis
+One row per UEI and report: entities that the audit covers besides the auditee
+(general.auditee_uei), as entered on form SF-SAC. Most reports have none; general.is_additional_ueis
 says which reports do.
 
-Joins general by report_id, which is not unique here. To find the reports that cover an entity, look
+Join to general by report_id, which is not unique here. To find the reports that cover an entity, look
 for its UEI both here and in general.auditee_uei. Embed with
 general?select=*,additional_ueis(additional_uei).
 
@@ -26,11 +26,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.additional_ueis.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general. additional_uei has the additional '
+  'records that are older than UEIs. Same value as general.auditee_uei. additional_uei has the additional '
   'UEI.';
 comment on column api_v1_1_0.additional_ueis.audit_year is
   E'Audit year\n'

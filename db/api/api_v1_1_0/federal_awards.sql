@@ -34,7 +34,7 @@ comment on view api_v1_1_0.federal_awards is
 One row per award: a line of the schedule of expenditures of Federal awards (SEFA) that the auditee
 prepares under 2 CFR 200.510(b) and enters on form SF-SAC.
 
-Key: report_id and award_reference. report_id joins general; both together join findings and
+Key: report_id and award_reference. report_id joins to general; both together join to findings and
 passthrough. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).
 
 There is no column for the Assistance Listing number (formerly CFDA). It consists of
@@ -49,11 +49,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.federal_awards.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.federal_awards.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.federal_awards.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
@@ -65,7 +65,7 @@ comment on column api_v1_1_0.federal_awards.fac_accepted_date is
 comment on column api_v1_1_0.federal_awards.award_reference is
   E'Award reference\n'
   'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '
-  'ones. Unique within a report; joins findings and passthrough.';
+  'ones. Unique within a report; joins to findings and passthrough.';
 comment on column api_v1_1_0.federal_awards.federal_agency_prefix is
   E'Federal agency\n'
   'Agency part of the Assistance Listing number (ALN, formerly CFDA), two digits as text: "93" '

@@ -27,8 +27,8 @@ One row per finding and award: the findings on Federal awards that the auditor m
 2 CFR 200.516(a) and enters on form SF-SAC. A finding on three awards has three rows with the same
 reference_number. To count findings, count distinct pairs of report_id and reference_number.
 
-Key: report_id, award_reference and reference_number. report_id joins general; with award_reference
-it joins federal_awards; with reference_number it joins findings_text and corrective_action_plans,
+Key: report_id, award_reference and reference_number. report_id joins to general; with award_reference
+it joins to federal_awards; with reference_number it joins to findings_text and corrective_action_plans,
 where the column is called finding_ref_number. Each can be embedded:
 select=*,federal_awards(*),findings_text(*).
 
@@ -37,11 +37,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.findings.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.findings.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.findings.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
@@ -52,7 +52,7 @@ comment on column api_v1_1_0.findings.fac_accepted_date is
   'in general.';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
-  'Award that the finding concerns; with report_id, joins federal_awards. In some older reports it '
+  'Award that the finding concerns; with report_id, joins to federal_awards. In some older reports it '
   'has five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"). If a join finds '
   'nothing, compare the numbers.';
 comment on column api_v1_1_0.findings.reference_number is
@@ -141,7 +141,7 @@ begin atomic
   where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference;
 end;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.findings) is
-  'The award that a finding concerns; null if an older report writes award_reference differently.';
+  'The award that a finding concerns; null if award_reference of an older report does not match federal_awards.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings)

@@ -18,13 +18,13 @@ comment on view api_v1_1_0.findings_text is
 One row per narrative, or part of one: what the auditor wrote about a finding, in the detail that
 2 CFR 200.516(b) requires, as entered on form SF-SAC.
 
-Key: report_id and finding_ref_number, which join findings (where it is called reference_number) and
+Key: report_id and finding_ref_number (reference_number in findings). Together they join to findings and
 corrective_action_plans. The key is not unique: a long narrative may be split over several rows with
 the same report_id and finding_ref_number. These rows are in the order of the text, but no column
 numbers them. Read them without order=, and join the parts in the order received. Embedding general
 keeps that order.
 
-report_id joins general. Embedding works in both directions: findings?select=*,findings_text(*) and
+report_id joins to general. Embedding works in both directions: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).
 
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
@@ -32,11 +32,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.findings_text.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.findings_text.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.findings_text.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

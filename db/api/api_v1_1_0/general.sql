@@ -72,10 +72,10 @@ from dissemination.general;
 comment on view api_v1_1_0.general is
   'Single Audit reports
 
-One row per report: auditee, auditor, audited period, results for the financial statements and
-totals.
+One row per report: auditee, auditor, audited period, totals, and results for the financial
+statements.
 
-Key: report_id. It joins every other table, and each of them can be embedded:
+Key: report_id. It joins to every other table, and each of them can be embedded:
 select=report_id,federal_awards(*).
 
 Source: data collection form SF-SAC, which the auditee and the auditor complete and certify under
@@ -89,7 +89,7 @@ Superseded reports are only in resubmission.';
 comment on column api_v1_1_0.general.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Unique here, never null; joins every other table.';
+  'year ends, GSAFAC or CENSUS, ten digits. Unique here, never null; joins to every other table.';
 comment on column api_v1_1_0.general.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
@@ -132,7 +132,7 @@ comment on column api_v1_1_0.general.auditee_state is
 comment on column api_v1_1_0.general.auditee_ein is
   E'Auditee EIN\n'
   'Employer Identification Number (EIN) of the auditee: nine digits without a dash, as text '
-  'because leading zeros count. Reports that are older than UEIs have it too. Other EINs that the '
+  'because leading zeros count. Older reports, which have no UEI, have an EIN too. Other EINs that the '
   'audit covers are in additional_eins.';
 comment on column api_v1_1_0.general.auditee_zip is
   E'Auditee ZIP code\n'
@@ -179,7 +179,7 @@ comment on column api_v1_1_0.general.auditor_firm_name is
   'secondary_auditors.';
 comment on column api_v1_1_0.general.auditor_foreign_address is
   E'Auditor foreign address\n'
-  'Complete address, as one text, of an audit firm outside the United States; otherwise empty.';
+  'Complete address, as a single string, of an audit firm outside the United States; otherwise empty.';
 comment on column api_v1_1_0.general.auditor_ein is
   E'Auditor EIN\n'
   'Employer Identification Number (EIN) of the audit firm: nine digits without a dash, as text.';
@@ -226,13 +226,13 @@ comment on column api_v1_1_0.general.audit_type is
   '"single-audit" (2 CFR 200.514) or "program-specific" (2 CFR 200.507).';
 comment on column api_v1_1_0.general.gaap_results is
   E'Opinion on financial statements (GAAP)\n'
-  'Opinions on the financial statements (2 CFR 200.515(d)(1)(i)), comma-separated in one text: '
+  'Opinions on the financial statements (2 CFR 200.515(d)(1)(i)), as one comma-separated string: '
   'unmodified_opinion, qualified_opinion, adverse_opinion, disclaimer_of_opinion, or not_gaap '
   'if the statements were not prepared under GAAP. Opinions may differ by opinion unit, so '
   'expect several.';
 comment on column api_v1_1_0.general.sp_framework_basis is
   E'Special-purpose framework\n'
-  'Special-purpose framework of statements that do not follow GAAP, comma-separated: cash_basis, '
+  'Special-purpose frameworks of statements that do not follow GAAP, comma-separated: cash_basis, '
   'tax_basis, regulatory_basis, contractual_basis, other_basis. Often empty; applies only '
   'if gaap_results contains not_gaap.';
 comment on column api_v1_1_0.general.is_sp_framework_required is
@@ -275,7 +275,7 @@ comment on column api_v1_1_0.general.is_low_risk_auditee is
 comment on column api_v1_1_0.general.agencies_with_prior_findings is
   E'Agencies with prior findings\n'
   'Federal agencies whose direct awards have prior findings in the summary schedule of prior '
-  'audit findings (2 CFR 200.511(b)): two-digit agency prefixes, comma-separated in one text. '
+  'audit findings (2 CFR 200.511(b)): two-digit agency prefixes, as one comma-separated string. '
   '"00" means none.';
 comment on column api_v1_1_0.general.entity_type is
   E'Entity type\n'
@@ -317,11 +317,11 @@ comment on column api_v1_1_0.general.is_additional_ueis is
 comment on column api_v1_1_0.general.resubmission_version is
   E'Resubmission version\n'
   'Number of this report within its chain of resubmissions. Later reports have higher numbers. '
-  '0 if the record has no version.';
+  '0 if the report has no resubmission data.';
 comment on column api_v1_1_0.general.resubmission_status is
   E'Resubmission status\n'
-  '"most_recent", "unknown_resubmission_status", or null if the record has no '
-  'version. Superseded reports ("deprecated_via_resubmission") are only in resubmission.';
+  '"most_recent", "unknown_resubmission_status", or null if the report has no '
+  'resubmission data. Superseded reports ("deprecated_via_resubmission") are only in resubmission.';
 comment on column api_v1_1_0.general.is_multiple_eins is
   E'Has additional EINs\n'
   'Whether the audit covers other EINs: "Yes" if additional_eins has rows for this report, '

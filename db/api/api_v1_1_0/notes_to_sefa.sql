@@ -22,7 +22,7 @@ One row per note: the notes to the schedule of expenditures of Federal awards (S
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
 (2 CFR 200.510(b)(6)), as entered on form SF-SAC.
 
-The table has no key: a report has one or more rows, in the order of its notes, and report_id joins
+The table has no key: a report has one or more rows, in the order of its notes, and report_id joins to
 general. accounting_policies, is_minimis_rate_used and rate_explained belong to the
 report and repeat on each of its rows; title and content belong to the note. Embed with
 general?select=*,notes_to_sefa(*).
@@ -32,11 +32,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.notes_to_sefa.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.notes_to_sefa.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.notes_to_sefa.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

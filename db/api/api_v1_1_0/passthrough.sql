@@ -19,8 +19,8 @@ One row per pass-through entity of an award: the entity from which the auditee, 
 received Federal money (2 CFR 200.510(b)(2)), as entered on form SF-SAC. This is money that the
 auditee received. For money that it passed on, see passthrough_amount in federal_awards.
 
-Joins federal_awards by report_id and award_reference, which are not unique here: an award may come
-through several entities. Awards with is_direct = "N" have rows here. report_id joins general. Embed
+Join to federal_awards by report_id and award_reference, which are not unique here: an award may come
+through several entities. Awards with is_direct = "N" have rows here. report_id joins to general. Embed
 with federal_awards?select=*,passthrough(*).
 
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
@@ -28,11 +28,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.passthrough.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.passthrough.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.passthrough.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

@@ -21,7 +21,7 @@ One row per report with resubmission data: an auditee that corrects a report sub
 a new report_id, and the new report replaces the old one. This table also lists superseded reports,
 which no other table shows.
 
-Key: report_id. It joins general for reports that are still current. A superseded report has no row
+Key: report_id. It joins to general for reports that are still current. A superseded report has no row
 there, so embedding general returns null. previous_report_id and next_report_id join this table to
 itself.
 
@@ -30,7 +30,7 @@ rows of public reports do not reveal them: the chain looks as if it contained on
 comment on column api_v1_1_0.resubmission.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins the other tables, but superseded reports are '
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to the other tables, but superseded reports are '
   'only in this table.';
 comment on column api_v1_1_0.resubmission.auditee_uei is
   E'Auditee UEI\n'

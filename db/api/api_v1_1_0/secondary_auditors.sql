@@ -25,7 +25,7 @@ comment on view api_v1_1_0.secondary_auditors is
 One row per audit firm and report: firms that did part of the audit, other than the one in general, as
 entered on form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
 
-Joins general by report_id, which is not unique here. Embed with
+Join to general by report_id, which is not unique here. Embed with
 general?select=*,secondary_auditors(*).
 
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
@@ -33,11 +33,11 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 comment on column api_v1_1_0.secondary_auditors.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins every table; not unique here.';
+  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.secondary_auditors.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as in general.';
+  'records that are older than UEIs. Same value as general.auditee_uei.';
 comment on column api_v1_1_0.secondary_auditors.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

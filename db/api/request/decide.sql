@@ -141,7 +141,7 @@ begin
     place := place + 1;
     if place > key.requests_at_a_time then
       perform request.refuse(
-        429, 'too_many_requests_at_a_time', format('More than %s requests are running at the same time.', key.requests_at_a_time),
+        429, 'too_many_requests_at_a_time', format('More than %s of your requests are running at the same time.', key.requests_at_a_time),
         format('The limit applies to each %s.', key.limited_by), 'Wait for a response before you send the next request.',
         '{"Retry-After": "1"}'
       );

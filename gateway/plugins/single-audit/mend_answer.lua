@@ -27,7 +27,7 @@ local KONG_ERRORS = {
   [504] = refusal.body("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
 }
 
-local OTHER_ERROR = refusal.body("request_refused", "The gateway cannot serve this request.", "Send a plain GET request.")
+local OTHER_ERROR = refusal.body("request_refused", "The gateway cannot serve this request.", "Send a GET request without a body.")
 
 -- The statuses of PostgREST's errors that this file rewrites on every path.
 local MENDED = { [400] = true, [401] = true, [429] = true, [500] = true, [503] = true }

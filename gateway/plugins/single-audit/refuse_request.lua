@@ -75,7 +75,7 @@ local function refuse_headers(request)
   for option in connection:lower():gmatch("[^%s,]+") do
     -- Kong drops the headers that Connection names, even headers that the gateway sets.
     if not CONNECTION_OPTIONS[option] then
-      return refuse("The header Connection names another header.", "Send Connection: close or keep-alive, or leave the header out.")
+      return refuse("The header Connection must not name other headers.", "Send Connection: close or keep-alive, or leave the header out.")
     end
   end
 end

@@ -242,7 +242,7 @@ describe("the plan and the deployment refuse the same:", () => {
     ],
     "two statements without a transaction": [
       () => copy.migrate(`${noTransaction};\ncreate table deployment.half ()`),
-      "Such a migration has only one statement",
+      "Such a migration may have only one statement",
     ],
     "an API schema that another role made": [
       () => Promise.all([query("create schema api_v1_2_0"), copy.copyVersion("v1_2_0")]),
