@@ -34,7 +34,7 @@ describe("the owner", () => {
         "  alter role single_audit_owner createrole;",
         `  alter database ${own.client.database} owner to single_audit_owner;`,
         "  grant publisher to single_audit_owner with admin option;",
-        "A role that only plans or manages keys needs fewer rights: see docs/operations.md, Rights.",
+        "A role that only makes deployment plans, or only manages keys, needs fewer rights: see docs/operations.md, Rights.",
         "",
       ],
     ]);
