@@ -33,7 +33,7 @@ export function createReportMetrics({
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "report_service_database_connections",
-    help: "Pool connections by state. waiting: requests that wait for a connection.",
+    help: 'Pool connections by state; "waiting" counts requests that wait for a connection.',
     labelNames: ["state"],
     registers,
     collect() {
@@ -63,7 +63,7 @@ export function createReportMetrics({
     registry,
     countRedemption: countResults(
       "report_service_redemptions_total",
-      "Attempts to redeem tokens, by result. refused: malformed, unknown, used or expired.",
+      'Attempts to redeem tokens, by result; "refused" means malformed, unknown, used or expired.',
       redemptionResults,
     ),
     countPublicReport: countResults(
@@ -84,7 +84,7 @@ export function createReportMetrics({
     ),
     storageSeconds: time(
       "report_service_storage_duration_seconds",
-      "Storage response time. Operation sign looks for a file, check for the bucket. Outcome: ok, missing or unavailable.",
+      'Storage response time by operation ("sign" looks for a file, "check" for the bucket) and outcome (ok, missing or unavailable).',
       ["operation", "outcome"],
     ),
   };

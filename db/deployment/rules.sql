@@ -42,7 +42,7 @@ select format('%I.%I', schema_name, relname) as object,
 from relations where relkind not in ('v', 'c')
 union all
 select object, case grantee
-    when 0 then format('%s is granted to PUBLIC. Add: revoke all on … from public, and grant it to api_public or api_tribal.', privilege_type)
+    when 0 then format('%s is granted to PUBLIC. Revoke it (revoke all on … from public), and grant it to api_public or api_tribal.', privilege_type)
     else format('%s is granted to %s. Grant only %s, and only to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
   end
 from grants

@@ -69,7 +69,7 @@ as $$
   )
 $$;
 comment on function publication.describe_service is
-  'Returns the live data set with the number of public rows per table (null if there is none), and the served versions of the API with their announced retirement.';
+  'Returns the live data set (null if there is none) with its number of public rows per table, and the served versions of the API with their announced retirement.';
 grant execute on function publication.describe_service to report_service;
 
 -- Runs with the caller's rights, because every role may read the catalog. Describes only tables that api_public may read.

@@ -18,7 +18,7 @@ export async function keepSession(client: Client): Promise<void> {
   const { processID } = client as unknown as { processID: number | null };
   if (rows[0]?.pid !== processID) {
     throw new PoolerRefused(
-      `${client.host}:${client.port} is a connection pooler: a different server process answered than the one that accepted the connection. Session locks and settings would leak to other clients. Use the address of the PostgreSQL server itself.`,
+      `${client.host}:${client.port} is a connection pooler: the server process that answered is not the one that accepted the connection. Session locks and settings would leak to other clients. Use the address of the PostgreSQL server itself.`,
     );
   }
   await client.query(settings);

@@ -38,7 +38,7 @@ comment on column api_v1_1_0.additional_eins.audit_year is
 comment on column api_v1_1_0.additional_eins.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.additional_eins.additional_ein is
   E'Additional EIN\n'
   'EIN that the audit also covers: nine digits without a dash, as text because leading zeros '

@@ -39,7 +39,7 @@ comment on column api_v1_1_0.additional_ueis.audit_year is
 comment on column api_v1_1_0.additional_ueis.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.additional_ueis.additional_uei is
   E'Additional UEI\n'
   'UEI that the audit also covers: 12 characters as text.';

@@ -45,7 +45,7 @@ comment on column api_v1_1_0.corrective_action_plans.audit_year is
 comment on column api_v1_1_0.corrective_action_plans.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
   E'Finding reference number\n'
   'Reference number of the finding that the plan addresses, for example "2023-001". Same value as '

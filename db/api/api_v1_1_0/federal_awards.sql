@@ -61,7 +61,7 @@ comment on column api_v1_1_0.federal_awards.audit_year is
 comment on column api_v1_1_0.federal_awards.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.federal_awards.award_reference is
   E'Award reference\n'
   'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '

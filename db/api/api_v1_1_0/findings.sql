@@ -49,7 +49,7 @@ comment on column api_v1_1_0.findings.audit_year is
 comment on column api_v1_1_0.findings.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
   'Award that the finding concerns; with report_id, joins to federal_awards. In some older reports it '

@@ -44,7 +44,7 @@ comment on column api_v1_1_0.findings_text.audit_year is
 comment on column api_v1_1_0.findings_text.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.findings_text.finding_ref_number is
   E'Finding reference number\n'
   'Reference number of the finding within its report, for example "2023-001" '

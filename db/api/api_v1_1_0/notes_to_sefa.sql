@@ -44,7 +44,7 @@ comment on column api_v1_1_0.notes_to_sefa.audit_year is
 comment on column api_v1_1_0.notes_to_sefa.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.notes_to_sefa.title is
   E'Title of the note\n'
   'Title of the note; may be empty.';

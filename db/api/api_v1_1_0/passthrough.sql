@@ -40,10 +40,10 @@ comment on column api_v1_1_0.passthrough.audit_year is
 comment on column api_v1_1_0.passthrough.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.passthrough.award_reference is
   E'Award reference\n'
-  'Award that came through this entity, for example "AWARD-0001"; with report_id, joins '
+  'Award that came through this entity, for example "AWARD-0001"; with report_id, joins to '
   'federal_awards.';
 comment on column api_v1_1_0.passthrough.passthrough_id is
   E'Pass-through identifying number\n'

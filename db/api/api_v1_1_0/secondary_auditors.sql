@@ -22,8 +22,8 @@ from dissemination.secondary_auditors;
 comment on view api_v1_1_0.secondary_auditors is
   'Secondary auditors
 
-One row per audit firm and report: firms that did part of the audit, other than the one in general, as
-entered on form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
+One row per audit firm and report: firms that did part of the audit besides the one in general, as entered on
+form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
 
 Join to general by report_id, which is not unique here. Embed with
 general?select=*,secondary_auditors(*).
@@ -45,7 +45,7 @@ comment on column api_v1_1_0.secondary_auditors.audit_year is
 comment on column api_v1_1_0.secondary_auditors.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
-  'in general.';
+  'general.fac_accepted_date.';
 comment on column api_v1_1_0.secondary_auditors.auditor_ein is
   E'Secondary auditor EIN\n'
   'Employer Identification Number (EIN) of the firm: nine digits without a dash, as text.';

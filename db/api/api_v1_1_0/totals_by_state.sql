@@ -46,6 +46,6 @@ comment on column api_v1_1_0.totals_by_state.findings is
   'Number of findings. A finding on several awards counts once.';
 comment on column api_v1_1_0.totals_by_state.material_weaknesses is
   E'Material weaknesses\n'
-  'Number of findings that are a material weakness (is_material_weakness is "Y") on at least one award.';
+  'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one award.';
 
 grant select on api_v1_1_0.totals_by_state to api_public, api_tribal;

@@ -18,7 +18,7 @@ begin
     perform request.refuse(
       400, 'answer_too_heavy', 'This request embeds too many rows.',
       format(
-        'Embedded rows may total at most %s MB. Rows embedded in reports that offset skips, or that are read only for sorting, count too.',
+        'Embedded rows may total at most %s MB. Rows embedded in reports that offset skips, or that PostgreSQL reads to sort them, count too.',
         most / 1000000
       ),
       'Lower the limit, embed fewer tables, or filter. Page by report_id instead of offset: report_id=gt.<last report_id>&order=report_id.'
