@@ -17,7 +17,7 @@ new Command(name)
   .addHelpText(
     "after",
     `
-Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
+Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
   REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. If you
                                        use a pooler in transaction mode, key use is not recorded
@@ -31,8 +31,8 @@ or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   its URL for clients, if different; if they cannot reach S3, set
-                                       this service's URL, and it relays the downloads
+  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if different; if clients cannot reach S3,
+                                       set this service's URL, and this service relays downloads
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
@@ -42,8 +42,7 @@ Public reports, at /dissemination/report/pdf/<report_id>, and bulk files have li
   TRUSTED_IPS                          trusted load balancers, which set X-Forwarded-For; separate with commas
 Pages for people, if they are served here, at /:
   API_URL                              the API as browsers reach it
-  ENVIRONMENT                          production, staging, development or preview: selects the refresh times
-                                       that pages show
+  ENVIRONMENT                          production, staging, development or preview: pages show its refresh schedule
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
   SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 

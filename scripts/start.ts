@@ -19,7 +19,7 @@ const command = new Command("npm start --")
   .addHelpText(
     "after",
     `
-Environment (or .env), with defaults in parentheses:
+Environment (or .env), defaults in parentheses:
   GATEWAY_PORT           port of the API (8000)
   APP_PORT               port of the report service (8001)
   DATABASE_PORT          port of PostgreSQL (8003)
@@ -38,7 +38,7 @@ Environment (or .env), with defaults in parentheses:
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
   TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as IP addresses or CIDRs
-  ENVIRONMENT            production, staging, development or preview: selects the refresh times that pages show (none)
+  ENVIRONMENT            production, staging, development or preview: pages show its refresh schedule (none)
   CONTACT, SECURITY_CONTACT
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)

@@ -135,7 +135,7 @@ begin
     select format('The role publisher owns the function %s, which this check might run. Drop the function.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
-    select format('%s forces row-level security on its owner, so this check would run its policies. Run: alter table … no force row level security.', pg_class.oid::regclass)
+    select format('%s forces row-level security on its owner, so this check would run the code of its policies. Run: alter table … no force row level security.', pg_class.oid::regclass)
     from pg_catalog.pg_class
     where relnamespace::regnamespace::text in (disclosed, suppressed) and relforcerowsecurity
   loop

@@ -78,7 +78,7 @@ function readOptions(argv: string[]): Options {
       `
 The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then --roll-back.
 
-Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
+Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
   DATABASE_URL *             the database; or PGHOST, PGPORT, PGUSER, PGDATABASE. The user must be a superuser, or own the
                              database and have createrole; for --plan, a member of deployment_planner is enough
                              (docs/operations.md, Rights). Not the URL of a connection pooler

@@ -71,7 +71,7 @@ function createCommand(): Command {
     .addHelpText(
       "after",
       `
-Environment (or .env); for variables with *, <NAME>_FILE can name a file with the value:
+Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
   PUBLISHER_DATABASE_URL *        the database, as the role publisher; or DATABASE_URL *, or PGHOST, PGUSER, …
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the URL
   STACK_DIRECTORY                 if none of these is set, the stack in this directory is used (.stack)
@@ -81,7 +81,7 @@ Environment (or .env); for variables with *, <NAME>_FILE can name a file with th
                                   for s3:// URLs
 With --schedule:
   ENVIRONMENT                     production (Wednesdays 5 a.m. Eastern), staging (daily 5 a.m. Eastern),
-                                  development (no schedule), preview (no schedule; requests are refused until --requests on)
+                                  development (no schedule), preview (no schedule; the API is off until you run --requests on)
   REFRESH_HOST (127.0.0.1), REFRESH_PORT (8007)
                                   where /healthz and /metrics are served
 

@@ -154,7 +154,7 @@ curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIB
     ),
     step(
       "Download the PDF",
-      html`This URL redirects to a signed URL that works for a minute or less. If you get 503, use the same URL again later.`,
+      html`This URL redirects to a signed URL that works for a minute or less. If you get 503, try this URL again a few seconds later.`,
       `curl -sS -L -o report.pdf "${appUrl}/dissemination/report/pdf/ota/$ACCESS_UUID"`,
     ),
   ]}</ol></section>`;

@@ -25,8 +25,8 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 `general` shows only that they exist.';
 comment on column api_v1_1_0.additional_ueis.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

@@ -20,8 +20,8 @@ requires and as entered on form SF-SAC.
 
 Key: report_id and finding_ref_number (reference_number in findings). Together they join to findings and
 findings_text. The key is not unique: a long plan may be split over several rows with the same
-report_id and finding_ref_number. These rows are in the order of the text, but no column numbers
-them. Read them without order=, and join the parts in the order received. Embedding general keeps
+report_id and finding_ref_number. These rows are in the order of the text, but no column holds
+that order. Read them without order=, and join the parts in the order received. Embedding general keeps
 that order.
 
 report_id joins to general. Embedding works in both directions:
@@ -32,8 +32,8 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 `general` shows only that they exist.';
 comment on column api_v1_1_0.corrective_action_plans.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
 comment on column api_v1_1_0.corrective_action_plans.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

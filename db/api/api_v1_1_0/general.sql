@@ -88,8 +88,8 @@ report_id and is_public = false. All other columns are null.
 Superseded reports are only in resubmission.';
 comment on column api_v1_1_0.general.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Unique here, never null; joins to every other table.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Unique here, never null; joins to every other table.';
 comment on column api_v1_1_0.general.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

@@ -29,8 +29,8 @@ Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers witho
 rows of public reports do not reveal them: the chain looks as if it contained only its public reports.';
 comment on column api_v1_1_0.resubmission.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the month in which the audited fiscal '
-  'year ends, GSAFAC or CENSUS, ten digits. Joins to the other tables, but superseded reports are '
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to the other tables, but superseded reports are '
   'only in this table.';
 comment on column api_v1_1_0.resubmission.auditee_uei is
   E'Auditee UEI\n'

@@ -58,7 +58,7 @@ begin
     -- The version was removed and PostgREST has not yet reloaded its configuration.
     if to_regnamespace(profile) is null then
       perform request.refuse(406, 'PGRST106', format('The schema %s is no longer served.', profile), null,
-        'Leave out the profile header to use the default version. The reference lists the versions.');
+        'Leave out the profile header to use the default version. The app''s page /reference lists the versions.');
     end if;
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
