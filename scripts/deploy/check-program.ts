@@ -19,7 +19,7 @@ import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 export async function runCheck(around: Surroundings): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database with the leak check and the API's rules, and compares the result with db/contracts (what each version serves).",
+      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database, where it checks for leaks and applies the API's rules, and compares the result with db/contracts (what each version serves).",
     )
     .option(
       "--strict",

@@ -41,7 +41,7 @@ begin
   if not found then
     perform request.refuse(
       401, 'API_KEY_INVALID',
-      'The API key is not valid. Send a key in the header x-api-key. The home page says how to get one.',
+      'The API key is not valid. Send a key in the header x-api-key. The API''s home page says how to get one.',
       'The key is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
       '{"WWW-Authenticate": "Key"}'
     );
@@ -64,7 +64,7 @@ begin
     if not has_schema_privilege(key.database_role, profile, 'usage') then
       perform request.refuse(
         401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
-        'Tribal keys are issued under an agreement that a federal official has approved. The home page says how to get a key.',
+        'Tribal keys are issued under an agreement that a federal official has approved. The API''s home page says how to get a key.',
         '{"WWW-Authenticate": "Key"}'
       );
     end if;
