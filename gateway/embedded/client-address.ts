@@ -19,7 +19,7 @@ export function readTrustedIps(entries: readonly string[]): TrustCheck {
     }
     trusted.addSubnet(address, Number(size ?? bits), familyOf(address));
   }
-  return (address) => trusted.check(address, familyOf(address));
+  return (address) => entries.length > 0 && trusted.check(address, familyOf(address));
 }
 
 /** Writes an IPv6 address as nginx does, and an IPv4-mapped one without the prefix `::ffff:`. */

@@ -108,6 +108,6 @@ function sendOnce(
       clearTimeout(connecting);
       fail(new ForwardError(error.code === "ENOTFOUND" ? 503 : 502, error));
     });
-    outgoing.end(body);
+    outgoing.end(body.length > 0 ? body : undefined);
   });
 }

@@ -25,5 +25,7 @@ export function setHeader(headers: Headers, name: string, value: string | number
 
 /** Lists names and values alternately, as node:http expects. */
 export function flattenHeaders(headers: Headers): string[] {
-  return [...headers.values()].flatMap(({ name, values }) => values.flatMap((value) => [name, value]));
+  const flat: string[] = [];
+  for (const { name, values } of headers.values()) for (const value of values) flat.push(name, value);
+  return flat;
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Agent, IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -111,7 +111,7 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
   const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
   const peer = plainAddress(request.socket.remoteAddress ?? "");
   return {
-    id: randomBytes(16).toString("hex"),
+    id: randomUUID().replaceAll("-", ""),
     method: request.method ?? "",
     path: normalizePath(rawPath || "/") ?? "",
     rawPath: rawPath || "/",
@@ -139,6 +139,8 @@ function refuseLikeNginx({ method, path, headers }: Exchange, { url = "", httpVe
 
 /** Reads the whole body. Returns undefined if it is too long, and discards the rest. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  if (!length && !encoding) return Buffer.alloc(0);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {

@@ -25,7 +25,7 @@ const milliseconds = z.int().min(1).default(60_000);
 const route = z.strictObject({
   name: z.string(),
   paths: z.tuple([z.literal("/")]),
-  headers: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+  headers: z.record(z.string().toLowerCase(), z.array(z.string().toLowerCase()).min(1)).default({}),
   plugins,
 });
 const service = z.strictObject({
