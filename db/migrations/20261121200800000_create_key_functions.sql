@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function access.resolve_key is
-  'Returns the ID of a key, given its ID, at least the first 6 characters of its ID, or its prefix, with or without the tier.';
+  'Returns a key''s full ID. Takes the full ID, its first 6 or more characters, or the key''s prefix as access.key_overview shows it. The prefix may omit the tier.';
 
 create function access.issue_key(
   key_tier text,

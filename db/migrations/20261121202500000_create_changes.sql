@@ -13,7 +13,7 @@ create table publication.changes (
 comment on table publication.changes is
   'For each publication and rollback, the reports whose public rows differ from the previous data set. Only the last 100 are kept.';
 comment on column publication.changes.number is 'Publications and rollbacks in order of time.';
-comment on column publication.changes.added is 'Reports that are new in general, ordered by ID.';
+comment on column publication.changes.added is 'Reports that the table general did not have before, ordered by ID.';
 comment on column publication.changes.changed is
   'Reports whose rows changed in any table. Includes superseded reports, which appear only in resubmission.';
 comment on column publication.changes.removed is

@@ -28,7 +28,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
   program.addHelpText("after", () => describeLimits());
   const printNewKey = (key: Row, options: NewKeyOptions, note = "") => {
     const { key: secret, replaces: _, ...row } = key;
-    const text = `Copy the key now. It is not shown again:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
+    const text = `Copy the key now. It will not be shown again:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
     print(options, key, options.quiet ? String(secret) : text);
   };
 

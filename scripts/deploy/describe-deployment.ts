@@ -7,8 +7,8 @@ import type { Plan } from "./plan-deployment.ts";
 export function describeDeployment(done: Deployment, passwords: string[]): string {
   const { migrations, apiSchemasChanged, changes, definitions } = done;
   const lines = [
-    ...migrations.map((name) => `Ran the migration ${name}.`),
-    ...passwords.map((role) => `Set the password of ${role}.`),
+    ...migrations.map((name) => `The migration ${name} was run.`),
+    ...passwords.map((role) => `The password of ${role} was set.`),
     ...describeDefinitions(definitions),
     apiSchemasChanged ? "Rebuilt the API schemas." : "The API schemas are up to date.",
     ...describePromises(changes),

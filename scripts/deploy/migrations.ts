@@ -16,7 +16,7 @@ interface Applied {
 
 const startEmpty = [
   "  On a local stack, run npm start -- --fresh. It replaces the data, keys and secrets.",
-  "  Otherwise, see docs/operations.md, Back up and restore: it keeps keys, agreements and history.",
+  '  Otherwise, follow "Back up and restore" in docs/operations.md. This keeps keys, agreements and history.',
 ];
 
 /** The migrations that this database has run, ordered by name. */

@@ -120,7 +120,7 @@ async function tryDeployment(
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `A change made by hand could not be included in the plan's test: ${statement} (${error.message})`,
+          `The plan was made without this change, which was made by hand, because it failed on the scratch database: ${statement} (${error.message})`,
         );
       });
     }

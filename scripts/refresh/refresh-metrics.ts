@@ -44,7 +44,7 @@ export function createRefreshMetrics(readGauges: () => Record<keyof typeof gauge
   });
   // Starting at 0, the first of a kind shows as an increase.
   for (const outcome of ["published", "skipped", "busy", "failed"]) runs.inc({ outcome }, 0);
-  const help = "Spent and expired one-time tokens that were removed.";
+  const help = "Redeemed and expired one-time tokens that were removed.";
   const prunedTokens = new Counter({ name: "refresh_pruned_access_tokens_total", help, registers });
   return { registry, runs, prunedTokens };
 }

@@ -22,8 +22,8 @@ from dissemination.secondary_auditors;
 comment on view api_v1_1_0.secondary_auditors is
   'Secondary auditors
 
-One row per audit firm and report: firms that did part of the audit besides the one in general, as entered on
-form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
+One row per audit firm and report: firms that did part of the audit, besides the one that the table general
+names, as entered on form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
 
 Join to general by report_id, which is not unique here. Embed with
 general?select=*,secondary_auditors(*).

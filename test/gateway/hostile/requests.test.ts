@@ -47,7 +47,7 @@ const refused: Record<string, string[]> = {
     `${"federal_awards.".repeat(20)}order=report_id`,
   ],
   "without a cast": ["/findings_text?limit=1&select=finding_text::BYTEA"],
-  "general once": [
+  "general only once": [
     "/findings?limit=1&select=a:general(report_id),b:general(report_id)",
     "select=*,federal_awards(*,...general(*))",
   ],

@@ -77,7 +77,7 @@ describe("keys", () => {
   it("issue prints the key once, with what it is", async () => {
     const owner = makeOwner();
     const { code, stdout, stderr } = await keys(`issue --tier individual --owner ${owner} --label 'a label'`);
-    const key = /^Copy the key now\. It is not shown again:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
+    const key = /^Copy the key now\. It will not be shown again:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
     expect([code, stderr, key]).toEqual([0, "", expect.stringMatching(keyForm)]);
     expect(stdout.split(key)).toHaveLength(2);
     for (const text of [owner, "a label", "individual", "never", readPrefix(key)])

@@ -78,7 +78,7 @@ describe("db:deploy", () => {
     expect(await readAll(database.url)).toEqual(before);
     const readPassword = () => query("select rolpassword as p from pg_authid where rolname = 'publisher'");
     expect(await readPassword()).toEqual([{ p: null }]);
-    await exits(0, ["--directory", "db"], "Set the password of publisher.");
+    await exits(0, ["--directory", "db"], "The password of publisher was set.");
     expect(await readPassword()).toEqual([{ p: expect.stringMatching(/^SCRAM-SHA-256\$/) }]);
     await query("alter role publisher password null");
   });
