@@ -32,7 +32,7 @@ or S3:
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
   S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if different; if clients cannot reach S3,
-                                       set this service's URL, and this service relays downloads
+                                       enter this service's URL, and it relays downloads
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance

@@ -32,7 +32,7 @@ comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.dec
 comment on column access.api_keys.key_prefix is
   'The first characters of the key, without the tier''s name. Operators identify the key by this prefix.';
 comment on column access.api_keys.expires_at is
-  'When the key stops working; null means never. It may be moved earlier, but not later. To renew a key, rotate it.';
+  'When the key stops working; null means never. An operator may move this time earlier, but not later. To renew a key, rotate it.';
 comment on column access.api_keys.last_used_on is
   'The last day (UTC) on which the key received data. Responses without data (304, 4xx) do not count. The report service sets this date (access.record_key_use).';
 comment on column access.api_keys.replaces_id is 'The key that this key replaced when it was rotated.';

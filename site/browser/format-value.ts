@@ -12,7 +12,7 @@ export function formatValue(column: string, value: unknown): string {
     const dollars = { style: "currency", currency: "USD", maximumFractionDigits: 0 } as const;
     return value.toLocaleString("en-US", isMoney(column) ? dollars : {});
   }
-  if (value === "GSA_MIGRATION") return "GSA_MIGRATION (not recorded in this older record)";
+  if (value === "GSA_MIGRATION") return "GSA_MIGRATION (this older record has no value)";
   if (Array.isArray(value)) return value.length === 0 ? "none shown" : `${value.length} shown`;
   if (typeof value === "object") return Object.values(value).map(String).join(" · ");
   if (!isAgency(column)) return String(value);

@@ -27,7 +27,7 @@ begin
       'create function request.%I(request.whole_row) returns void
        language sql immutable security invoker set search_path = '''' as ''select''', taken.name
     );
-    execute format('comment on function request.%I is %L', taken.name, format('Makes select=%s fail like an unknown column: it would return a whole row.', taken.name));
+    execute format('comment on function request.%I is %L', taken.name, format('Makes select=%s fail, because it would return a whole row. The error is the same as for an unknown column.', taken.name));
   end loop;
 end
 $$;
