@@ -72,7 +72,7 @@ from (
 ) as described (object, description)
 where coalesce(description, '') = ''
 union all
-select signature, 'A relationship that returns a list must count its rows; otherwise one row could embed any number of others. Add to its where clause: and request.take_weight(<bytes of a row>).'
+select signature, 'A relationship that returns a list must count its rows; otherwise one row could embed any number of others. Add this to its where clause: "and request.take_weight(<bytes of a row>)".'
 from functions
 where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
   and signature not in (select signature from calls where called = 'request.take_weight(integer)')

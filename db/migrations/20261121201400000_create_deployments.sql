@@ -19,7 +19,7 @@ comment on column deployment.api_schemas.is_promise is
   'Whether clients may rely on these contracts (db:deploy --promise). Only the newest promise counts; other deployments are drafts.';
 comment on column deployment.api_schemas.definitions is 'Hashes of the deployed files of db/data_set, by name.';
 comment on column deployment.api_schemas.fingerprint is
-  'Hashes of the catalog right after the deployment: {"query", "api", "durable"}. If they differ later, someone has changed the database by hand.';
+  'Hashes of the catalog right after the deployment: "api" for the API schemas, "durable" for the durable state. If one differs later, someone has changed the database by hand. "query" is the hash of the SQL that computes them.';
 
 create table deployment.retired_versions (
   version text primary key,

@@ -27,7 +27,7 @@ export async function checkGates(
   const flags = new Set(rows.map(({ flag }) => flag));
   throw new Error(
     [
-      "This data set differs too much from the live one. Nothing has changed.",
+      "This data set differs too much from the live one, so it was not published.",
       ...rows.map(({ line }) => `  ${line}`),
       `If the files are right, publish them with ${[...flags].join(" ")}.`,
     ].join("\n"),

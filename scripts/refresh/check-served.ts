@@ -14,6 +14,6 @@ export async function checkServed(client: Client, schema: "disclosed" | "disclos
   const { rows } = await client.query<{ line: string }>(await readDefinition("check_served.sql"), [schema]);
   if (rows.length === 0) return;
   const lines = rows.map(({ line }) => `  ${line}`);
-  const summary = "This data set does not fit the API as it is deployed. Nothing has changed.";
+  const summary = "This data set does not fit the API as it is deployed, so it was not published.";
   throw new Error([summary, ...lines, advice].join("\n"));
 }

@@ -14,7 +14,7 @@ export class SqlFileError extends Error {
 const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: string][] = [
   [
     ({ name }, { code }) => code === "42703" && name.startsWith("db/api/"),
-    "If the column is new in db/data_set, publish a data set that has it first (npm run refresh), then deploy.",
+    "If the column is new in db/data_set, first publish a data set that has it (npm run refresh), then deploy.",
   ],
   [
     (_, { code, message }) =>

@@ -202,7 +202,7 @@ describe("the plan and the deployment refuse the same:", () => {
     "a column that the published data set lacks": [
       () => query("alter view dissemination.general rename column auditee_zip to zip"),
       "column general.auditee_zip does not exist",
-      "publish a data set that has it first",
+      "first publish a data set that has it",
     ],
     "an edited migration": [
       () => copy.edit("migrations/20261121200500000_create_tiers.sql", (text) => `${text}-- More.\n`),

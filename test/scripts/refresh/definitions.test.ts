@@ -175,7 +175,7 @@ describe("a data set by other definitions than the live one", () => {
   });
 
   const unfit =
-    "This data set does not fit the API as it is deployed. Nothing has changed.\n  api_v1_1_0.general serves general.";
+    "This data set does not fit the API as it is deployed, so it was not published.\n  api_v1_1_0.general serves general.";
   const dropTitle: Edit = (text) =>
     text.replace("  auditee_contact_title text,\n", "").replace("  source.auditee_contact_title,\n", "");
   const threshold: Edit = (text) => text.replace("dollar_threshold bigint", "dollar_threshold text");
