@@ -75,7 +75,6 @@ function unwrap(text: string): string {
 /** Reads the key from a table's description: `Key: report_id and award_reference.` */
 function readKey({ description, columns }: z.infer<typeof table>): string[] {
   const [, list = ""] = /^Key: ([\w, ]+)/m.exec(description) ?? [];
-  if (/\bkey is not unique\b/.test(description)) return [];
   const names = columns.map(({ name }) => name);
   return list.split(/,\s*|\s+and\s+/).filter((word) => names.includes(word));
 }

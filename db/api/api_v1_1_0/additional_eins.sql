@@ -15,18 +15,18 @@ comment on view api_v1_1_0.additional_eins is
 
 One row per EIN and report: Employer Identification Numbers that the audit covers besides
 general.auditee_ein, as entered on form SF-SAC. Most reports have none; general.is_multiple_eins
-says which reports do.
+says which have some.
 
-Join to general by report_id, which is not unique here. To find the reports that cover an entity, look
-for its EIN both here and in general.auditee_ein. Embed with
+Join to `general` by report_id, which is not unique here. To find the reports that cover an entity, look
+for its EIN both here and in general.auditee_ein. To embed these rows, request
 general?select=*,additional_eins(additional_ein).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.additional_eins.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.additional_eins.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

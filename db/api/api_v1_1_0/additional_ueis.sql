@@ -15,18 +15,18 @@ comment on view api_v1_1_0.additional_ueis is
 
 One row per UEI and report: entities that the audit covers besides the auditee
 (general.auditee_uei), as entered on form SF-SAC. Most reports have none; general.is_additional_ueis
-says which reports do.
+says which have some.
 
-Join to general by report_id, which is not unique here. To find the reports that cover an entity, look
-for its UEI both here and in general.auditee_uei. Embed with
+Join to `general` by report_id, which is not unique here. To find the reports that cover an entity, look
+for its UEI both here and in general.auditee_uei. To embed these rows, request
 general?select=*,additional_ueis(additional_uei).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.additional_ueis.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

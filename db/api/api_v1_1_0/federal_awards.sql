@@ -34,22 +34,22 @@ comment on view api_v1_1_0.federal_awards is
 One row per award: a line of the schedule of expenditures of Federal awards (SEFA) that the auditee
 prepares under 2 CFR 200.510(b) and enters on form SF-SAC.
 
-Key: report_id and award_reference. report_id joins to general; both together join to findings and
-passthrough. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).
+Key: report_id and award_reference. report_id joins to `general`; with award_reference it joins to `findings`
+and `passthrough`. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).
 
 There is no column for the Assistance Listing number (formerly CFDA). It consists of
 federal_agency_prefix, a period and federal_award_extension: "93" and "778" for 93.778.
-federal_program_total and cluster_total repeat on each row of the program or cluster, so sum only
-amount_expended.
+federal_program_total and cluster_total repeat on each row of the program or cluster, so do not
+sum them; sum amount_expended.
 
 Flags are "Y" or "N". On migrated records, they may be empty or "GSA_MIGRATION".
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.federal_awards.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.federal_awards.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
@@ -65,7 +65,7 @@ comment on column api_v1_1_0.federal_awards.fac_accepted_date is
 comment on column api_v1_1_0.federal_awards.award_reference is
   E'Award reference\n'
   'Number of the award within its report: "AWARD-0001" in older reports, "AWARD-00001" in newer '
-  'ones. Unique within a report; joins to findings and passthrough.';
+  'ones. Unique within a report; joins to `findings` and `passthrough`.';
 comment on column api_v1_1_0.federal_awards.federal_agency_prefix is
   E'Federal agency\n'
   'Agency part of the Assistance Listing number (ALN, formerly CFDA), two digits as text: "93" '
@@ -90,23 +90,21 @@ comment on column api_v1_1_0.federal_awards.cluster_name is
   E'Cluster name\n'
   'Cluster of programs that the award belongs to (OMB Compliance Supplement, Part 5), or "N/A". '
   'For "STATE CLUSTER", state_cluster_name has the name; for "OTHER CLUSTER NOT LISTED ABOVE", '
-  'other_cluster_name. "GSA_MIGRATION" if a migrated record has none.';
+  'other_cluster_name. "GSA_MIGRATION" if a migrated record does not say.';
 comment on column api_v1_1_0.federal_awards.other_cluster_name is
   E'Other cluster name\n'
   'Name of the cluster if cluster_name is "OTHER CLUSTER NOT LISTED ABOVE"; otherwise empty.';
 comment on column api_v1_1_0.federal_awards.state_cluster_name is
   E'State cluster name\n'
-  'Name of the cluster, designated by a state, if cluster_name is "STATE CLUSTER"; otherwise '
-  'empty.';
+  'Name of the state-designated cluster if cluster_name is "STATE CLUSTER"; otherwise empty.';
 comment on column api_v1_1_0.federal_awards.cluster_total is
   E'Cluster total\n'
-  'Total expended for the whole cluster in this report, in whole US dollars '
+  'Total of this report''s awards in the cluster, in whole US dollars '
   '(2 CFR 200.510(b)(3)). Repeats on each row of the cluster, so do not sum it.';
 comment on column api_v1_1_0.federal_awards.federal_program_total is
   E'Federal program total\n'
-  'Total expended in this report for the whole program, that is, for its Assistance Listing '
-  'number, in whole US dollars (2 CFR 200.510(b)(3)). Repeats on each row of the program, so do '
-  'not sum it.';
+  'Total of this report''s awards with the same Assistance Listing number, in whole US dollars '
+  '(2 CFR 200.510(b)(3)). Repeats on each row of the program, so do not sum it.';
 comment on column api_v1_1_0.federal_awards.is_major is
   E'Major program\n'
   'Whether the award belongs to a program audited as major (2 CFR 200.518). "Y" or "N".';
@@ -120,15 +118,15 @@ comment on column api_v1_1_0.federal_awards.loan_balance is
 comment on column api_v1_1_0.federal_awards.is_direct is
   E'Direct award\n'
   'Whether a Federal agency made the award directly to the auditee: "Y", or "N" if it came '
-  'through a pass-through entity, which passthrough names. Filter with eq.Y, not is.true.';
+  'through a pass-through entity, named in `passthrough`. Filter with eq.Y, not is.true.';
 comment on column api_v1_1_0.federal_awards.audit_report_type is
   E'Opinion on compliance\n'
   'Opinion on compliance for the major program (2 CFR 200.515(d)(1)(v)): "U" unmodified, "Q" '
   'qualified, "A" adverse, "D" disclaimer; empty if is_major is "N".';
 comment on column api_v1_1_0.federal_awards.findings_count is
   E'Number of findings\n'
-  'Number of findings on this award. Their rows in findings have the same award_reference. A '
-  'finding on several awards counts once for each.';
+  'Number of findings on this award. Their rows in `findings` have the same award_reference, '
+  'except in some older reports. A finding on several awards counts once for each.';
 comment on column api_v1_1_0.federal_awards.is_passthrough_award is
   E'Passed through to subrecipients\n'
   'Whether the auditee passed part of the award on to subrecipients. "Y" or "N". Independent of '

@@ -27,17 +27,17 @@ One row per finding and award: the findings on Federal awards that the auditor m
 2 CFR 200.516(a) and enters on form SF-SAC. A finding on three awards has three rows with the same
 reference_number. To count findings, count distinct pairs of report_id and reference_number.
 
-Key: report_id, award_reference and reference_number. report_id joins to general; with award_reference
-it joins to federal_awards; with reference_number it joins to findings_text and corrective_action_plans,
+Key: report_id, award_reference and reference_number. report_id joins to `general`; with award_reference
+it joins to `federal_awards`; with reference_number it joins to `findings_text` and `corrective_action_plans`,
 where the column is called finding_ref_number. Each can be embedded:
 select=*,federal_awards(*),findings_text(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.findings.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.findings.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
@@ -52,9 +52,9 @@ comment on column api_v1_1_0.findings.fac_accepted_date is
   'general.fac_accepted_date.';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
-  'Award that the finding concerns; with report_id, joins to federal_awards. In some older reports it '
-  'has five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"). If a join finds '
-  'nothing, compare the numbers.';
+  'Award that the finding concerns; with report_id, joins to federal_awards. Some older reports '
+  'have five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"). If a join finds '
+  'nothing, compare the digits without leading zeros.';
 comment on column api_v1_1_0.findings.reference_number is
   E'Finding reference number\n'
   'Reference number of the finding within its report (2 CFR 200.516(c)), for example '
@@ -81,8 +81,8 @@ comment on column api_v1_1_0.findings.prior_finding_ref_numbers is
   'comma-separated free text; "N/A" if there are none.';
 comment on column api_v1_1_0.findings.is_questioned_costs is
   E'Questioned costs\n'
-  'Whether the finding has questioned costs (2 CFR 200.516(a)(3)); the amount is only in the '
-  'text. "Y" or "N"; may be empty on migrated records.';
+  'Whether the finding has questioned costs (2 CFR 200.516(a)(3)); the amount is only in '
+  'findings_text. "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_repeat_finding is
   E'Repeat finding\n'
   'Whether the finding repeats one from the prior year''s audit (2 CFR 200.516(b)(8)); '

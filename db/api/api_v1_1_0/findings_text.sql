@@ -18,21 +18,20 @@ comment on view api_v1_1_0.findings_text is
 One row per narrative, or part of one: what the auditor wrote about a finding, in the detail that
 2 CFR 200.516(b) requires, as entered on form SF-SAC.
 
-Key: report_id and finding_ref_number (reference_number in findings). Together they join to findings and
-corrective_action_plans. The key is not unique: a long narrative may be split over several rows with
-the same report_id and finding_ref_number. These rows are in the order of the text, but no column
-holds that order. Read them without order=, and join the parts in the order received. Embedding general
+The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings` and
+`corrective_action_plans`, but a long narrative may be split over several rows with the same values. These rows are in the order of the text, but no column
+holds that order. Read them without order=, and join the parts in the order received. Embedding `general`
 keeps that order.
 
-report_id joins to general. Embedding works in both directions: findings?select=*,findings_text(*) and
+report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.findings_text.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.findings_text.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

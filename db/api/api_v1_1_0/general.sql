@@ -75,7 +75,7 @@ comment on view api_v1_1_0.general is
 One row per report: auditee, auditor, audited period, totals, and results for the financial
 statements.
 
-Key: report_id. It joins to every other table, and each of them can be embedded:
+Key: report_id. It joins to every other table that has report_id, and each of them can be embedded:
 select=report_id,federal_awards(*).
 
 Source: data collection form SF-SAC, which the auditee and the auditor complete and certify under
@@ -85,11 +85,11 @@ Suppressed submissions: an Indian tribe or tribal organization may opt not to ma
 package public (2 CFR 200.512(b)(2)). For such a report, callers without Tribal access see only
 report_id and is_public = false. All other columns are null.
 
-Superseded reports are only in resubmission.';
+Superseded reports are only in `resubmission`.';
 comment on column api_v1_1_0.general.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Unique here, never null; joins to every other table.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Unique here, never null; joins to report_id in other tables.';
 comment on column api_v1_1_0.general.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
@@ -113,7 +113,7 @@ comment on column api_v1_1_0.general.auditee_email is
 comment on column api_v1_1_0.general.auditee_name is
   E'Auditee name\n'
   'Name of the auditee, as entered on form SF-SAC. Spelling and case vary between years; '
-  'auditee_uei or auditee_ein identify an auditee better.';
+  'auditee_uei or auditee_ein identifies an auditee better.';
 comment on column api_v1_1_0.general.auditee_phone is
   E'Auditee contact’s phone\n'
   'Telephone number of the contact person at the auditee, as text.';
@@ -132,7 +132,7 @@ comment on column api_v1_1_0.general.auditee_state is
 comment on column api_v1_1_0.general.auditee_ein is
   E'Auditee EIN\n'
   'Employer Identification Number (EIN) of the auditee: nine digits without a dash, as text '
-  'because leading zeros count. Older reports, which have no UEI, have an EIN too. Other EINs that the '
+  'because leading zeros count. Even older reports, which have no UEI, have an EIN. Other EINs that the '
   'audit covers are in additional_eins.';
 comment on column api_v1_1_0.general.auditee_zip is
   E'Auditee ZIP code\n'
@@ -186,12 +186,12 @@ comment on column api_v1_1_0.general.auditor_ein is
 comment on column api_v1_1_0.general.cognizant_agency is
   E'Cognizant agency\n'
   'Cognizant agency for audit (2 CFR 200.513(a)), for the largest recipients: two digits as '
-  'text, the agency part of an Assistance Listing number; empty, never null, if there is an '
+  'text, the agency part of an Assistance Listing number; the empty string if there is an '
   'oversight agency instead.';
 comment on column api_v1_1_0.general.oversight_agency is
   E'Oversight agency\n'
   'Oversight agency for audit (2 CFR 200.513(b)), for recipients without a cognizant agency: '
-  'two digits as text, the agency part of an Assistance Listing number; empty, never null, '
+  'two digits as text, the agency part of an Assistance Listing number; the empty string '
   'if there is a cognizant agency.';
 comment on column api_v1_1_0.general.date_created is
   E'Date created\n'
@@ -207,7 +207,7 @@ comment on column api_v1_1_0.general.auditee_certified_date is
   'Date on which the auditee certified the submission, YYYY-MM-DD (2 CFR 200.512(b)(1)).';
 comment on column api_v1_1_0.general.submitted_date is
   E'Date submitted\n'
-  'Date on which the submission was sent to the Federal Audit Clearinghouse, YYYY-MM-DD. It is '
+  'Date on which the submission was sent to the Federal Audit Clearinghouse, YYYY-MM-DD. The submission is '
   'due 30 days after the auditee receives the auditor''s report or nine months after the period '
   'ends, whichever is earlier (2 CFR 200.512(a)(1)).';
 comment on column api_v1_1_0.general.fac_accepted_date is
@@ -216,8 +216,8 @@ comment on column api_v1_1_0.general.fac_accepted_date is
   'incremental downloads: fac_accepted_date=gte.YYYY-MM-DD.';
 comment on column api_v1_1_0.general.fy_end_date is
   E'Fiscal year end\n'
-  'Last day of the audited period, YYYY-MM-DD. The report_id normally starts with its year and '
-  'month.';
+  'Last day of the audited period, YYYY-MM-DD. The report_id normally starts with this day''s year '
+  'and month.';
 comment on column api_v1_1_0.general.fy_start_date is
   E'Fiscal year start\n'
   'First day of the audited period, YYYY-MM-DD.';
@@ -237,7 +237,7 @@ comment on column api_v1_1_0.general.sp_framework_basis is
   'if gaap_results contains not_gaap.';
 comment on column api_v1_1_0.general.is_sp_framework_required is
   E'Special-purpose framework required\n'
-  'Whether state or tribal law requires the special-purpose framework, which matters for low-risk '
+  'Whether state or tribal law requires the special-purpose framework; this matters for low-risk '
   'status (2 CFR 200.520(b)). "Yes", "No", or empty if the statements follow GAAP.';
 comment on column api_v1_1_0.general.sp_framework_opinions is
   E'Opinion on special-purpose framework\n'
@@ -321,7 +321,7 @@ comment on column api_v1_1_0.general.resubmission_version is
 comment on column api_v1_1_0.general.resubmission_status is
   E'Resubmission status\n'
   '"most_recent", "unknown_resubmission_status", or null if the report has no '
-  'resubmission data. Superseded reports ("deprecated_via_resubmission") are only in resubmission.';
+  'resubmission data. Superseded reports ("deprecated_via_resubmission") are only in `resubmission`.';
 comment on column api_v1_1_0.general.is_multiple_eins is
   E'Has additional EINs\n'
   'Whether the audit covers other EINs: "Yes" if additional_eins has rows for this report, '

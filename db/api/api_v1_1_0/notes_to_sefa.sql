@@ -24,15 +24,15 @@ the significant accounting policies and say whether the de minimis indirect cost
 
 The table has no key: a report has one or more rows, in the order of its notes, and report_id joins to
 general. accounting_policies, is_minimis_rate_used and rate_explained belong to the
-report and repeat on each of its rows; title and content belong to the note. Embed with
+report and repeat on each of its rows; title and content belong to the note. To embed these rows, request
 general?select=*,notes_to_sefa(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.notes_to_sefa.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.notes_to_sefa.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

@@ -16,19 +16,19 @@ comment on view api_v1_1_0.passthrough is
   'Pass-through entities
 
 One row per pass-through entity of an award: the entity from which the auditee, as a subrecipient,
-received Federal money (2 CFR 200.510(b)(2)), as entered on form SF-SAC. This is money that the
-auditee received. For money that it passed on, see passthrough_amount in federal_awards.
+received Federal money (2 CFR 200.510(b)(2)), as entered on form SF-SAC. These entities gave money to
+the auditee. For money that the auditee passed on, see passthrough_amount in federal_awards.
 
-Join to federal_awards by report_id and award_reference, which are not unique here: an award may come
-through several entities. Awards with is_direct = "N" have rows here. report_id joins to general. Embed
-with federal_awards?select=*,passthrough(*).
+Join to `federal_awards` by report_id and award_reference, which are not unique here: an award may come
+through several entities. Awards with is_direct = "N" have rows here. report_id joins to `general`. To
+embed these rows, request federal_awards?select=*,passthrough(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.passthrough.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.passthrough.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

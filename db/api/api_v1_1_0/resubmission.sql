@@ -21,16 +21,16 @@ One row per report with resubmission data: an auditee that corrects a report sub
 a new report_id, and the new report replaces the old one. This table also lists superseded reports,
 which no other table shows.
 
-Key: report_id. It joins to general for reports that are still current. A superseded report has no row
-there, so embedding general returns null. previous_report_id and next_report_id join this table to
+Key: report_id. It joins to `general` for reports that are still current. A superseded report has no row
+there, so embedding `general` returns null. previous_report_id and next_report_id join this table to
 itself.
 
 Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access, and
 rows of public reports do not reveal them: the chain looks as if it contained only its public reports.';
 comment on column api_v1_1_0.resubmission.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to the other tables, but superseded reports are '
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables, but superseded reports are '
   'only in this table.';
 comment on column api_v1_1_0.resubmission.auditee_uei is
   E'Auditee UEI\n'
@@ -52,10 +52,10 @@ comment on column api_v1_1_0.resubmission.status is
   '"unknown_resubmission_status".';
 comment on column api_v1_1_0.resubmission.previous_report_id is
   E'Previous report ID\n'
-  'Report that this one replaces; null for the first of a chain.';
+  'ID of the report that this one replaces; null for the first of a chain.';
 comment on column api_v1_1_0.resubmission.next_report_id is
   E'Next report ID\n'
-  'Report that replaces this one; null for the last of a chain.';
+  'ID of the report that replaces this one; null for the last of a chain.';
 comment on column api_v1_1_0.resubmission.original_submission_date is
   E'Date of the original submission\n'
   'fac_accepted_date of the first report in the chain, found by following previous_report_id; '
@@ -80,5 +80,5 @@ begin atomic
     and request.take_weight(290);
 end;
 comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
-  'The report''s row in its chain of resubmissions, as an array with one row or none.';
+  'The report''s row in `resubmission`, as an array with one row or none.';
 grant execute on function api_v1_1_0.resubmission(api_v1_1_0.general) to api_public, api_tribal;

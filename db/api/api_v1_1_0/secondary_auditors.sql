@@ -22,18 +22,19 @@ from dissemination.secondary_auditors;
 comment on view api_v1_1_0.secondary_auditors is
   'Secondary auditors
 
-One row per audit firm and report: firms that did part of the audit, besides the one that the table general
-names, as entered on form SF-SAC. Most reports have none; general.is_secondary_auditors says which reports do.
+One row per audit firm and report: firms that did part of the audit, besides the firm that signed the report
+(general.auditor_firm_name), as entered on form SF-SAC. Most reports have none; general.is_secondary_auditors
+says which have some.
 
-Join to general by report_id, which is not unique here. Embed with
+Join to `general` by report_id, which is not unique here. To embed these rows, request
 general?select=*,secondary_auditors(*).
 
-Suppressed submissions (2 CFR 200.512(b)(2)) have no rows here for callers without Tribal access;
-`general` shows only that they exist.';
+Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
+they see only report_id and is_public.';
 comment on column api_v1_1_0.secondary_auditors.report_id is
   E'Report ID\n'
-  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": the year and month in which the '
-  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to every table; not unique here.';
+  'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
+  'audited fiscal year ends, then GSAFAC or CENSUS, then ten digits. Joins to report_id in other tables; not unique here.';
 comment on column api_v1_1_0.secondary_auditors.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '

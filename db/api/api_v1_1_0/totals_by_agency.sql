@@ -15,16 +15,16 @@ from dissemination.totals_by_agency;
 comment on view api_v1_1_0.totals_by_agency is
   'Totals by agency and year
 
-One row per audit year and federal agency, with sums over the public rows of federal_awards and
-findings. Use it instead of aggregates. One request returns the whole table.
+One row per audit year and federal agency, with sums over the public rows of `federal_awards` and
+`findings`. Queries cannot aggregate, so use this table. One request returns it whole.
 
-The totals are computed once, when the data set is published. Suppressed submissions
-(2 CFR 200.512(b)(2)) and superseded reports are not counted, even for callers with Tribal access.
+The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
+and superseded reports are not counted, even for callers with Tribal access.
 
 Key: audit_year and federal_agency_prefix. To list the awards behind a row, request
-federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A submission or finding counts once
-for each agency that it concerns, so do not sum these columns over agencies. Dollars and awards do
-add up to the totals by state.';
+federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A report or finding counts once
+for each agency that it concerns, so do not sum submissions, findings or material_weaknesses over agencies.
+Over a whole year, awards and amount_expended have the same sums as in totals_by_state.';
 comment on column api_v1_1_0.totals_by_agency.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
@@ -34,17 +34,17 @@ comment on column api_v1_1_0.totals_by_agency.federal_agency_prefix is
   'Federal agency, as in federal_awards: the first two digits of the Assistance Listing number, as text.';
 comment on column api_v1_1_0.totals_by_agency.submissions is
   E'Submissions\n'
-  'Number of submissions with at least one award from the agency.';
+  'Number of reports with at least one award from the agency.';
 comment on column api_v1_1_0.totals_by_agency.awards is
   E'Awards\n'
-  'Number of rows of federal_awards.';
+  'Number of awards from the agency.';
 comment on column api_v1_1_0.totals_by_agency.amount_expended is
   E'Amount expended\n'
   'Federal dollars expended under the agency''s awards: the sum of amount_expended in federal_awards. '
   'Money that is passed through counts for each auditee that expends it.';
 comment on column api_v1_1_0.totals_by_agency.findings is
   E'Findings\n'
-  'Number of findings on the agency''s awards. A finding on several of them counts once.';
+  'Number of findings on the agency''s awards. A finding on several of these awards counts once.';
 comment on column api_v1_1_0.totals_by_agency.material_weaknesses is
   E'Material weaknesses\n'
   'Number of findings that are material weaknesses (is_material_weakness is "Y") on at least one of the '

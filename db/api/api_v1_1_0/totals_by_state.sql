@@ -15,13 +15,13 @@ from dissemination.totals_by_state;
 comment on view api_v1_1_0.totals_by_state is
   'Totals by state and year
 
-One row per audit year and state of the auditee, with sums over the public rows of general,
-federal_awards and findings. Use it instead of aggregates. One request returns the whole table.
+One row per audit year and state of the auditee, with sums over the public rows of `general`,
+`federal_awards` and `findings`. Queries cannot aggregate, so use this table. One request returns it whole.
 
-The totals are computed once, when the data set is published. Suppressed submissions
-(2 CFR 200.512(b)(2)) and superseded reports are not counted, even for callers with Tribal access.
+The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
+and superseded reports are not counted, even for callers with Tribal access.
 
-Key: audit_year and auditee_state. To list the submissions behind a row, request
+Key: audit_year and auditee_state. To list the reports behind a row, request
 general?audit_year=eq.2023&auditee_state=eq.CA. If one auditee passes federal money through to another,
 both expend it, so it is counted for both.';
 comment on column api_v1_1_0.totals_by_state.audit_year is
@@ -30,13 +30,13 @@ comment on column api_v1_1_0.totals_by_state.audit_year is
   'not a number. gt, gte, lt and lte compare it as text.';
 comment on column api_v1_1_0.totals_by_state.auditee_state is
   E'Auditee state\n'
-  'State or territory of the auditee, as in general: two letters, or null or empty if it is not stated.';
+  'State or territory of the auditee, as in general.auditee_state: two letters, or null or empty if it is not stated.';
 comment on column api_v1_1_0.totals_by_state.submissions is
   E'Submissions\n'
-  'Number of submissions.';
+  'Number of reports.';
 comment on column api_v1_1_0.totals_by_state.awards is
   E'Awards\n'
-  'Number of rows of federal_awards.';
+  'Number of awards of the state''s auditees.';
 comment on column api_v1_1_0.totals_by_state.amount_expended is
   E'Amount expended\n'
   'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '

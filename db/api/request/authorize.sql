@@ -21,5 +21,5 @@ begin
   perform request.decide();
 end
 $$;
-comment on function request.authorize is 'Waits until no deployment is replacing the API, then calls request.decide() (PostgREST: db-pre-request).';
+comment on function request.authorize is 'PostgREST''s db-pre-request: waits until no deployment is replacing the API, then calls request.decide().';
 grant execute on function request.authorize to gateway;

@@ -41,7 +41,7 @@ begin
   if not found then
     perform request.refuse(
       401, 'API_KEY_INVALID',
-      'The API key is not valid. Send a key in the header x-api-key. The API''s home page says how to get one.',
+      'The API key is not valid. Send a key in the header x-api-key. The API''s website says how to get one.',
       'The key is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
       '{"WWW-Authenticate": "Key"}'
     );
@@ -49,7 +49,7 @@ begin
 
   if not key.is_open then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'Preview environments run only while someone needs them.',
+      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or it is a preview environment that nobody uses now.',
       'Ask the operator to switch the service on: npm run refresh -- --requests on.'
     );
   end if;
@@ -57,14 +57,14 @@ begin
   if profile <> '' then
     -- The version was removed and PostgREST has not yet reloaded its configuration.
     if to_regnamespace(profile) is null then
-      perform request.refuse(406, 'PGRST106', format('The schema %s is no longer served.', profile), null,
-        'Leave out the profile header to use the default version. The app''s page /reference lists the versions.');
+      perform request.refuse(406, 'PGRST106', format('The API version %s is no longer served.', profile), null,
+        'Leave out Accept-Profile to use the default version. The page /reference of the API''s website lists the versions.');
     end if;
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
       perform request.refuse(
         401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
-        'Tribal keys are issued under an agreement that a federal official has approved. The API''s home page says how to get a key.',
+        'Tribal keys are issued under an agreement that a federal official has approved. The API''s website says how to get a key.',
         '{"WWW-Authenticate": "Key"}'
       );
     end if;
@@ -129,7 +129,7 @@ begin
     )
   then
     perform request.refuse(
-      404, 'report_not_found', 'There is no report with this report_id.', null,
+      404, 'report_not_found', 'The table general has no report with this report_id.', null,
       'Check the report ID. It looks like YYYY-MM-GSAFAC-NNNNNNNNNN, in capital letters.'
     );
   end if;

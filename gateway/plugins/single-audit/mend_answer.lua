@@ -19,7 +19,7 @@ local KONG_ERRORS = {
   [414] = refusal.body("uri_too_long", "The URL is too long.", "Split the query into several requests."),
   [429] = refusal.body(
     "OVER_RATE_LIMIT", "Too many requests were sent with this API key. Wait the number of seconds in the header Retry-After.",
-    "If you use DEMO_KEY, get your own key and send it in the header x-api-key. The API's home page says how to get one."
+    "If you use DEMO_KEY, get your own key and send it in the header x-api-key. The API's website says how to get one."
   ),
   [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),
   [502] = refusal.body("api_away", "The API cannot be reached.", TRY_AGAIN),

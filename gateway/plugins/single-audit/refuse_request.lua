@@ -33,7 +33,7 @@ local function refuse_key(key)
     local code = key.is_missing and "API_KEY_MISSING" or "API_KEY_INVALID"
     local problem = key.is_missing and "The request has no API key." or "The API key is not valid."
     return refusal.new(
-      401, code, problem .. " Send a key in the header x-api-key. The API's home page says how to get one.",
+      401, code, problem .. " Send a key in the header x-api-key. The API's website says how to get one.",
       "Use DEMO_KEY to try the API.", { ["WWW-Authenticate"] = "Key" }
     )
   end
