@@ -19,8 +19,8 @@ new Command(name)
     `
 Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
-  REPORT_SERVICE_DATABASE_URL *        the database, as the role report_service; or PGHOST, PGUSER, …. If you
-                                       use a pooler in transaction mode, key use is not recorded
+  REPORT_SERVICE_DATABASE_URL *        URL of the database, with the login of the role report_service; or PGHOST, ….
+                                       With a pooler in transaction mode, key use is not recorded
   REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the URL
   APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
                                        where /metrics is served for Prometheus; not served if no port is set
@@ -31,8 +31,8 @@ or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if different; if clients cannot reach S3,
-                                       enter this service's URL, and it relays downloads
+  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if different. If clients cannot reach S3, this
+                                       service's URL: with S3_ENDPOINT and S3_FORCE_PATH_STYLE, it relays downloads
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
@@ -46,7 +46,7 @@ Pages for people, if they are served here, at /:
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
   SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 
-/healthz answers if the service runs, /readyz if database and storage also answer.
+/healthz returns 200 if the service runs; /readyz if database and storage also answer, else 503.
 Exit status: 0 stopped by a signal, 1 could not be started.`,
   )
   .parse();

@@ -48,7 +48,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   if (!force && !(await isEmpty(out))) {
-    throw new Error(`${out} is not empty. Choose another directory, or add --force to write into it.`);
+    throw new Error(`${out} is not empty. Add --force to write into it, or choose another directory.`);
   }
   if (from !== undefined) return writePdfs(from, out);
   const rows = await writeSample({

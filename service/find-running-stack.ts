@@ -47,7 +47,7 @@ export function requireRunningStack(
   missing: string,
 ): RunningStack {
   const stack = findRunningStack(variables);
-  if (stack === undefined) throw new Error(`${missing} No local stack is running; start one with npm start.`);
+  if (stack === undefined) throw new Error(`${missing} Or start a local stack: npm start.`);
   return stack;
 }
 

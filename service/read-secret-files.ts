@@ -24,7 +24,7 @@ export function readSecretFiles(
     } catch (cause) {
       const reason = (cause as NodeJS.ErrnoException).code;
       throw new Error(
-        `${name}_FILE names ${file}, which cannot be read (${reason}). Mount it or set ${name}.`,
+        `${name}_FILE names ${file}, which cannot be read (${reason}). Mount the file, or set ${name} instead of ${name}_FILE.`,
         {
           cause,
         },

@@ -41,7 +41,7 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
     lines.push(...describePromises(promises));
   }
-  if (!hasWork(plan, passwords)) lines.push("Nothing to do: the database matches db/.");
+  if (!hasWork(plan, passwords)) lines.push("Nothing to deploy.");
   return [...lines, `Plan ${hash}`].join("\n");
 }
 
@@ -58,8 +58,8 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...listUnder(`These objects were changed by hand${refused}:`, describeChanges(drift)),
     ...(undo.length === 0
       ? []
-      : ["To keep them, write a migration. To undo them, run this SQL:", ...undo, "-- End of the SQL."]),
-    ...(durable.length === drift.length ? [] : ["The next publication discards these changes."]),
+      : ["To keep these changes, write a migration. To undo them, run:", ...undo, "-- End of the SQL."]),
+    ...(durable.length === drift.length ? [] : ["The next refresh discards changes to the data set."]),
   ];
 }
 

@@ -56,7 +56,7 @@ export async function findPendingMigrations(
     "These migrations were edited after this database ran them:",
     namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
     "The edits would not reach this database. Restore the files, and write the change as a new migration.",
-    "If you did not edit them, another version of the project made this database. On a development machine, start with an empty one:",
+    "If you did not edit them, another version of the project made this database. On a development machine, start with an empty database:",
     ...startEmpty,
   );
   const pending = migrations.filter(({ id }) => !applied.has(id));
@@ -64,7 +64,7 @@ export async function findPendingMigrations(
   refuseFound(
     `These migrations are dated before the last one that this database ran, ${last}:`,
     namesOf(pending.filter(({ id }) => id < last)),
-    "A new database would run them in a different order. Give them a later date: rename them with git mv.",
+    "A new database would run them before that one, this database after it. Give them a later date: rename them with git mv.",
   );
   return pending;
 }

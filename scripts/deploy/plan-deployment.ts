@@ -120,7 +120,7 @@ async function tryDeployment(
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `The plan was made without this change, which was made by hand, because it failed on the scratch database: ${statement} (${error.message})`,
+          `This difference between the database and db/ could not be reproduced on the scratch server: ${statement} (${error.message})`,
         );
       });
     }
@@ -157,7 +157,7 @@ function describeColumns(was: CatalogRow[], now: CatalogRow[]): string[] {
 const dependsOnRows: [pattern: RegExp, what: string][] = [
   [/^create unique index/gim, "fails if rows have duplicate values"],
   [/^alter table[^;]*\b(unique|primary key|exclude)\b/gim, "fails if rows have duplicate values"],
-  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows violate it"],
+  [/^alter table[^;]*\b(check|foreign key|references|set not null)\b/gim, "fails if rows break its rule"],
   [/^alter table[^;]*\btype\b/gim, "fails if a value does not fit the new type"],
   [/^do\b/gim, "may depend on rows"],
   [/^(insert|update|delete|merge|with \w|select)\b/gim, "depends on the rows that it finds"],

@@ -18,6 +18,6 @@ export async function checkLeaks(client: Client, generation?: "_next" | ""): Pro
   );
   if (leaks.length === 0) return;
   throw new LeaksFound(
-    ["Suppressed submissions would be shown:", ...leaks.map(({ leak }) => `  ${leak}`)].join("\n"),
+    ["Found leaks of suppressed submissions:", ...leaks.map(({ leak }) => `  ${leak}`)].join("\n"),
   );
 }

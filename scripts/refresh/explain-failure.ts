@@ -9,8 +9,8 @@ export function explainFailure(error: unknown): string {
     const { code = "", message } = cause as Error & { code?: string };
     if (code === "53100") {
       return (
-        `PostgreSQL's disk is full: ${message}. Nothing has changed. A refresh needs space for two more data sets besides ` +
-        "the live one. Free some space (docs/operations.md, Disk full), then run the refresh again."
+        `PostgreSQL's disk is full: ${message}. Nothing was published. During a refresh, the disk holds three data ` +
+        "sets: the previous, the live and the new one. Free some space (docs/operations.md, Disk full), then run the refresh again."
       );
     }
     if (stopped.includes(code) || brokenOff.test(message)) {

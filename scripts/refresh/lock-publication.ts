@@ -17,7 +17,7 @@ const lock = "publication";
 export async function lockPublication<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   if (!(await tryLock(client, lock))) {
     throw new RefreshIsRunning(
-      `Another data set is being loaded by ${await describeHolder(client, lock)}. Try again when it is done.`,
+      `What is published is being changed by another session: ${await describeHolder(client, lock)}. Try again when it has ended.`,
     );
   }
   try {

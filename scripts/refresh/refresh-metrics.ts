@@ -7,11 +7,10 @@ const gauges = {
     "How old the live data set may become: the longest time between scheduled refreshes plus a day. Absent if none are scheduled.",
   refresh_database_connected: "1 if the database answered the last query. It is queried every 15 seconds.",
   refresh_running: "1 while this service runs a refresh.",
-  refresh_last_success_timestamp_seconds:
-    "When this service last published a data set or found the source unchanged. Absent before that.",
+  refresh_last_success_timestamp_seconds: "When this service last published or skipped. Absent before that.",
   refresh_last_duration_seconds: "Duration of the last refresh that published.",
   refresh_leaks:
-    "Leaks that publication.find_leaks() found: ways to see suppressed data without Tribal access. Checked at the start and once an hour. Alert if it is not 0.",
+    "Number of leaks that publication.find_leaks() found: ways to see suppressed data without Tribal access. Checked at the start and once an hour. Alert if it is not 0.",
   refresh_leaks_checked_timestamp_seconds: "When publication.find_leaks() last answered. 0 until then.",
 };
 
@@ -38,7 +37,7 @@ export function createRefreshMetrics(readGauges: () => Record<keyof typeof gauge
   }
   const runs = new Counter({
     name: "refresh_runs_total",
-    help: "Refresh attempts by outcome: published, skipped, busy (another refresh was running), failed.",
+    help: "Refresh attempts by outcome: published, skipped (the files are live or were rolled back), busy (another refresh was running), failed.",
     labelNames: ["outcome"],
     registers,
   });

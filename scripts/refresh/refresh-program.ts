@@ -72,20 +72,20 @@ function createCommand(): Command {
       "after",
       `
 Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
-  PUBLISHER_DATABASE_URL *        the database, as the role publisher; or DATABASE_URL *, or PGHOST, PGUSER, …
+  PUBLISHER_DATABASE_URL *        URL of the database, with the login of the role publisher; or DATABASE_URL *, or PGHOST, …
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the URL
-  STACK_DIRECTORY                 if none of these is set, the stack in this directory is used (.stack)
+  STACK_DIRECTORY                 directory of the running stack to use if none of these is set (.stack)
   REFRESH_SOURCE                  where to read the files if --from is not given
-  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files; if it is not set, none are written
+  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files (the stack's, if one is used; else none are written)
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// URLs
 With --schedule:
-  ENVIRONMENT                     production (Wednesdays 5 a.m. Eastern), staging (daily 5 a.m. Eastern),
-                                  development (no schedule), preview (no schedule; the API is off until you run --requests on)
+  ENVIRONMENT                     production: Wednesdays 5 a.m. Eastern; staging: daily 5 a.m. Eastern; development: no
+                                  schedule; preview: no schedule, and the API is off until you run --requests on (development)
   REFRESH_HOST (127.0.0.1), REFRESH_PORT (8007)
                                   where /healthz and /metrics are served
 
-Exit status: 0 done or nothing to do, 1 failed and the live data set is unchanged, 3 another refresh is running.`,
+Exit status: 0 done or nothing to do, 1 failed (--status shows which data set is live), 3 another refresh is running.`,
     );
 }
 

@@ -34,8 +34,8 @@ async function warmLargest(client: Client, report: (line: string) => void): Prom
       await client.query(`select count(*) from disclosed.${name} where ctid >= '(0,0)'`);
     } else if (bytes > buffers / 4) {
       report(
-        `${name} (${size} MB) does not fit into PostgreSQL's shared_buffers (${Math.ceil(buffers / 2 ** 20)} MB) together with ` +
-          "the other tables, so clients that page through it read from disk (docs/refresh.md, PostgreSQL's memory).",
+        `The table ${name} (${size} MB) does not fit into PostgreSQL's shared_buffers (${Math.ceil(buffers / 2 ** 20)} MB) together with ` +
+          "the other tables, so PostgreSQL reads it from disk when clients page through it (docs/refresh.md, PostgreSQL's memory).",
       );
     }
   }

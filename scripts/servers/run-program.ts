@@ -125,7 +125,9 @@ export function wrapCommand({
   const dropsRoot = process.getuid?.() === 0 && !keepsPrivileges;
   if (setpriv === undefined) {
     if (!dropsRoot) return [command, args];
-    throw new Error("As root, the stack needs setpriv to drop privileges. Install it (Debian: util-linux).");
+    throw new Error(
+      "If you run this as root, it needs setpriv to drop privileges. Install setpriv (Debian: util-linux).",
+    );
   }
   const options = ["--pdeathsig", stopSignal.replace("SIG", "")];
   if (dropsRoot) {

@@ -19,11 +19,11 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   [
     (_, { code, message }) =>
       code === "2D000" || (code === "0A000" && message.startsWith("EXECUTE of transaction")),
-    "The deployment runs this file inside its own transaction. Remove begin, commit, rollback and savepoint.",
+    "The deployment runs this file inside a transaction. Remove begin, commit, rollback and savepoint.",
   ],
   [
     ({ name }, { code }) => code === "42501" && name.startsWith("db/api/api_"),
-    "Files of an API version run as api_owner, which may read dissemination and owns nothing but the API schemas. Put roles, policies, tables and everything else in a migration.",
+    "Files of an API version run as api_owner, which may read the schema dissemination and owns only the API schemas. Put everything outside these schemas, such as roles, policies and tables, in a migration.",
   ],
   [
     ({ name }, { code }) => code === "25001" && name.startsWith("db/migrations/"),

@@ -37,7 +37,7 @@ export async function runTransaction<Result>(
       if (attempt === 1) report(`Waiting for requests to end:\n${await describeHolders(client)}`);
       if (attempt === attempts) {
         throw new Error(
-          `Gave up after ${attempts} attempts: long-running queries held locks that this step needs. Nothing was changed. End these queries, or try again later:\n${await describeHolders(client)}`,
+          `Gave up after ${attempts} attempts: long-running queries held locks that this step needs. This step changed nothing. End these queries, or try again later:\n${await describeHolders(client)}`,
           { cause: error },
         );
       }
@@ -48,7 +48,7 @@ export async function runTransaction<Result>(
 
 async function describeHolders(client: Client): Promise<string> {
   const sessions = await describeSessions(client, "xact_start < now() - interval '100 ms'");
-  return sessions.join("\n") || "Only members of pg_read_all_stats can list the queries.";
+  return sessions.join("\n") || "(None is listed: all have ended, or only pg_read_all_stats may see them.)";
 }
 
 /**

@@ -86,5 +86,5 @@ export async function describeHolder(client: Client, name: string): Promise<stri
       and objid = (hashtext('${name}')::bigint & x'ffffffff'::bigint)::oid
   )`;
   const [holder] = await describeSessions(client, holds);
-  return holder ?? "a session that has just ended";
+  return holder ?? "a session that is no longer listed";
 }

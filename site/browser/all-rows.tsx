@@ -11,7 +11,7 @@ import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const hint =
-  'CSV has the same values as the API, with t for true and f for false. CSV for spreadsheets is for opening in Excel and the like: codes are written as ="010" to keep their zeros, and text that looks like a formula starts with an apostrophe.';
+  '“CSV” has the same values as the API, with t for true and f for false. “CSV for spreadsheets”, such as for Excel, writes codes as ="010" to keep their zeros, and puts an apostrophe before text that looks like a formula.';
 
 /** All rows that a question finds, not only those of this page: as CSV files, and the sum of their dollars. */
 export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
@@ -107,7 +107,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       )}
       {asked.query.table === "findings" && rows[0]?.report_id && rows[0].reference_number && (
         <p>
-          A finding has one row for each award it affects: these {formatCount(rows.length, "row")} are{" "}
+          A finding has one row for each award it affects. On this page: {formatCount(rows.length, "row")},{" "}
           {formatCount(findings, "finding")}.
         </p>
       )}

@@ -94,7 +94,7 @@ function writeKeys(contact: string | undefined): Html {
       "tribal",
       "Tribal",
       "Public data and suppressed Tribal data",
-      html`${issue}. Requires an agreement that a federal official approved. Expires after six months.`,
+      html`${issue}. The key requires an agreement that a federal official approved, and expires after six months.`,
     ],
   ];
   const rows = keys.map(([tier, name, sees, how]) => ({
@@ -146,7 +146,7 @@ curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIB
     ),
     step(
       "Request access",
-      html`The answer has an <code>access_uuid</code>. It works once, for one minute.`,
+      html`The answer has an <code>access_uuid</code>. It works once, within one minute.`,
       `ACCESS_UUID=$(curl -sS ${quoteShell(`${config.apiUrl}/rpc/request_file_access`)} \\
   -H "x-api-key: $TRIBAL_KEY" -H 'content-profile: ${admin}' \\
   -H 'content-type: application/json' -d "{\\"report_id\\": \\"$REPORT_ID\\"}" \\
@@ -154,7 +154,7 @@ curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIB
     ),
     step(
       "Download the PDF",
-      html`This URL redirects to a signed URL that works for a minute or less. If you get 503, try this URL again a few seconds later.`,
+      html`The URL redirects to a signed URL that works for a minute or less. If you get 503, run the command again a few seconds later; if that gets 404, request access again.`,
       `curl -sS -L -o report.pdf "${appUrl}/dissemination/report/pdf/ota/$ACCESS_UUID"`,
     ),
   ]}</ol></section>`;

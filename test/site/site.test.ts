@@ -238,7 +238,7 @@ describe("the explorer", again, () => {
     const saved = await readFile(await download.path(), "utf8");
     expect(saved.trimEnd()).toBe(`\ufeff${adaptForSpreadsheets(expected).trimEnd()}`);
     await page.evaluate(`location.hash = "#api_v1_1_0/findings?${filter}&limit=500"`);
-    await page.getByText(`these ${counted?.rows} rows are ${counted?.findings} findings.`).waitFor();
+    await page.getByText(`On this page: ${counted?.rows} rows, ${counted?.findings} findings.`).waitFor();
     const [report, name] = await page.locator("tbody tr").first().locator("th, td").allTextContents();
     const [general] = await (await site.ask(`/general?report_id=eq.${report}`)).json();
     expect(name).toBe(general.auditee_name);

@@ -36,7 +36,7 @@ describe("db:deploy", () => {
     const before = await readAll(database.url);
     const again = await run(runDeploy, [], env);
     expect(again).toEqual({ code: 0, output: "The API schemas are up to date.\nNothing to do.\n" });
-    await exits(0, ["--plan"], /^Nothing to do: the database matches db\/\.\nPlan \w{16}\n$/);
+    await exits(0, ["--plan"], /^Nothing to deploy\.\nPlan \w{16}\n$/);
     expect(await readAll(database.url)).toEqual(before);
   });
 
@@ -225,7 +225,7 @@ describe("the plan and the deployment refuse the same:", () => {
     "a commit": [
       () => copy.migrate("create table deployment.half ();\ncommit"),
       "20991231000000001_step.sql: ",
-      "The deployment runs this file inside its own transaction",
+      "The deployment runs this file inside a transaction",
     ],
     "a role that stays changed": [
       () => copy.migrate("create table deployment.half ();\nset role publisher"),

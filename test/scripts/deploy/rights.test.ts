@@ -85,7 +85,7 @@ it("a planner sees what a deployment would do, and can neither deploy nor list k
     urlOf("single_audit_owner"),
     "create role paul login password 'secret'; grant deployment_planner to paul",
   );
-  const nothing = expect.stringContaining("Nothing to do: the database matches db/.\n");
+  const nothing = expect.stringContaining("Nothing to deploy.\n");
   expect(await runAs("paul", runDeploy, ["--plan"])).toMatchObject({ code: 0, stdout: nothing });
   const refusal = expect.stringContaining("paul may not deploy here.");
   expect(await runAs("paul", runDeploy, [])).toMatchObject({ code: 1, stderr: refusal });

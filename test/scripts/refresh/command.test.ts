@@ -89,6 +89,6 @@ it("says that another refresh is running, and exits 3", async () => {
   await other.query("select pg_advisory_lock(hashtext('publication'))");
   expect(await publish("--force").finally(() => other.end())).toEqual({
     code: 3,
-    output: expect.stringMatching(/Another data set is being loaded by .*\. Try again when it is done/),
+    output: expect.stringMatching(/being changed by another session: .*\. Try again when it has ended/),
   });
 });

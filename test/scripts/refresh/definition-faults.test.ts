@@ -54,7 +54,7 @@ it("bulk files have ISO dates, whatever settings a file leaves", async () => {
 });
 
 it.each([
-  ["53100", "PostgreSQL's disk is full: RAISED. Nothing has changed.", "two more data sets"],
+  ["53100", "PostgreSQL's disk is full: RAISED. Nothing was published.", "three data sets"],
   ["57P01", "PostgreSQL was stopped, or the connection to it was lost: RAISED.", "--status"],
 ])("a server that cannot go on (%s) is named, and what to do", async (code, fault, advice) => {
   const raise = `do $$ begin raise sqlstate '${code}' using message = 'RAISED'; end $$;`;
@@ -66,7 +66,7 @@ it("rows that PostgreSQL does not load are missed, as after a line of \\. before
   const skip = `create function staging.skip() returns trigger language plpgsql as 'begin return null; end';
     create trigger skip before insert on staging.findings for each row execute function staging.skip();`;
   expect(await failWith({ "staging.sql": (sql) => `${sql}${skip}\n` })).toMatch(
-    /findings\.csv: PostgreSQL loaded 0 of 1 rows\. Nothing has changed\./,
+    /findings\.csv: PostgreSQL loaded 0 of 1 rows\. Nothing was published\./,
   );
 });
 

@@ -175,7 +175,7 @@ describe("a data set by other definitions than the live one", () => {
   });
 
   const unfit =
-    "This data set does not fit the API as it is deployed, so it was not published.\n  api_v1_1_0.general serves general.";
+    "This data set does not fit the deployed API, so it did not go live.\n  api_v1_1_0.general serves general.";
   const dropTitle: Edit = (text) =>
     text.replace("  auditee_contact_title text,\n", "").replace("  source.auditee_contact_title,\n", "");
   const threshold: Edit = (text) => text.replace("dollar_threshold bigint", "dollar_threshold text");
@@ -206,7 +206,7 @@ describe("a data set by other definitions than the live one", () => {
       `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
     );
     await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
-      `Nothing has changed.\n  api_v9.served serves ${served}, which this data set does not have.\nCorrect db/data_set and refresh, or first deploy an API that fits the data set`,
+      `so it did not go live.\n  api_v9.served serves ${served}, which this data set does not have.\nCorrect db/data_set and refresh. Or deploy an API that fits the data set`,
     );
     expect(await here.liveId()).toBe(live);
     await here.rollBack();
