@@ -299,7 +299,7 @@ describe("an error", () => {
     `update access.tiers set statement_timeout = '${time}' where name = 'demo'`;
   const open = (isOpen: boolean) => `update publication.settings set is_open = ${isOpen}`;
   it.each([
-    ["/general?report_id=eq.2023-06-GSAFAC-9999999999", /^404: There is no report/],
+    ["/general?report_id=eq.2023-06-GSAFAC-9999999999", /^404: The table general has no report/],
     ["/generals", /^404: /],
     ["/general?or=(audit_year.is", /^400: /],
     ["/general?", /^503: This service is switched off/, open(false), open(true)],
