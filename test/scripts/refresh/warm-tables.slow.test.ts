@@ -46,7 +46,9 @@ it("keeps the largest table that fits in shared_buffers, which scans alone do no
   await makeTable("more", 42);
   await warmTables(client, report);
   expect(lines).toEqual([
-    expect.stringMatching(/^The table larger \(\d+ MB\) does not fit into PostgreSQL's shared_buffers \(\d+ MB\)/),
+    expect.stringMatching(
+      /^The table larger \(\d+ MB\) does not fit into PostgreSQL's shared_buffers \(\d+ MB\)/,
+    ),
     expect.stringMatching(/^The table more \(\d+ MB\) does not fit/),
   ]);
   // Of 9,700.
