@@ -84,7 +84,7 @@ export function createReportMetrics({
     ),
     storageSeconds: time(
       "report_service_storage_duration_seconds",
-      'Storage response time by operation ("sign" looks for a file, "check" for the bucket) and outcome (ok, missing or unavailable).',
+      'Storage response time by operation ("sign" first checks that the file exists, "check" that the bucket does) and outcome (ok, missing or unavailable).',
       ["operation", "outcome"],
     ),
   };
