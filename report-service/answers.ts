@@ -21,7 +21,7 @@ export const makeAnswer = (
 /** For a token that is unknown, spent, expired or malformed, and for a file that does not exist. */
 export const notFound = makeAnswer(404, "download_not_found", {
   message: "There is nothing to download here.",
-  details: "A download link works once, within one minute.",
+  details: "A download link works once, and only for one minute.",
   hint: "Request access to the file again to get a new link.",
 });
 
@@ -35,7 +35,7 @@ export const tokenMissing = makeAnswer(
   "token_missing",
   {
     message: "The URL has no one-time token.",
-    details: "The access_uuid is the token. It is the last part of the path.",
+    details: "The token is the access_uuid from request_file_access. Put it at the end of the path.",
     hint: "To get a token, request access to the file.",
   },
   { "www-authenticate": 'OneTimeToken realm="report"' },
@@ -73,7 +73,7 @@ export const switchedOff = makeAnswer(
 
 export const failed = makeAnswer(500, "internal_error", {
   message: "This service failed.",
-  hint: "Try again later. If it fails again, report the X-Request-Id.",
+  hint: "Try again later. If it fails again, send the X-Request-Id to the operator.",
 });
 
 /** Answers a path that no route has. An address that was signed and then changed is refused, whichever part changed. */

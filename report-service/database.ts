@@ -38,7 +38,7 @@ export async function askDatabase(pool: Pool, text: string, values: unknown[]): 
     const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array" });
     return rows[0] ?? [];
   } catch (cause) {
-    throw new DatabaseUnavailable("The database did not answer.", { cause });
+    throw new DatabaseUnavailable("The database refused the query, or did not answer in time.", { cause });
   }
 }
 
@@ -80,6 +80,8 @@ export async function checkDatabase(pool: Pool): Promise<void> {
     [],
   );
   if (!mayRedeem) {
-    throw new DatabaseUnavailable("This role may not redeem tokens. Connect as report_service.");
+    throw new DatabaseUnavailable(
+      "The database role has no right to redeem tokens. Connect as report_service.",
+    );
   }
 }

@@ -12,7 +12,7 @@ const refuse = (status: number, details: string) => {
   return makeAnswer(status, "too_many_downloads", { message, details, hint }, { "retry-after": "10" });
 };
 const busyAddress = refuse(429, `Each client IP can run ${downloadsPerAddress} downloads at a time.`);
-const busy = refuse(503, "The limit counts the downloads of all clients.");
+const busy = refuse(503, `All clients together can run ${downloadsInAll} downloads at a time.`);
 
 /** Makes a hook that refuses a download while its address, or all addresses together, have too many in progress. */
 export function limitDownloads(): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {

@@ -33,10 +33,10 @@ export function createLocalStore(directory: string): Storage {
   return {
     signDownload: async (reportId) => {
       if (!isReportId(reportId)) return null;
-      const isThere = await askStorage(`is there a file for ${reportId}`, () => hasFile(reportId));
+      const isThere = await askStorage(`the file of ${reportId}`, () => hasFile(reportId));
       return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + lifeSeconds) : null;
     },
-    check: () => askStorage(`is there a directory ${directory}`, async () => void (await stat(directory))),
+    check: () => askStorage(`the directory ${directory}`, async () => void (await stat(directory))),
     addRoutes: (app, onRequest) => {
       app.get("/reports/*", { onRequest }, async (request, reply) => {
         // The target as it was sent, not as it was parsed.

@@ -84,7 +84,7 @@ export function createReportMetrics({
     ),
     storageSeconds: time(
       "report_service_storage_duration_seconds",
-      'Storage response time by operation ("sign" first checks that the file exists, "check" that the bucket does) and outcome (ok, missing or unavailable).',
+      'Storage response time by operation ("sign": find a file and sign its URL; "check": find the bucket or directory) and outcome (ok, missing or unavailable).',
       ["operation", "outcome"],
     ),
   };

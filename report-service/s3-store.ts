@@ -30,7 +30,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
     signDownload: async (reportId) => {
       if (!isReportId(reportId)) return null;
       const Key = `${keyPrefix}${reportId}.pdf`;
-      return askStorage(`is there a file for ${reportId}`, async (abortSignal) => {
+      return askStorage(`the file of ${reportId}`, async (abortSignal) => {
         try {
           await client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal });
         } catch (error) {
@@ -51,7 +51,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
       });
     },
     check: async () => {
-      await askStorage(`is there a bucket named ${Bucket}`, (abortSignal) =>
+      await askStorage(`the bucket ${Bucket}`, (abortSignal) =>
         client.send(new HeadBucketCommand({ Bucket }), { abortSignal }),
       );
     },

@@ -11,7 +11,7 @@ const federalData = "/dissemination/public-data/gsa/";
 
 const noSuchFile = makeAnswer(404, "file_not_found", {
   message: "There is no such file.",
-  hint: `${publicData}manifest.json lists the files.`,
+  hint: `Once a data set is published, ${publicData}manifest.json lists its files.`,
 });
 const otherFile = makeAnswer(412, "file_changed", {
   message: "The file has changed since you received this ETag.",

@@ -65,7 +65,7 @@ export const describeDownload = (reportId: string) => ({
  * @throws StorageUnavailable instead of any error
  */
 export async function askStorage<Result>(
-  question: string,
+  subject: string,
   ask: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const signal = AbortSignal.timeout(deadlineMilliseconds);
@@ -76,6 +76,6 @@ export async function askStorage<Result>(
   try {
     return await Promise.race([ask(signal), deadline]);
   } catch (cause) {
-    throw new StorageUnavailable(`Storage did not answer: ${question}.`, { cause });
+    throw new StorageUnavailable(`Storage gave no usable answer about ${subject}.`, { cause });
   }
 }

@@ -14,8 +14,8 @@ const command = new Command("compose:secrets")
   .addHelpText(
     "after",
     `
-Only you can open the directory (mode 0700). The files in it are readable by all (0444), because Docker mounts them with
-their mode, and the containers run as different users.
+Only you can open the directory (mode 0700). The files in it are readable by all (0444), because Docker keeps their
+mode when it mounts them, and the containers run as different users.
 
 To change a secret, remove its file and run this command again. Remove the files of these pairs together:
   postgrest_db_uri with authenticator_password

@@ -20,7 +20,7 @@ const settleMilliseconds = 30;
 
 const options = new Command("npm run db:watch --")
   .description(
-    "Applies db/api to the stack that runs on this machine whenever you save a file. Prints what changed, and a request that shows it. Ctrl-C stops it.",
+    "Applies db/api to the stack that runs on this machine whenever you save a file in it. Prints each change, and a request that shows it. To stop, press Ctrl-C.",
   )
   .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
   .allowExcessArguments(false)
@@ -28,7 +28,7 @@ const options = new Command("npm run db:watch --")
     "after",
     `
 Environment:
-  STACK_DIRECTORY   where the running stack keeps its stack.json (.stack)
+  STACK_DIRECTORY   directory with the stack.json of the running stack (default: .stack)
 
 Exit status: 0 stopped by Ctrl-C, 1 no stack is running, or its database has stopped.`,
   )
@@ -43,7 +43,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 try {
   const text = await readFile(factsFile, "utf8").catch((cause) => {
-    throw new Error(`No stack is running: there is no ${factsFile}. Start one with npm start.`, { cause });
+    throw new Error(`No stack is running: ${factsFile} does not exist. Start a stack with npm start.`, {
+      cause,
+    });
   });
   const facts: StackFacts = JSON.parse(text);
   const client = await connect(facts.database_url, "db-watch");

@@ -42,7 +42,7 @@ Public reports, at /dissemination/report/pdf/<report_id>, and bulk files have li
   TRUSTED_IPS                          trusted load balancers, which set X-Forwarded-For; separate with commas
 Pages for people, if they are served here, at /:
   API_URL                              the API as browsers reach it
-  ENVIRONMENT                          production, staging, development or preview: pages show its refresh schedule
+  ENVIRONMENT                          the pages show the refresh schedule of production, staging, development or preview
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
   SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 

@@ -147,7 +147,7 @@ begin
   end if;
 end
 $$;
-comment on function access.revoke_agreement is 'Revokes an approved agreement. Its keys stop working with the next request.';
+comment on function access.revoke_agreement is 'Revokes an approved agreement. Every later request with its keys is refused.';
 
 create function access.resolve_agreement(reference text)
 returns uuid

@@ -137,7 +137,7 @@ begin
 end
 $$;
 comment on function access.revoke_key is
-  'Revokes a key permanently. It stops working with the next request. Returns the time of the revocation, which never changes.';
+  'Revokes a key permanently: every later request with it is refused. Returns the time of the revocation, which never changes.';
 
 create function access.verify_key(sha256_of_key bytea)
 returns setof access.key_overview

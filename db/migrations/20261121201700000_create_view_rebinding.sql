@@ -32,7 +32,7 @@ begin
 end
 $$;
 comment on function publication.rebind_api_views is
-  'Recreates the API views that read dissemination_replaced (views of the previous data set), so that they read the views of '
-  'the same names in dissemination. Fails if a column is missing or has another type.';
+  'Recreates the API views that read the schema dissemination_replaced (the previous data set), so that they read the views '
+  'of the same names in the schema dissemination. Fails if a column is missing or has another type.';
 revoke execute on function publication.rebind_api_views from public;
 grant execute on function publication.rebind_api_views to publisher;

@@ -11,12 +11,12 @@ create table publication.changes (
   removed text[] not null
 );
 comment on table publication.changes is
-  'For each publication and rollback, the reports whose public rows differ from the previous data set. Only the last 100 are kept.';
-comment on column publication.changes.number is 'Publications and rollbacks in order of time.';
+  'For each of the last 100 publications and rollbacks, the reports whose public rows differ from the previous data set.';
+comment on column publication.changes.number is 'Numbers the publications and rollbacks in order of time.';
 comment on column publication.changes.added is 'Reports that the table general did not have before, ordered by ID.';
 comment on column publication.changes.changed is
-  'Reports whose rows changed in any table. Includes superseded reports, which appear only in resubmission.';
+  'Reports, other than those in added and removed, whose rows changed in any table. Includes superseded reports, which appear only in the table resubmission.';
 comment on column publication.changes.removed is
-  'Reports that are no longer public because they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
+  'Reports that the table general no longer has, because they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 
 grant select, insert, delete on publication.changes to publisher;

@@ -37,9 +37,9 @@ begin
 end
 $$;
 comment on function publication.release_report is
-  'Removes a report from publication.suppressed_reports, and records who did it in access.events. The next publication makes the report public if it is public in the source files.';
+  'Removes a report from publication.suppressed_reports, and records in access.events who did so. The next publication makes the report public if it is public in the source files.';
 grant execute on function publication.release_report to publisher;
 
 comment on column access.events.subject is
-  'The table: tiers, tribal_access_agreements, api_keys, or suppressed_reports (a released report loses its row).';
+  'The changed table: tiers, tribal_access_agreements, api_keys, or suppressed_reports (releasing a report deletes its row).';
 comment on column access.events.subject_id is 'The ID of the changed row, the name of a tier, or the ID of a released report.';

@@ -57,7 +57,7 @@ export async function runAgreements(around: Surroundings): Promise<void> {
   );
   addDecision("deny", "Record that a request was denied.", "denied");
 
-  add("revoke", "Revoke an approved agreement. Its keys stop working with the next request.")
+  add("revoke", "Revoke an approved agreement. Every later request with its keys is refused.")
     .argument("<agreement>", agreementHelp)
     .action(async (reference: string, options: CommonOptions) => {
       const [agreement, before] = await inDatabase(options, async (ask) => {

@@ -69,7 +69,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
       print(options, keys, keys.length === 0 ? "No keys." : formatTable(columns, keys));
     });
 
-  add("show", "Show a key and its history.")
+  add("show", "Show a key's record and history, but not the key itself.")
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
       const [key, history] = await inDatabase(options, async (ask) => {
@@ -81,7 +81,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
       print(options, { ...key, history }, `${formatRow(key)}\n\n${table}`);
     });
 
-  add("revoke", "Revoke a key permanently. It stops working with the next request.")
+  add("revoke", "Revoke a key permanently. Every later request with it is refused.")
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
       const key = await inDatabase(options, async (ask) => {

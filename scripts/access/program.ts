@@ -80,7 +80,7 @@ function readOperator(value: string): string {
   return value;
 }
 
-const notDeployed = "Check that this is the right database, and deploy to it with npm run db:deploy.";
+const notDeployed = "Check that this is the right database. If it is, deploy to it with npm run db:deploy.";
 /** What to do about errors that PostgreSQL itself raises, by SQLSTATE. */
 const hints: Record<string, string> = {
   "3F000": notDeployed,

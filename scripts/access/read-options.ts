@@ -26,6 +26,6 @@ export function readKeyReference(text: string): string {
   // An ID has 36 characters, and each key has more.
   if (text.length <= 36) return text;
   throw new UsageError(
-    "This is too long for a key's ID or prefix. If it is a whole key, pipe it into the verify command to find its ID.",
+    "The argument is too long for a key's ID or prefix. If it is a whole key, pipe it into the verify command to find its ID.",
   );
 }

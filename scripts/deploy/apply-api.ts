@@ -58,7 +58,7 @@ export async function refuseHandMade(
   refuseFound(
     "Rebuilding the API schemas would delete these objects, which were made by hand:",
     rows.map(({ line }) => line),
-    "Move them to another schema, or drop them. Then deploy again.",
+    "Move tables, materialized views and sequences to another schema, and drop the rest. Then deploy again.",
   );
 }
 

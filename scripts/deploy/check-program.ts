@@ -19,7 +19,7 @@ import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 export async function runCheck(around: Surroundings): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/ without deploying it: lints the SQL, deploys to an empty scratch database, where it checks for leaks and applies the API's rules, and compares the result with db/contracts (what each version serves).",
+      "Checks db/: lints the SQL, deploys to an empty scratch database, checks it for leaks and for the API's rules, and compares what it serves with db/contracts (what each version serves).",
     )
     .option(
       "--strict",
@@ -63,7 +63,7 @@ Exit status: 0 all checks passed, possibly with warnings, 1 a check failed.`,
     await check("db/contracts is up to date", async () => {
       if (write) await writeContracts(directory, served);
       const changes = compareContracts(await readContracts(directory), served).map(describeChange);
-      return changes.length === 0 ? [] : [...changes, "To write this to db/contracts, add --write."];
+      return changes.length === 0 ? [] : [...changes, "To update db/contracts, add --write."];
     });
   } finally {
     await server.close();

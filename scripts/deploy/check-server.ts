@@ -33,7 +33,7 @@ export async function refuseOldServer(client: Client): Promise<void> {
 export async function refuseMissingRights(client: Client): Promise<void> {
   const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
   refuseFound(
-    `${rows[0]?.role} may not deploy here. Nothing was changed. Ask an administrator to run:`,
+    `${rows[0]?.role} lacks the rights to deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),
     "A role that only makes deployment plans, or only manages keys, needs fewer rights: see docs/operations.md, Rights.",
   );

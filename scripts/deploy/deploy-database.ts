@@ -101,7 +101,7 @@ export async function deployDatabase(
     return { migrations, apiSchemasChanged: isOutdated, changes, definitions };
   } catch (error) {
     if (migrations.length > 0) {
-      report(`These migrations stay applied: ${migrations.join(", ")}. Nothing else was changed.`);
+      report(`The deployment did not finish. These migrations stay applied: ${migrations.join(", ")}.`);
       // What ran is no drift. If the connection is lost, nothing can be recorded.
       await recordFingerprint(client).catch(() => {});
     }

@@ -50,7 +50,7 @@ export async function runDeploy(around: Surroundings): Promise<void> {
 function readOptions(argv: string[]): Options {
   return new Command("npm run db:deploy --")
     .description(
-      "Updates the database to match db/: migrations, role passwords, API schemas. Safe to repeat, and safe while requests are served.",
+      "Updates the database to match db/ (migrations, API schemas), and sets the passwords of roles. Safe to repeat, and safe while requests are served.",
     )
     .option(
       "--wait <time>",
@@ -76,18 +76,18 @@ function readOptions(argv: string[]): Options {
     .addHelpText(
       "after",
       `
-The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then --roll-back.
+The server must be PostgreSQL ${oldestVersion} or newer. To roll back: git restore --source=<tag> db, then add --roll-back.
 
 Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
-  DATABASE_URL *             the database; or PGHOST, PGPORT, PGUSER, PGDATABASE. The user must be a superuser, or own the
-                             database and have createrole; for --plan, a member of deployment_planner is enough
-                             (docs/operations.md, Rights). Not the URL of a connection pooler
-  PGPASSWORD *               that role's password, if not in the URL
+  DATABASE_URL *             the database's URL, not a connection pooler's; or PGHOST, PGPORT, PGUSER, PGDATABASE.
+                             The user must be a superuser, or own the database and have createrole; for --plan, a
+                             member of deployment_planner is enough (docs/operations.md, Rights)
+  PGPASSWORD *               that user's password, if it is not in the URL
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; a password that is not set stays as it is
   STACK_DIRECTORY            if no URL is set, the database of the stack in this directory is used (.stack)
-  SCRATCH_URL                another PostgreSQL server, with a superuser's login, on which --plan and --accept-drift build
-                             db/; if not set, one is started
+  SCRATCH_URL                another PostgreSQL server, with a superuser's login, on which db/ is built to make a plan or
+                             to list drift; if not set, one is started
 
 Exit status: 0 the database matches db/, 1 the deployment failed or was refused, 4 it was refused because of drift.
 With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1 the deployment would fail or be refused.`,
@@ -149,6 +149,6 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
 
 function readTime(text: string): number {
   const [, amount, unit] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];
-  if (amount === undefined) throw new InvalidArgumentError("Enter a time such as 60s, 2m or 500ms.");
+  if (amount === undefined) throw new InvalidArgumentError("Enter a duration such as 60s, 2m or 500ms.");
   return Number(amount) * (unit === "m" ? 60_000 : unit === "s" ? 1_000 : 1);
 }

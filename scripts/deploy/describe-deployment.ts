@@ -10,7 +10,7 @@ export function describeDeployment(done: Deployment, passwords: string[]): strin
     ...migrations.map((name) => `The migration ${name} was run.`),
     ...passwords.map((role) => `The password of ${role} was set.`),
     ...describeDefinitions(definitions),
-    apiSchemasChanged ? "Rebuilt the API schemas." : "The API schemas are up to date.",
+    apiSchemasChanged ? "The API schemas were rebuilt." : "The API schemas are up to date.",
     ...describePromises(changes),
   ];
   if (migrations.length + passwords.length === 0 && !apiSchemasChanged) lines.push("Nothing to do.");

@@ -31,7 +31,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   ],
   [
     ({ sql }) => sql.startsWith("-- No transaction"),
-    "If the statement left an unfinished index, npm run db:deploy -- --plan lists it, with the statement that drops it.",
+    "If the statement left an invalid index, npm run db:deploy -- --plan lists it, with the statement that drops it.",
   ],
 ];
 

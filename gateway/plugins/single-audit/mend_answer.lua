@@ -8,14 +8,14 @@ local TRY_AGAIN = "Send the request again in half a minute."
 local AWAY = refusal.body("database_away", "The database cannot be reached.", TRY_AGAIN)
 local TIMEOUT_HINT = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
   .. "or another indexed column, ask for fewer rows, or download the bulk files."
-local AGGREGATE_HINT = "totals_by_state and totals_by_agency have totals for each year. For other totals, download the bulk files."
+local AGGREGATE_HINT = "The tables totals_by_state and totals_by_agency have totals for each audit year. For other totals, download the bulk files."
 
 local KONG_ERRORS = {
   [400] = refusal.body("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
   [404] = refusal.body("no_such_table", "There is no such table.", "Send the request to /<table>. GET / lists the tables."),
   [405] = refusal.body("method_not_allowed", "This API is read-only.", "Use GET or HEAD."),
   [408] = refusal.body("request_timeout", "The request did not arrive in time.", "Send it again."),
-  [413] = refusal.body("payload_too_large", "The body is too large.", "Send a report_id and nothing else."),
+  [413] = refusal.body("payload_too_large", "The body is too large.", "Send no body. Only /rpc/request_file_access takes one: a report_id and nothing else."),
   [414] = refusal.body("uri_too_long", "The URL is too long.", "Split the query into several requests."),
   [429] = refusal.body(
     "OVER_RATE_LIMIT", "Too many requests were sent with this API key. Wait the number of seconds in the header Retry-After.",

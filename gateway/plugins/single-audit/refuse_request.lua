@@ -63,7 +63,7 @@ local function refuse_headers(request)
   end
   for name, value in pairs(request.headers) do
     if type(value) == "table" and (name == "accept-profile" or name == "content-profile") then
-      return refuse("The header " .. name .. " was sent twice.", "Send it once.")
+      return refuse("The header " .. name .. " was sent more than once.", "Send it once.")
     end
     value = type(value) == "table" and table.concat(value, " , ") or value
     if not is_utf8(value) or not is_utf8(name) then
@@ -126,8 +126,8 @@ local function refuse_query(query, config)
     if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
       return refuse(
         "The query names too many columns or values.",
-        "Send at most " .. config.most_columns .. " columns and " .. config.most_items
-          .. " values, or split the query into several requests."
+        "Send at most " .. config.most_columns .. " columns in one parameter and " .. config.most_items
+          .. " columns and values in all, or split the query into several requests."
       )
     end
     -- PostgREST handles a negative limit of the outermost table by itself, but fails on any other negative limit.

@@ -24,13 +24,13 @@ end
 local function refuse_table(name, times, tables, depth, config)
   if name == "general" and (depth > 1 or times > 1) then
     return refuse(
-      "The request embeds general more than once, or inside another embedded table.",
-      "Embed general only once, in the outermost table. An embedded row always belongs to the same report as the row around it."
+      "The request embeds the table general more than once, or inside another embedded table.",
+      "Embed the table general only once, in the outermost table. An embedded row always belongs to the same report as the row around it."
     )
   end
   if tables > config.most_embedded_tables or depth > config.deepest_embedding or times > 2 then
     return refuse(
-      "The select embeds too many tables.",
+      "The select embeds too many tables, or nests them too deeply.",
       "Embed at most " .. config.most_embedded_tables .. " tables, at most " .. config.deepest_embedding
         .. " deep, and no table more than twice at the same level."
     )
@@ -39,7 +39,7 @@ end
 
 local function refuse_items(text, config)
   if not text then
-    return refuse("A quotation mark is in the middle of a name.", "Put the whole name in quotation marks.")
+    return refuse("A name is only partly in quotation marks.", "Put the whole name in quotation marks.")
   end
   local levels, tables, longer = { {} }, 0, 0
   for item, mark in (text .. ","):gmatch("([^,()]*)([,()])") do
@@ -51,7 +51,7 @@ local function refuse_items(text, config)
     if longer > config.longest_aliases then
       return refuse(
         "The aliases are too long.",
-        "Shorten the aliases: together they may exceed the column names by at most " .. config.longest_aliases .. " bytes."
+        "Shorten the aliases: together they may be at most " .. config.longest_aliases .. " bytes longer than the names they replace."
       )
     end
     if item:lower():find("::[ \t]*bytea") then

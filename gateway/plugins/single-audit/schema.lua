@@ -13,7 +13,7 @@ return {
         fields = {
           { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that identifies the gateway to PostgREST." } },
           { demonstration_key = { type = "string", required = true, description = "The demonstration key, which has the tier demo." } },
-          { writer_url = { type = "string", required = true, match = "^http://.+:%d+$", description = "URL of the PostgREST that gets the requests: http://HOST:PORT." } },
+          { writer_url = { type = "string", required = true, match = "^http://.+:%d+$", description = "URL of the PostgREST that gets the POST requests: http://HOST:PORT." } },
           { longest_query = positive("Longest query string, in bytes.") },
           { longest_parameter_name = positive("Longest parameter name, in bytes.") },
           { most_parameters = positive("Maximum number of parameters in a query.") },
@@ -22,7 +22,7 @@ return {
           { deepest_nesting = positive("Deepest nesting of parentheses.") },
           { most_embedded_tables = positive("Maximum number of tables that a select may embed.") },
           { deepest_embedding = positive("Deepest nesting of embedded tables.") },
-          { longest_aliases = positive("Bytes by which the aliases of a select may exceed the column names, in total.") },
+          { longest_aliases = positive("Bytes by which the aliases of a select may be longer, in total, than the names they replace.") },
         },
       },
     },

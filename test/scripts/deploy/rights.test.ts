@@ -30,7 +30,7 @@ describe("the owner", () => {
     expect([code, lines]).toEqual([
       1,
       [
-        "db:deploy: single_audit_owner may not deploy here. Nothing was changed. Ask an administrator to run:",
+        "db:deploy: single_audit_owner lacks the rights to deploy here. Nothing was changed. Ask an administrator to run:",
         "  alter role single_audit_owner createrole;",
         `  alter database ${own.client.database} owner to single_audit_owner;`,
         "  grant publisher to single_audit_owner with admin option;",
@@ -87,7 +87,7 @@ it("a planner sees what a deployment would do, and can neither deploy nor list k
   );
   const nothing = expect.stringContaining("Nothing to deploy.\n");
   expect(await runAs("paul", runDeploy, ["--plan"])).toMatchObject({ code: 0, stdout: nothing });
-  const refusal = expect.stringContaining("paul may not deploy here.");
+  const refusal = expect.stringContaining("paul lacks the rights to deploy here.");
   expect(await runAs("paul", runDeploy, [])).toMatchObject({ code: 1, stderr: refusal });
   const advice = expect.stringContaining("Connect as a member of key_operator");
   expect(await runAs("paul", runKeys, ["list"])).toMatchObject({ code: 1, stderr: advice });
