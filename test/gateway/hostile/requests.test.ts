@@ -54,7 +54,7 @@ const refused: Record<string, string[]> = {
   "more than twice": [`select=${["a", "b", "c"].map((it) => `${it}:findings!inner(award_reference)`)}`],
   "4 deep": [`/findings?limit=1&select=${"federal_awards(findings(".repeat(2)}federal_awards(*)))))`],
   "10 tables": [`select=${[...childTables, "x:findings"].map((it) => `${it}(report_id)`)}`],
-  "1500 columns and values": [`audit_year=in.(${list(1501, "1")})`, `audit_year=in.(${list(301, "1")})&`.repeat(5)],
+  "1500 columns": [`audit_year=in.(${list(1501, "1")})`, `audit_year=in.(${list(301, "1")})&`.repeat(5)],
   "6 deep": [...[nest(7), nest(7, "%28"), `or=${"(".repeat(7000)}`, `or=${")".repeat(20)}${"(".repeat(7)}`]],
   "100 parameters": [`${"limit=1&".repeat(99)}report_id=eq.X`],
   "32000 bytes": [`auditee_name=eq.${"x".repeat(32_000)}`],
