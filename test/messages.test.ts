@@ -54,7 +54,7 @@ function readTypeScript(source: string, file: string): { text: string; at: numbe
     if (ts.isArrayLiteralExpression(node) && node.elements.every(isText)) {
       const lines = node.elements.map(readText);
       // Lines of one message.
-      if (lines.slice(0, -1).some((line) => /[\w,]$/.test(line) && line.includes(" ")))
+      if (lines.slice(0, -1).some((line) => /( .*){3}[\w,]$/.test(line)))
         return void texts.push({ text: lines.join(" "), at: node.getStart() });
     }
     if (ts.isBinaryExpression(node) && isText(node.left) && isText(node.right))
