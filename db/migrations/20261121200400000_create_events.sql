@@ -18,7 +18,7 @@ create table access.events (
 create index events_subject on access.events (subject, subject_id, id);
 
 comment on table access.events is
-  'Audit log of every change to tiers, agreements and keys, oldest first. It contains no key, no hash and no prefix of a key.';
+  'Audit log of every change to tiers, agreements and keys, oldest first. It contains no keys, hashes of keys or prefixes of keys.';
 comment on column access.events.database_role is 'The role that logged in to the database (session_user).';
 comment on column access.events.operator is
   'The person who made the change, from the setting access.operator; null if it was not set. Nothing verifies it.';

@@ -18,13 +18,13 @@ create table access.tiers (
 );
 
 comment on table access.tiers is
-  'What a key of each tier may do: its database role, how long a query may run, and how many requests may run at a time. Keys start with the tier''s name, and the gateway uses it to choose the rate limits (gateway/kong.yml).';
+  'What a key of each tier may do: its database role, how long a query may run, and how many requests may run at a time. Keys start with the tier''s name, by which the gateway chooses their rate limits (gateway/kong.yml).';
 comment on column access.tiers.database_role is 'The role that request.decide() switches to.';
 comment on column access.tiers.statement_timeout is 'How long a query may run.';
 comment on column access.tiers.requests_at_a_time is
   'How many requests may run at a time for each key or address (limited_by). Further requests get 429.';
 comment on column access.tiers.limited_by is
-  'What the limit on simultaneous requests applies to: each key (key), or each key and client address (address).';
+  'Whether the limit on simultaneous requests applies to each key (key) or to each client address of a key (address).';
 
 -- No grant: other roles see tiers only in request.keys, or through functions that run with the owner's rights.
 

@@ -25,5 +25,5 @@ select
   ) as active_keys
 from access.tribal_access_agreements as agreement;
 
-comment on view access.agreement_overview is 'All agreements in readable form: who requested each, who decided and how, and its number of active keys.';
+comment on view access.agreement_overview is 'All agreements in readable form: who requested each, who decided and how, and how many of its keys are active.';
 grant select on access.agreement_overview to key_operator;

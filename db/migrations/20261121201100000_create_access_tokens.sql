@@ -26,7 +26,7 @@ create table access.access_tokens (
 comment on table access.access_tokens is
   'One-time tokens for a report''s PDF. Only the SHA-256 of a token is stored.';
 comment on column access.access_tokens.download_id is
-  'The row of access.downloads, which stays when the token is pruned. A trigger sets it.';
+  'The token''s row in access.downloads, which stays when the token is pruned. A trigger sets it.';
 
 -- No grant: other roles use the functions below, which run with their owner's rights.
 

@@ -17,7 +17,7 @@ const lock = "publication";
 export async function lockPublication<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   if (!(await tryLock(client, lock))) {
     throw new RefreshIsRunning(
-      `What is published is being changed by another session: ${await describeHolder(client, lock)}. Try again when it has ended.`,
+      `Another session is changing what is published: ${await describeHolder(client, lock)}. Try again when it has ended.`,
     );
   }
   try {
