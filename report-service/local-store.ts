@@ -6,7 +6,7 @@ import { askStorage, describeDownload, isReportId, lifeSeconds, type Storage } f
 
 /**
  * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the files
- * itself, at addresses that it signs with a secret that ends with the process.
+ * itself, at URLs signed with a secret that exists only while the process runs.
  */
 export function createLocalStore(directory: string): Storage {
   const secret = randomBytes(32);

@@ -22,9 +22,9 @@ class RedemptionUncertain extends DatabaseUnavailable {
 /**
  * Redirects a one-time token to a signed address of its report's PDF, and counts the results.
  *
- * The address comes first, while no database connection is held, so storage that hangs delays no other token. Then one
- * statement spends the token, for at most one caller. So the token is not spent if storage fails, has no such file, or the
- * client has gone. It is spent in vain only if this process or the client ends between that statement and the response.
+ * It signs the URL first, without holding a database connection, so that slow storage delays no other token. Then one
+ * statement redeems the token, for at most one caller. So the token stays valid if storage fails, has no such file, or the
+ * client has disconnected. A token is lost only if this process or the client ends between that statement and the response.
  */
 export function serveDownloads(
   app: FastifyInstance,

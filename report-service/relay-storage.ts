@@ -43,7 +43,7 @@ export function relayStorage(
       });
       if (![200, 206, 304, 412, 416].includes(statusCode)) {
         const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(await body.text()) ?? [];
-        // Storage has verified the signature before it says so. Any other path could be a client's invention.
+        // Storage checks the signature before it says NoSuchKey. With any other code, a client may have invented the path.
         const file = code === "NoSuchKey" ? path.replace(/\?.*/, "") : undefined;
         const answer = refusals[code] ?? (isRefusal(statusCode) ? addressRefused : unavailable);
         const level = answer === addressRefused ? "warn" : "error";

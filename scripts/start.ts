@@ -64,7 +64,7 @@ try {
     ...process.env,
     ...(options.gateway === undefined ? {} : { GATEWAY: options.gateway }),
   });
-  // Large: whoever only reads the help, or is refused, does not wait for it.
+  // Loaded last because it is large: printing help or refusing arguments does not need it.
   const { startStack } = await import("./stack/start-stack.ts");
   const stack = startStack({
     config,

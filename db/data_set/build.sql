@@ -1,6 +1,6 @@
--- Makes the next generation of the data set out of the staging tables: splits, derives, indexes, protects.
--- Public and suppressed rows never share a table. Superseded submissions are left out everywhere but in
--- resubmission. What the API shows is computed here, once, and never at query time.
+-- Builds the next generation of the data set from the staging tables. Public and suppressed rows never share a table.
+-- Superseded submissions appear only in resubmission. Everything that the API shows is computed here once, never at query
+-- time.
 
 -- The first report of each chain of resubmissions.
 create unlogged table staging.original_reports as
@@ -23,7 +23,7 @@ from chain
 join staging.reports on reports.report_id = chain.original_report_id
 order by chain.report_id, reports.fac_accepted_date;
 
--- Which report follows which, seen from both.
+-- Which report follows which, in both directions.
 create unlogged table staging.chain_links as
 with links as (
   select resubmission.previous_report_id as earlier_id, resubmission.report_id as later_id from staging.resubmission
@@ -54,7 +54,7 @@ select reports.report_id, reports.fac_accepted_date
 from reached
 join staging.reports on reports.report_id = reached.report_id and reports.is_public;
 
--- The public report that comes next, whatever stands between.
+-- The next public report in the chain, whatever is between.
 create unlogged table staging.public_steps as
 with recursive steps as (
   select mixed_reports.report_id as earlier_id, chain_links.other_id as later_id
@@ -71,8 +71,8 @@ from steps
 join staging.mixed_reports on mixed_reports.report_id = steps.later_id
 where steps.earlier_id <> steps.later_id;
 
--- What the public is told of such a chain: what it would be if its public members were all. One that is left alone looks
--- as if it had never been submitted again.
+-- What the public sees of such a chain: what it would be if it had only its public members. A report that is left alone
+-- looks as if it had never been resubmitted.
 create unlogged table staging.public_chains as
 with recursive ancestors as (
   select public_steps.later_id as report_id, public_steps.earlier_id as ancestor_id from staging.public_steps
@@ -116,13 +116,13 @@ where public_chains.report_id = reports.report_id;
 create schema disclosed_next;
 create schema suppressed_next;
 
--- What follows is one block a table: its columns, the public and the suppressed rows, constraints, the index that finds
--- the rows of a report, and the policy that shows suppressed rows to api_tribal alone. The other indexes are in
--- indexes.sql. Rows keep the order of the files. Sorting them takes about as long as writing them, so a large table is
--- scanned alone and without workers, from its first page to its last (session.sql). CREATE TABLE AS writes rows in the
--- order it gets them; INSERT would fill earlier gaps with later rows.
+-- Each table below has one block: its columns, the public and the suppressed rows, constraints, the index that finds a
+-- report's rows, and the policy that shows suppressed rows only to api_tribal. The other indexes are in indexes.sql. Rows
+-- keep the order of the files. Sorting them would take about as long as writing them, so a large table is scanned without
+-- other tables or workers, from its first page to its last (session.sql). CREATE TABLE AS writes rows in the order in which
+-- it gets them; INSERT would fill earlier gaps with later rows.
 
--- Reports whose rows are published, by side.
+-- The reports whose rows are published, and whether they are public or suppressed.
 create view staging.public_reports as
 select reports.report_id from staging.reports where reports.is_public and not reports.is_superseded;
 create view staging.suppressed_reports as
@@ -207,7 +207,7 @@ create table disclosed_next.general as
 select * from staging.general_rows as source where source.is_public;
 create table suppressed_next.general as
 select * from staging.general_rows as source where not source.is_public;
--- The database, not the loader, says that the two sides do not mix.
+-- The constraints, not the loader, keep public and suppressed rows apart.
 alter table disclosed_next.general
   alter column report_id set not null,
   alter column auditee_uei set not null,
@@ -221,7 +221,7 @@ alter table suppressed_next.general
 alter table suppressed_next.general enable row level security;
 create policy tribal_access on suppressed_next.general for select to api_tribal using (true);
 
--- A suppressed submission is visible as a fact: its ID, and that it is not public.
+-- The public sees that a suppressed submission exists: its ID, and that it is not public.
 create table disclosed_next.general_stubs (like suppressed_next.general);
 alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
 insert into disclosed_next.general_stubs (report_id, is_public)
@@ -233,7 +233,7 @@ alter table disclosed_next.general_stubs
 alter table disclosed_next.general_stubs enable row level security;
 create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
 
--- Covers columns that are added to general as well.
+-- The constraint also covers columns that are added to general later.
 do $$
 begin
   execute (
@@ -654,7 +654,7 @@ comment on index suppressed_next.additional_eins_report_id is
 alter table suppressed_next.additional_eins enable row level security;
 create policy tribal_access on suppressed_next.additional_eins for select to api_tribal using (true);
 
--- The one table that also lists superseded reports, so that no foreign key leads to general.
+-- Only this table also lists superseded reports, so it has no foreign key to general.
 create view staging.resubmission_rows as
 select
   source.report_id,
@@ -663,7 +663,7 @@ select
   coalesce(source.fac_accepted_date, reports.fac_accepted_date) as fac_accepted_date,
   case when public_chains.report_id is null then source.version else public_chains.version end as version,
   case when public_chains.report_id is null then source.status else public_chains.status end as status,
-  -- A public row does not name a suppressed submission as one of its own auditee.
+  -- A public row must not name a suppressed submission of the same auditee.
   case
     when public_chains.report_id is not null then public_chains.previous_report_id
     when not reports.is_public or exists (
@@ -706,16 +706,16 @@ comment on index suppressed_next.resubmission_report_id is
 alter table suppressed_next.resubmission enable row level security;
 create policy tribal_access on suppressed_next.resubmission for select to api_tribal using (true);
 
--- Which data set this is: one row.
+-- Identifies the data set, in one row.
 create table disclosed_next.data_set as
 select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
 
--- The disclosed side has no policies: row-level security would forbid index use to every operator that is not leakproof
--- (ilike, fts).
+-- The public tables have no row-level security, because PostgreSQL would then use no index for operators that are not
+-- leakproof (ilike, fts).
 grant usage on schema disclosed_next, suppressed_next to api_public, api_tribal;
 grant select on all tables in schema disclosed_next, suppressed_next to api_public, api_tribal;
 
--- A column or table that somebody adds to staging.sql alone would be missing from the data set.
+-- Without this check, a column or table that is added only to staging.sql would be missing from the data set.
 do $$
 declare
   missing record;

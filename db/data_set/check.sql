@@ -1,5 +1,5 @@
--- Finds faults that only the whole data set shows, and deletes the rows that have them. How many the loader tolerates
--- decides whether the rest is published. The loader has already left out rows with values of the wrong type.
+-- Finds faults that only the whole data set shows, and deletes the rows that have them. The loader decides whether the rest
+-- is published, by the number of faults that it tolerates. It has already left out rows with values of the wrong type.
 
 create unlogged table staging.faults (
   source_file smallint not null,
@@ -8,10 +8,10 @@ create unlogged table staging.faults (
   column_name text not null,
   value text,
   problem text not null,
-  -- The row that has the value first.
+  -- The first row that has the value.
   other_file smallint,
   other_row integer,
-  -- Whether the fault is in the report's row in general, and not here.
+  -- Whether the fault is not in this row, but in the report's row in general.
   is_consequence boolean not null default false
 );
 
@@ -144,7 +144,7 @@ select
   general.auditee_uei,
   general.audit_year,
   general.fac_accepted_date,
-  -- A report is public only if all its rows in general say so. Null means no.
+  -- A report is public only if all its rows in general say so. Null means not public.
   general.report_id not in (
     select doubtful.report_id from staging.general as doubtful
     where doubtful.is_public is not true and doubtful.report_id is not null
@@ -182,7 +182,7 @@ do $$
 declare
   child text;
 begin
-  -- A row without a report is a fault, since it could belong to a suppressed one.
+  -- A row without a report is a fault, because the report could be suppressed.
   for child in select name from staging.source_tables where name <> 'general' loop
     execute format(
       'insert into staging.faults '

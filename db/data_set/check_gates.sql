@@ -1,6 +1,6 @@
--- Compares the rows of a new data set with those of the live one: a line for each difference that has to be accepted, and the
--- flag that accepts it. Parameters: rows by table and side, as publication.data_sets.row_counts has them; whether each flag is
--- given.
+-- Compares the row counts of a new data set with those of the live one. Returns one line for each difference that someone
+-- must accept, and the flag that accepts it. Parameters: row counts in the format of publication.data_sets.row_counts, and
+-- whether each flag is given.
 with counts as (
   select name, coalesce(old.suppressed, 0) as old_suppressed, coalesce(new.suppressed, 0) as new_suppressed,
     old.disclosed + old.suppressed as before, coalesce(new.disclosed + new.suppressed, 0) as after

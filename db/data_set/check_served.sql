@@ -1,5 +1,5 @@
--- Finds columns that the deployed API serves, and that a generation of the data set lacks or has with another type. Views
--- depend on the columns that they read; refobjsubid is 0 if they read none of them. Parameter: the generation's schema.
+-- Finds columns that the deployed API serves but a generation of the data set lacks, or has with another type. A view depends
+-- on the columns that it reads; if it reads none, refobjsubid is 0. Parameter: the generation's schema.
 with served as (
   select distinct pg_depend.objid, view.oid, view.relname, pg_depend.refobjsubid,
     format('%s.%s', pg_namespace.nspname, reader.relname) as reader

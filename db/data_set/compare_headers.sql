@@ -1,5 +1,5 @@
--- Compares the header of a source file with the columns of its table: what is wrong, and the columns in the file's order.
--- Parameters: the staging table, and the names in the header.
+-- Compares the header of a source file with the columns of its table. Returns what is wrong, and the columns in the file's
+-- order. Parameters: the staging table, and the names in the header.
 with expected as (
   select attname::text as name, format_type(atttypid, atttypmod) as type,
     attname in (select name from staging.derived_columns) as is_derived

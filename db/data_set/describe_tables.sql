@@ -1,6 +1,6 @@
--- Describes the tables of the bulk files: types as the database has them, and JSON Table Schemas
--- (https://specs.frictionlessdata.io/table-schema/) with columns and keys as the database has them, and texts as the newest
--- version of the API has them. Parameter: the schema of the public side. The source tables are those of the suppressed side.
+-- Describes the tables of the bulk files: types, and JSON Table Schemas (https://specs.frictionlessdata.io/table-schema/).
+-- Columns and keys come from the database, and descriptions from the newest version of the API. Parameter: the schema of the
+-- public side. The suppressed side has one table for each source table, so it names the source tables.
 with newest as (
   select distinct on (view.relname) view.oid, view.relname
   from publication.served_schemas
@@ -48,10 +48,10 @@ select pg_class.relname as table, (
         'description', coalesce(
           trim(E'\n ' from regexp_replace(col_description(newest.oid, served.attnum), '^[^\n]*', '')), ''
         ),
-        -- As COPY writes them.
+        -- The format in which COPY writes values.
         'trueValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('t') end,
         'falseValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('f') end,
-        -- Rows of suppressed submissions, which only general has, have no value but report_id and is_public.
+        -- Rows of suppressed submissions, which only general has, contain only report_id and is_public.
         'constraints', case
           when pg_attribute.attnotnull and (pg_class.relname <> 'general' or pg_attribute.attname = 'report_id')
             then json_build_object('required', true)
@@ -62,7 +62,7 @@ select pg_class.relname as table, (
         on served.attrelid = newest.oid and served.attname = pg_attribute.attname
       where pg_attribute.attrelid = pg_class.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
     ),
-    -- In CSV null is empty. The empty string is, too, but in quotes.
+    -- In CSV, null is empty, and the empty string is two quotation marks.
     'missingValues', json_build_array(''),
     'primaryKey', (
       select keys.fields from keys

@@ -1,5 +1,5 @@
--- A fingerprint of all public rows of each report, in whatever order, by which two data sets are compared: what was added,
--- changed and removed. Made after the tables, and not granted: only the publisher reads it.
+-- A fingerprint of each report's public rows, in any order. Comparing the fingerprints of two data sets shows which reports
+-- were added, changed and removed. Built after the tables. Not granted: only publisher reads it.
 
 do $$
 begin
@@ -9,7 +9,7 @@ begin
       'select rows.report_id, bool_or(rows.is_in_general) as is_in_general, sum(rows.hash) as fingerprint '
       'from (%s) as rows group by rows.report_id',
       string_agg(
-        -- The seed tells apart rows that are alike in two tables.
+        -- With the seed, equal rows in two tables have different hashes.
         format(
           'select source.report_id, %L::boolean as is_in_general, hash_record_extended(source, %s) as hash from disclosed_next.%I as source',
           pg_class.relname = 'general', hashtext(pg_class.relname), pg_class.relname

@@ -1,7 +1,7 @@
--- What real clients filter and sort by: the comment of each index is the request that it is there for. The suppressed
--- side is small: a scan of it costs less than an index. Beside each, what it costs at load for a million rows, as
--- measured with 64 MB of maintenance_work_mem. There is none for fts: PostgREST asks for `column @@ to_tsquery(…)`, which
--- reads the column by the session's text search configuration, and no index can hold that.
+-- Indexes for what real clients filter and sort by. Each index's comment is a request that needs it, and the line above it is
+-- the time it adds to a load of a million rows, measured with 64 MB of maintenance_work_mem. Suppressed rows have none,
+-- because a scan of so few rows costs less. fts has none, because PostgREST sends `column @@ to_tsquery(…)`, which reads the
+-- column with the session's text search configuration, and an index cannot depend on a setting.
 
 -- 1.1 s
 create index general_fac_accepted_date on disclosed_next.general (fac_accepted_date);

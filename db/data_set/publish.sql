@@ -1,6 +1,6 @@
--- Publishes the next generation: all of it or nothing, in one transaction, the live one kept as the previous. Nobody
--- waits for this: readers go by the views of dissemination, which views.sql binds to the new names at the end. What was
--- the previous generation is only renamed here: dropping its files would take long.
+-- Publishes the next generation in one transaction, and keeps the live one as the previous. No request waits for this,
+-- because requests read the views of dissemination, which views.sql binds to the new tables at the end. The older previous
+-- generation is only renamed here, because dropping its files takes long.
 
 do $$
 begin
@@ -15,5 +15,5 @@ alter schema suppressed rename to suppressed_previous;
 alter schema disclosed_next rename to disclosed;
 alter schema suppressed_next rename to suppressed;
 
--- PostgREST is not told: the views that it serves, and their columns, stay the same.
+-- PostgREST need not reload its schema cache, because the views that it serves, and their columns, stay the same.
 update disclosed.data_set set published_at = now();

@@ -1,5 +1,5 @@
--- Records which reports have other public rows than in the data set before, in the transaction that makes a data set live: a
--- refresh or a rollback. Data sets that older programs published have no fingerprints. Deletes old records.
+-- Records which reports have other public rows than in the previous data set. Runs in the transaction that makes a data set
+-- live: a refresh or a rollback. Data sets that older programs published have no fingerprints. Deletes old records.
 do $$
 begin
   if to_regclass('disclosed.fingerprints') is null or to_regclass('disclosed_previous.fingerprints') is null then

@@ -1,4 +1,4 @@
--- Records the data set without rows that the first deployment publishes.
+-- Records the empty data set that the first deployment publishes.
 
 insert into publication.data_sets (id, source, state, row_counts)
 select data_set.id, 'empty', 'live', (

@@ -1,9 +1,9 @@
--- The tables of a data set, as its source files bring them: one row a line, in the order of the files.
--- Columns stand in the order in which the API serves them, so that a page skips rows without rebuilding them. Each is its
--- name and its type and nothing else, and each table begins with the same four: the sample is made from this file as well.
--- check.sql says what is wrong with the rows, build.sql makes the published tables out of them, indexes.sql their indexes. All of it is one
--- transaction of the loader, so that COPY keeps the order of the files (it ignores the free space map in a table of
--- the same transaction).
+-- The tables of a data set, as they are in the source files: one row per line, in the order of the files. Columns are in the
+-- order in which the API serves them, so that skipping a row is cheap. Each column has only a name and a type, and the first
+-- four columns of every table are the same, because the sample data is generated from this file too.
+-- check.sql finds faults in the rows, build.sql builds the published tables from them, and indexes.sql their indexes. The
+-- loader does all of it in one transaction, so that COPY keeps the order of the files: it ignores the free space map of a
+-- table that the same transaction created.
 
 create schema staging;
 
@@ -206,7 +206,7 @@ create unlogged table staging.resubmission (
   original_submission_date date
 );
 
--- The one list of source tables: what stands above, in this order.
+-- The only list of source tables: the tables above, in this order.
 create unlogged table staging.source_tables as
 select pg_class.relname::text as name
 from pg_catalog.pg_class
@@ -226,8 +226,8 @@ select unnest(array[
   'resubmission_status'
 ]) as name;
 
--- Where each row comes from: the number of its file, and its own number in the table. The published tables do not have
--- these columns.
+-- Where each row comes from: the number of its file, and the row's number in the table. The published tables lack these
+-- columns.
 do $$
 declare
   table_name text;

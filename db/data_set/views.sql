@@ -1,7 +1,7 @@
--- What the API schemas read: public and suppressed rows as one table each. Whoever reads gets the branches
--- that row-level security leaves to their role, and the planner drops the others.
--- The last part of the transaction that publishes, since readers wait from here on: publish.sql has given the next
--- generation its names, and the views still read the one before.
+-- The views that the API schemas read. Each combines a table's public and suppressed rows. Row-level security decides which
+-- branches a role can read, and the planner drops the others.
+-- This is the last part of the publishing transaction, because requests wait from here on. publish.sql has already renamed
+-- the new generation's schemas, and the views still read the previous one.
 
 do $$
 declare
@@ -25,7 +25,7 @@ begin
         end,
         case when published.name = 'general' then 'table disclosed.general_stubs' end
       ) as branches,
-      -- A view can be replaced by one that begins with the same columns. Otherwise a new one takes its place.
+      -- A view can be replaced if the new view begins with the same columns. Otherwise, it is dropped and created.
       exists (
         select
         from pg_catalog.pg_attribute as old
@@ -38,7 +38,7 @@ begin
       ) as is_new
     from published
     union all
-    -- Of a table that this generation does not have.
+    -- Views of tables that this generation does not have.
     select 1, view.relname, null, true
     from pg_catalog.pg_class as view
     where view.relnamespace = 'dissemination'::regnamespace and view.relkind = 'v'
@@ -69,7 +69,7 @@ begin
     for relation in
       select relname as name from pg_catalog.pg_class where relnamespace = to_regnamespace('dissemination_replaced')
     loop
-      -- Without cascade: what else reads it stays as it is, and so does the live data set.
+      -- Without cascade: if another object reads the view, this fails, and the live data set stays as it is.
       execute format('drop view dissemination_replaced.%I', relation.name);
     end loop;
     drop schema dissemination_replaced;

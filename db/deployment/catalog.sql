@@ -1,9 +1,9 @@
--- Everything of this project in a database, as statements: one row for each statement that it takes to make an object so.
--- Drift is the difference between the rows of a database and of a scratch build of the same files. Run with an empty
+-- All objects of this project in a database, as SQL: one row for each statement that makes an object what it is. Drift is the
+-- difference between the rows of a database and those of a scratch database built from the same files. Run it with an empty
 -- search_path, so that names are qualified.
 --
 -- object: such as `table access.tiers`. scope: api (rebuilt by each deployment), data_set (created by a publication) or
--- durable (created by migrations). statement: in words where PostgreSQL cannot print it, such as `column name: text`.
+-- durable (created by migrations). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
 
 with deployer as (
   select nspowner as oid from pg_catalog.pg_namespace where nspname = 'deployment'
@@ -42,7 +42,7 @@ with deployer as (
   union all
   select 'pg_proc'::regclass, pg_proc.oid, scope, proowner, coalesce(proacl, acldefault('f', proowner))
   from pg_catalog.pg_proc join schemas on schemas.oid = pronamespace
-  -- Deployments install it themselves.
+  -- Deployments install this function themselves.
   where not (nspname = 'publication' and proname = 'find_leaks')
   union all
   select 'pg_type'::regclass, pg_type.oid, scope, typowner, coalesce(typacl, acldefault('T', typowner))
@@ -70,7 +70,7 @@ select object, scope, coalesce(
     object
   ) as statement
 from objects
--- The sequence of a column comes with the column.
+-- PostgreSQL creates a column's own sequence with the column.
 where not exists (
   select from pg_catalog.pg_depend where pg_depend.classid = objects.classid and objid = oid and deptype in ('i', 'a') and type = 'sequence'
 )
@@ -136,7 +136,7 @@ select object, scope, format('create policy %I on %s as %s for %s to %s using (%
   pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))
 from relations join pg_catalog.pg_policy on polrelid = relations.oid
 union all
--- Of the server: what the roles are, may become, and set.
+-- Roles belong to the server: their attributes, memberships and settings.
 select 'role ' || name, 'durable', concat('create role ', name,
   case when rolsuper then ' superuser' end, case when rolbypassrls then ' bypassrls' end, case when rolcreaterole then ' createrole' end,
   case when rolcreatedb then ' createdb' end, case when rolreplication then ' replication' end,

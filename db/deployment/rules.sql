@@ -1,10 +1,10 @@
--- Which objects of the API schemas break a rule of this database, and the rule. The rights of api_owner do not forbid these: an
--- API schema holds views, functions and types that only api_public and api_tribal may read or run; it has comments; its views
--- are cheap to page through; and its functions cannot switch roles.
+-- Finds objects of the API schemas that break a rule, and says which rule. api_owner's rights do not enforce these rules: API
+-- schemas contain only views, functions and types, which only api_public and api_tribal may read or run; everything has a
+-- comment; views are cheap to page through; and functions cannot switch roles.
 --
--- PostgREST's login may become api_tribal, and PostgreSQL checks "set role" against the login, whatever the function's owner
--- may. No grant can forbid it, and words in a function's text can be hidden. So functions must have a body that PostgreSQL has
--- parsed, and these rules read the parsed tree, where every called function and every relation stands as a number.
+-- PostgREST's login may become api_tribal, and PostgreSQL checks `set role` against the login, whoever owns the function. No
+-- grant can forbid that, and a function's text can hide the words. So each function must have a body that PostgreSQL has
+-- parsed, and these rules read the parsed tree, which identifies every called function and every relation by its OID.
 
 with relations as materialized (
   select served_schemas.name as schema_name, pg_class.*
@@ -88,7 +88,7 @@ select distinct signature, format('This function reads %s. API functions may onl
 from trees cross join lateral regexp_matches(tree, ':relid (\d+)', 'g') as found
 where found[1]::oid <> 0 and found[1]::oid not in (select oid from relations)
 union all
--- An update of pg_catalog.pg_settings would be a set_config().
+-- An update of the view pg_catalog.pg_settings would call set_config().
 select signature, 'This function writes data. API functions may only select.' from trees where tree ~ ':commandType [^1]'
 union all
 select signature, format('This function sets %s. API functions may only set search_path.', setting)

@@ -1,4 +1,4 @@
--- Awards, with everything that federal_awards has except the count of findings, which are drawn from awards.
+-- Awards, with all columns of federal_awards except the number of findings, because findings are drawn from awards.
 
 create table sample.awards as (
 with priced as (
@@ -11,7 +11,7 @@ with priced as (
       when fixed is null and sample.draw(award_key, 'negative') < 0.035 then -sample.whole(award_key, 'refund', 100, 250000)
       else greatest(50, floor(sample.skewed(0.998 * sample.draw(award_key, 'amount'), 131000, 1.55)))::bigint
     end
-      -- The later submission put an amount right.
+      -- The later submission corrected an amount.
       - case when number = 1 then superseded * 1000 else 0 end as drawn_amount
   from sample.submissions
   cross join lateral generate_series(1, awards) as number

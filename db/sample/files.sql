@@ -1,5 +1,5 @@
--- The rows as the source files have them: the columns of staging.sql, in its order. A column or table that the sample does
--- not know is invented by its type, so that a new one needs no change here.
+-- The rows in the format of the source files: the columns of staging.sql, in its order. A column or table that the sample
+-- does not know gets values of its type, so that a new one needs no change here.
 
 -- The query for one file. Each row has the key of its submission.
 create function sample.describe_file(file text) returns text stable
@@ -33,6 +33,6 @@ return (
   left join columns as shared on shared.relation = 'sample.submissions'::regclass and shared.name = staging.name
   left join sample.lists on lists.name = 'column ' || staging.name
   where staging.relation = to_regclass('staging.' || quote_ident(file))
-    -- Files lack the columns that say where a row comes from, which are not null.
+    -- Files lack the columns that say where a row comes from. Only those columns are not null.
     and not staging.attnotnull
 );

@@ -1,4 +1,4 @@
--- Findings: sample.drawn_findings has one row a finding, and findings one row for each award that a finding concerns.
+-- Findings: sample.drawn_findings has one row per finding, and findings has one row for each award that a finding concerns.
 
 create table sample.drawn_findings as
 select

@@ -1,4 +1,4 @@
--- One text and one plan a finding. Long texts arrived in pieces, so a few are split into rows with the same key.
+-- One text and one plan per finding. A few long texts are split into rows with the same key, as in the real data.
 create view sample.findings_text as
 select
   id,

@@ -1,5 +1,5 @@
--- What the sample's rows are drawn with, and the words they are made of. scripts/sample/write-sample.ts runs the files of
--- this folder in one transaction, which it rolls back, so nothing of it stays in a database.
+-- Functions that draw the sample's rows, and the words used in them. scripts/sample/write-sample.ts runs the files of this
+-- folder in one transaction, which it rolls back, so nothing stays in the database.
 --
 -- Every draw is a hash of a key and a purpose. The same seed therefore gives the same rows, and a smaller sample is the
 -- beginning of a larger one.
@@ -9,7 +9,7 @@ create schema sample;
 create function sample.setting(name text) returns bigint stable
 return current_setting('sample.' || name)::bigint;
 
--- vocabulary.json: words, places, programs, and what is fixed about some submissions so that examples can name them.
+-- vocabulary.json: words, places, programs, and fixed values of a few submissions, so that examples can name them.
 create function sample.read(name text) returns jsonb stable
 return current_setting('sample.vocabulary')::jsonb -> name;
 
@@ -43,7 +43,7 @@ select 'programs', array(select program from sample.programs cross join lateral 
 union all
 select 'entity types', array(select entity_type from sample.entity_types cross join lateral generate_series(1, slots));
 
--- A key of something that belongs to something else, such as award 3 of a submission.
+-- The key of something that belongs to something else, such as award 3 of a submission.
 create function sample.child(key bigint, number bigint) returns bigint immutable
 return hashint8extended(number, key);
 

@@ -1,4 +1,4 @@
--- One row a submission. Columns that are missing here come from sample.submissions, or are drawn from vocabulary.json.
+-- One row per submission. Columns that are missing here come from sample.submissions, or are drawn from vocabulary.json.
 
 create view sample.general as (
 with totals as (
@@ -25,7 +25,7 @@ select
   sample.yes_no(id in (select id from sample.drawn_findings where is_weakness))
     as is_internal_control_material_weakness_disclosed,
   sample.yes_no(findings > 0 and sample.draw(key, 'noncompliance') < 0.15) as is_material_noncompliance_disclosed,
-  -- Of programs of type A, 2 CFR 200.518.
+  -- The threshold for type A programs, 2 CFR 200.518.
   case
     when is_migrated and sample.draw(key, 'threshold') < 0.02 then -999999999
     when total <= 25000000 then 750000

@@ -1,4 +1,4 @@
--- The entities that passed awards down.
+-- The entities that passed awards through.
 
 create view sample.passthrough as
 select

@@ -1,4 +1,4 @@
--- Submissions: the current ones, and before each those that it supersedes. Submissions 0 to 39 are the public, current
+-- Submissions: the current ones, and before each, the ones it supersedes. Submissions 0 to 39 are the public, current
 -- reports 2023-06-GSAFAC-0000000002 to 2023-06-GSAFAC-0000000041.
 
 create table sample.submissions as
@@ -9,7 +9,7 @@ select
     as auditee_uei,
   year::text as audit_year,
   fac_accepted_date - case when is_migrated then sample.whole(key, 'submitted', 0, 4)::int else 0 end as submitted_date,
-  -- A Tribe decides anew with each submission. Some leave it open, which counts as suppressed.
+  -- A Tribe decides again for each submission. Some do not decide, which counts as suppressed.
   case
     when is_public is not null then is_public[chain - superseded + 1]
     when is_tribal and superseded > 0 then sample.draw(key, 'earlier' || superseded) < 0.5
@@ -56,8 +56,8 @@ cross join lateral (
     least(120, 1 + floor(sample.skewed(sample.draw(key, 'extras'), 1, 0.9)))::int as extras
 ) as audit
 cross join lateral date(make_date(year, month, 1) + interval '1 month - 1 day') as fy_end_date
--- Most reports come shortly before nine months have passed, and few much later. GSA took submissions from 2023-10-01 on;
--- the Census Bureau's older ones were migrated.
+-- Most reports arrive shortly before nine months have passed, and few much later. GSA has taken submissions since
+-- 2023-10-01; the Census Bureau's older ones were migrated.
 cross join lateral (
   select fy_end_date + (262 + case when days < 0.5 then -187 * (1 - 2 * days) ^ 2 else 378 * (2 * days - 1) ^ 10 end)::int
     as on_time
@@ -80,7 +80,7 @@ cross join lateral (
       else 2 * (index + 40) - superseded
     end::text, 10, '0') as report_id,
     first_accepted + ((chain - superseded) * sample.whole(key, 'gap', 40, 200))::int as fac_accepted_date,
-    -- What became of a submission is recorded for chains, and for a few others without saying what.
+    -- Reports in a chain have a version, and a few others have 0 (unknown).
     case when chain > 0 then chain - superseded + 1 when index >= 40 and sample.draw(key, 'unknown') < 0.01 then 0 end
       as version
 ) as link

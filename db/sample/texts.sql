@@ -1,8 +1,8 @@
--- What long texts are made with. They are composed when the files are written: composed before a join, gigabytes of text would
--- go through its hash table.
+-- Functions that compose long texts. The texts are composed when the files are written: before a join, gigabytes of text
+-- would go through its hash table.
 
--- Sentences of about the wanted length together: some, from any of them on, and then all of them over and over again. In
--- PL/pgSQL, since an SQL function that is not inlined takes twice as long.
+-- Sentences of about the wanted total length: a run of sentences from a random start, and then all of them repeatedly.
+-- In PL/pgSQL, because an SQL function that is not inlined takes twice as long.
 create function sample.compose(sentences text[], key bigint, length double precision) returns text
 immutable language plpgsql as $$
 declare
@@ -28,7 +28,7 @@ return substr(text, (piece - 1) * (length(text) / pieces + 1) + 1, length(text) 
 create function sample.write_finding(key bigint) returns text immutable
 return (
   select string_agg(title || ': ' || sample.compose(items, key,
-    -- Six of the eight sections share the length. The others have sentences that exclude each other.
+    -- Six of the eight sections share the length. The other two have sentences that exclude each other.
     case when title in ('Questioned costs', 'Views of responsible officials') then 0
       else least(27000, sample.skewed(sample.draw(key, 'length'), 1900, 0.5)) / 6 end),
     sample.pick('separators', key) order by section)

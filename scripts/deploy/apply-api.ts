@@ -88,8 +88,8 @@ where (classid, oid) not in (select classid, oid from contents)
   and classid <> 'pg_cast'::regclass
 order by 1`;
 
-// All but what PostgREST may be about to call: request.authorize() and pre_config() are replaced in place, and lose the
-// grants and comments that their files do not give them again.
+// Drops everything except request.authorize() and pre_config(), which PostgREST may be about to call. Those are replaced in
+// place, and lose the grants and comments that their files no longer give them.
 const clearSchemas = `
   do $$
   declare

@@ -16,13 +16,13 @@ export interface CatalogRow {
 export type Fingerprint = Partial<Record<"api" | "durable" | "query", string>>;
 
 const query = readFileSync(path.resolve(import.meta.dirname, "../../db/deployment/catalog.sql"), "utf8");
-// These rows decide what keys may do, so they are drift like tables are.
+// These rows decide what keys may do, so a change to them is drift, like a change to a table.
 const tiers = `
 select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_jsonb(tiers)::text as statement from access.tiers`;
 
 /** Reads everything of this project in a database, in order. */
 export async function readCatalog(client: Client): Promise<CatalogRow[]> {
-  // With an empty path, for these statements alone, PostgreSQL prints qualified names.
+  // With an empty search path, set only for these statements, PostgreSQL prints qualified names.
   const results = await client.query(`set local search_path = ''; ${query}`);
   const rows: CatalogRow[] = (results as unknown as QueryResult<CatalogRow>[])[1]?.rows ?? [];
   if (rows.some(({ object }) => object === "table access.tiers"))
@@ -63,7 +63,7 @@ export function compareCatalogs(before: CatalogRow[], after: CatalogRow[]): Obje
     const made = now.filter((statement) => !old.includes(statement));
     if (gone.length + made.length === 0) return [];
     const change = old.length === 0 ? "added" : now.length === 0 ? "dropped" : "changed";
-    // The other parts of a new or dropped object go with it.
+    // A new or dropped object includes its parts.
     const lines =
       change === "changed" ? [...describeLines("-", gone, made), ...describeLines("+", made, gone)] : [];
     return [{ change, object, scope, lines, undo: findUndo(object, gone, made, change) }];
@@ -73,12 +73,12 @@ export function compareCatalogs(before: CatalogRow[], after: CatalogRow[]): Obje
 function findUndo(object: string, gone: string[], made: string[], change: ObjectChange["change"]): string[] {
   if (change === "added")
     return object.startsWith("row ") ? [] : [`drop ${object.replace("composite ", "")}`];
-  // Without the statement that creates it, the others are of no use.
+  // If the statement that creates the object is missing, the others are of no use.
   if (change === "dropped" && !gone.some((statement) => rank(statement) === 0)) return [];
   return [...made.flatMap(invert), ...gone.filter(isSql)].sort((a, b) => rank(a) - rank(b));
 }
 
-// Columns come after their table, and before and after all that depends on them.
+// Columns come after their table, and before everything that depends on them.
 const places = [/^create (?!(unique )?index|trigger|policy|rule)/i, / add column /, /^(?!.* drop column )/];
 const rank = (statement: string) => places.findIndex((pattern) => pattern.test(statement)) >>> 0;
 

@@ -78,7 +78,7 @@ export async function deployDatabase(
     if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.api) report("The API schemas were changed by hand. Rebuilding them from db/api.");
 
-    // Accepted drift is none to the next deployment, nor is what this one changes before it is killed.
+    // The next deployment must not report accepted drift, or changes that this one makes before it is killed, as drift.
     if (deployed && (pending.length > 0 || drift.durable))
       await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
     for (const migration of pending) {
@@ -102,7 +102,7 @@ export async function deployDatabase(
   } catch (error) {
     if (migrations.length > 0) {
       report(`The deployment did not finish. These migrations stay applied: ${migrations.join(", ")}.`);
-      // What ran is no drift. If the connection is lost, nothing can be recorded.
+      // Migrations that ran are not drift. If the connection is lost, nothing can be recorded.
       await recordFingerprint(client).catch(() => {});
     }
     throw error;

@@ -123,8 +123,8 @@ create table if not exists deployment.migrations (
 )`;
 
 /**
- * Has node-pg-migrate run a migration and record it. Which migrations run, in what order and in what transaction is decided
- * before: node-pg-migrate would skip a file that was edited or comes too late.
+ * Lets node-pg-migrate run one migration and record it. This program chooses the migrations, their order and their
+ * transactions, because node-pg-migrate would skip a file that was edited or has an earlier date.
  */
 async function runOnce(
   client: Client,

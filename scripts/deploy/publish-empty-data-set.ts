@@ -5,11 +5,11 @@ import { resetSession } from "../sql/session.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
 
-// What a refresh runs, without rows to copy, to check and to compare.
+// The files that a refresh runs, except those that copy, check and compare rows.
 const order = "staging check build indexes fingerprints totals publish views record_empty".split(" ");
 
 /**
- * Publishes a data set without rows where there is none, so that the API has something to read.
+ * Publishes an empty data set if there is none, so that the API has something to read.
  *
  * @throws SqlFileError, DeploymentRefused
  */

@@ -16,8 +16,8 @@ const touchesRows = `
   )`;
 
 /**
- * Replaces the files' leak check by the database's if that is newer: if this is a rollback, or if production promised a later
- * one after the files' was deployed.
+ * Replaces the files' leak check with the database's if that is newer: in a rollback, or if production promised a later check
+ * after deploying the files' check.
  */
 export async function keepNewestLeakCheck(
   client: Client,
@@ -51,7 +51,7 @@ select pg_get_functiondef(to_regprocedure('publication.find_leaks(boolean,text)'
   ) as is_newer`;
 
 /**
- * Asks at the end of a transaction whether it would show suppressed data. Rights are always checked; rows only if the
+ * At the end of a transaction, checks whether it would show suppressed data. Always checks rights; checks rows only if the
  * transaction changed the data set or a function that the report service calls.
  *
  * @param leakCheck the SQL that creates publication.find_leaks(), which runs first: the transaction may have replaced it

@@ -6,9 +6,9 @@ export class LeaksFound extends Error {
 }
 
 /**
- * Asks the database whether any right shows something suppressed (db/data_set/find_leaks.sql).
+ * Returns the ways in which the database would show suppressed data (db/data_set/find_leaks.sql).
  *
- * @param generation also asks whether any row of this generation of the data set does: `_next`, or the live one
+ * @param generation also checks the rows of this generation of the data set: `_next`, or the live one
  * @throws LeaksFound
  */
 export async function checkLeaks(client: Client, generation?: "_next" | ""): Promise<void> {

@@ -16,7 +16,7 @@ export async function withPublisher<Result>(
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  // A connection that breaks fails the query that waits for it.
+  // If the connection breaks, the running query fails, so this event needs no handler.
   client.on("error", () => {});
   try {
     await client.connect();

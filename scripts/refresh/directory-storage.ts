@@ -29,10 +29,10 @@ export function openDirectory(location: string): Storage {
     removeFolder: (name) => rm(at(name), { recursive: true, force: true }),
     makeWorkDirectory: async () => {
       await mkdir(root, { recursive: true });
-      // It is replaced last, when the data set is live already.
+      // The manifest is replaced last, when the data set is already live.
       const manifest = await stat(at("manifest.json")).catch(() => undefined);
       if (manifest?.isFile() === false) throw new Error(`${at("manifest.json")} is not a file.`);
-      // Left behind by a run that was killed.
+      // Files that a killed run left behind.
       for (const name of await readdir(root))
         if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });
       return await mkdtemp(at(".part-"));

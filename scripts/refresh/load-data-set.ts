@@ -49,7 +49,7 @@ export async function loadDataSet(
   const startedAt = new Date();
   const stopwatch = createStopwatch();
   return await lockPublication(client, async () => {
-    // Its settings last as long as the connection.
+    // The settings of this file last as long as the connection.
     await inTransaction(client, () => runDefinition(client, "session.sql"));
     const { counts, rejected, suppression } = await buildNextGeneration(client, files, options, stopwatch);
     if (options.dryRun) return { id: "", counts };
@@ -100,7 +100,7 @@ async function buildNextGeneration(
   stopwatch: Stopwatch,
 ): Promise<{ counts: RowCounts; rejected: number; suppression: Suppression }> {
   const { report = () => {} } = options;
-  // Left behind by a run that was killed.
+  // Schemas that a killed run left behind.
   await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
   const build = async () => {
     await runDefinition(client, "staging.sql");
@@ -111,7 +111,7 @@ async function buildNextGeneration(
     const counts = await countNextGeneration(client);
     await checkServed(client, "disclosed_next");
     await checkGates(client, counts, options);
-    // Before the bulk files are made of them.
+    // Before the bulk files are written from the tables.
     await stopwatch.time("leak gate", checkLeaks(client, "_next"));
     return { counts, ...filled };
   };

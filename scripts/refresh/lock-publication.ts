@@ -9,7 +9,7 @@ export class RefreshIsRunning extends Error {
 const lock = "publication";
 
 /**
- * Does work with the one lock of everything that changes what is published. It is released at the end, or when the
+ * Does work that changes what is published, under one lock for all such work. The lock is released at the end, or when the
  * connection ends.
  *
  * @throws RefreshIsRunning that says who has it, since when, and how to end that

@@ -11,7 +11,7 @@ const droppedSchemas = ["disclosed_dropped", "suppressed_dropped"];
 /**
  * Makes the next generation live in one transaction, and then drops the generation before the previous one.
  *
- * @param record records in publication.data_sets what becomes live and what was, in the same transaction
+ * @param record records in publication.data_sets, in the same transaction, which data set goes live and which it replaces
  * @param options.prepare SQL that comes first in the transaction
  * @throws LeaksFound if suppressed submissions would be shown. Nothing has changed then.
  */
@@ -22,17 +22,17 @@ export async function publishNextGeneration(
 ): Promise<void> {
   await dropSchemas(client, droppedSchemas);
   const publish = async () => {
-    // Waits for a deployment, whose version schemas would lack the description of the data set.
+    // Waits for a deployment, because the schemas that it creates would lack the description of this data set.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
     await runDefinition(client, "publish.sql");
-    // Checking rows takes long, so it comes before readers have to wait.
+    // Checking rows takes long, so it comes before requests have to wait.
     await checkLeaks(client, "");
     await checkServed(client, "disclosed");
     await record();
     await runDefinition(client, "record_changes.sql");
     await client.query("select publication.describe_data_set()");
-    // Readers wait from here to the end.
+    // Requests wait from here to the end.
     await runDefinition(client, "views.sql");
     await checkLeaks(client);
   };
@@ -45,7 +45,7 @@ export async function publishNextGeneration(
       { cause: error },
     );
   });
-  // If a query still reads it, the next run drops it.
+  // If a query still reads the old generation, the next run drops it.
   await dropSchemas(client, droppedSchemas, 1).catch((error: unknown) => {
     if (findDatabaseError(error, "55P03") === undefined) throw error;
   });

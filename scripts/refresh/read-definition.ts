@@ -47,8 +47,8 @@ export async function runDefinition(client: Client, name: string, directory?: st
 }
 
 /**
- * The checksum of what a data set would be made of: the names and contents of the files, and the definitions by which
- * they become tables. The same checksum gives the same data set.
+ * The checksum of everything that determines a data set: the names and contents of the files, and the SQL that turns them
+ * into tables. The same checksum gives the same data set.
  */
 export async function computeChecksum(files: (StoredFile & { table: string })[]): Promise<string> {
   const hash = createHash("sha256");

@@ -16,7 +16,7 @@ export interface SourceFileWithHeader extends SourceFile {
 }
 
 /**
- * Reads the first line of every file before anything is loaded. Columns may stand in any order. The staging tables must
+ * Reads the first line of every file before anything is loaded. Columns may be in any order. The staging tables must
  * exist.
  *
  * @throws Error with a line for each file whose first line is not a header of its table
@@ -46,7 +46,7 @@ export async function readHeaders(client: Client, files: SourceFile[]): Promise<
 async function readHeader(file: SourceFile): Promise<string[]> {
   const stream = await openContent(file);
   try {
-    // PostgreSQL takes no zero bytes.
+    // PostgreSQL accepts no zero bytes.
     for await (const { bytes, rows } of readRows(stream, []))
       for (const { end } of rows)
         return splitRow(bytes.toString("utf8", 0, end).replace(/^\ufeff|\0|\r?\n$/g, "")).map(unquote);

@@ -26,11 +26,11 @@ interface Block {
   rows: SourceRow[];
 }
 
-// V8's regular expressions run out of stack on some rows of 5 MB. The longest texts have some 32,000 characters.
+// On some rows of 5 MB, V8's regular expressions overflow the stack. The longest texts have about 32,000 characters.
 const longestRowBytes = 2 << 20;
 
 /**
- * Splits a CSV file (RFC 4180) into rows, and checks each. Keeps one chunk in memory, and the row that continues in the
+ * Splits a CSV file (RFC 4180) into rows, and checks each row. Keeps in memory one chunk, and the row that continues in the
  * next chunk.
  *
  * @throws Error after a row that does not end within 2 MB: the rest of the file could be part of it

@@ -35,8 +35,8 @@ const schema = z.object({
 });
 
 /**
- * Reads the configuration from environment variables. An empty value counts as unset; secrets may also stand in
- * files that `<NAME>_FILE` names. Where no database is named, it is that of the stack that runs on this machine.
+ * Reads the configuration from environment variables. An empty value counts as unset. A secret may also be in the file
+ * that `<NAME>_FILE` names. If no database is named, uses the database of the stack that runs on this machine.
  *
  * @throws Error with one line for each missing or malformed variable
  */

@@ -58,7 +58,7 @@ async function findReasonToSkip(client: Client, checksum: string): Promise<strin
        end as reason
      from publication.data_sets
      where checksum = $1 and (
-       -- A report that was released meanwhile is another data set.
+       -- If a report was released since then, the same files give another data set.
        state = 'live'
          and (kept_suppressed <@ array(select report_id from publication.suppressed_reports)) is not false
        or rolled_back_at is not null

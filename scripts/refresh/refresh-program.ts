@@ -109,7 +109,7 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
     print(requests === "on" ? "The service is on." : "The service is off: requests get 503.");
   } else if (options.schedule) {
     const { startSchedule } = await import("./start-schedule.ts");
-    // On a signal, a refresh under way is given up: its transaction is rolled back, and the live data set stays.
+    // A signal cancels a running refresh: its transaction is rolled back, and the live data set stays.
     closeOnSignal(await startSchedule({ ...config, source: from }, pino({ name: "refresh" })));
   } else if (from === undefined) {
     command.error("error: set --from (or REFRESH_SOURCE) to the files to publish");

@@ -37,9 +37,9 @@ const wholeNumber = (digits: number) => [
 ];
 
 /**
- * The values that each type takes. PostgreSQL would read `today`, `infinity`, `0x1F` or `20230304` as something that the
- * file does not say, so these are refused. What a pattern accepts, PostgreSQL accepts, except numbers and times beyond
- * their range.
+ * The values that each type accepts. PostgreSQL would read `today`, `infinity`, `0x1F` or `20230304` as something that the
+ * file does not say, so these are refused. PostgreSQL accepts everything that a pattern accepts, except numbers and times
+ * out of range.
  */
 const formats: Record<string, string[] | undefined> = {
   boolean: [boolean, "is not a boolean such as t, false, Yes or 0"],
@@ -70,7 +70,7 @@ function describeFormat({ name, type }: Column): { pattern: string; problem: str
   if (body !== undefined) return { pattern: `(?:${body}|"${body}")?`, problem };
   const [, length] = /^character varying\((\d+)\)$/.exec(type) ?? [];
   if (length === undefined) return { pattern: anyText, problem };
-  // Counts characters: the bytes 80 to BF continue one.
+  // Counts characters: bytes 80 to BF continue the character before them.
   const quoted = String.raw`"(?:[^"\0\x80-\xbf][\x80-\xbf]*|""){0,${length}}"`;
   const unquoted = String.raw`(?:[^",\r\n\0\x80-\xbf][\x80-\xbf]*){0,${length}}`;
   return { pattern: `(?:${quoted}|${unquoted})`, problem: `is longer than ${length} characters` };

@@ -46,7 +46,7 @@ export function openS3Storage(location: string): Storage {
       return objects.map(({ Key, size, ETag }) => ({
         path: `s3://${Bucket}/${Key}`,
         size,
-        // Fails if the object was replaced since it was listed.
+        // Fails if the object was replaced after it was listed.
         open: async () =>
           (await client.send(new GetObjectCommand({ Bucket, Key, IfMatch: ETag }))).Body as Readable,
         identify: async () => `${size} ${ETag}`,
@@ -99,7 +99,7 @@ function createClient(location: string): S3Client {
       next(args).catch((cause: Error & { code?: string; Code?: string }) => {
         const { Bucket, Key } = args.input as { Bucket?: string; Key?: string };
         const address = Key === undefined ? location : `s3://${Bucket}/${Key}`;
-        // S3 answers with a Code. A connection that fails has a code of the system.
+        // S3's errors have a Code. Failed connections have the operating system's code.
         const reason = (cause.Code ?? cause.code ?? (cause.message || cause.name)).replace(/\.$/, "");
         throw new Error(`${address} cannot be ${verbs[commandName] ?? "read"}: ${reason}.`, { cause });
       });

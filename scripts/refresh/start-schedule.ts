@@ -33,7 +33,7 @@ const now = () => Date.now() / 1000;
  * `/metrics`. Once an hour it looks for leaks, and removes one-time tokens that are spent or expired. It keeps running while
  * the database is unreachable. If a refresh was due while the service did not run, it refreshes at once.
  *
- * @param options.minute milliseconds of a minute between attempts. Tests have short ones.
+ * @param options.minute length of a minute between attempts, in milliseconds. Tests use short ones.
  * @throws Error if the port is taken, or the timetable has no source
  */
 export async function startSchedule(
@@ -132,7 +132,7 @@ export async function startSchedule(
     next_run: timer?.nextRun()?.toISOString() ?? null,
     published_at: publishedAt?.toISOString() ?? null,
   });
-  // The first refresh makes the directory of the bulk files.
+  // The first refresh creates the directory of the bulk files.
   const places = [source, publicData?.startsWith("s3://") ? publicData : undefined];
   const checkStorage = async (): Promise<"ok" | "unavailable"> => {
     try {
@@ -147,7 +147,7 @@ export async function startSchedule(
 
   if (longestAge !== undefined && source === undefined)
     throw new Error(`${environment} refreshes on a schedule, so it needs a source. Set REFRESH_SOURCE.`);
-  // A preview answers nothing until someone has switched it on.
+  // A preview answers no requests until someone switches it on.
   const close = "update publication.settings set is_open = false where changed_at is null";
   if (environment === "preview") await withPublisher(database, (client) => client.query(close));
   await Promise.all([poll(), everyHour()]);

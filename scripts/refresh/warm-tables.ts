@@ -7,10 +7,10 @@ const warmShare = 0.95;
 /**
  * Reads the live public tables into shared_buffers, the largest first, as far as they fit, and names those that do not.
  *
- * Left to itself, PostgreSQL keeps nothing of a table larger than a quarter of shared_buffers: a sequential scan reads it
- * through a ring of a few hundred kilobytes (src/backend/storage/buffer/README), and each page of a walk does so again.
- * A scan by ctid has no ring, and a later sequential scan uses what is there. Errors are reported and not thrown: the
- * data set is live already.
+ * By itself, PostgreSQL does not cache a table larger than a quarter of shared_buffers: a sequential scan reads it through a
+ * ring of a few hundred kilobytes (src/backend/storage/buffer/README), and each page of a walk reads it again. A scan by ctid
+ * has no ring, and later sequential scans use what it has cached. Errors are reported, not thrown, because the data set is
+ * already live.
  */
 export async function warmTables(client: Client, report: (line: string) => void): Promise<void> {
   await inTransaction(client, () => warmLargest(client, report), "rollback").catch((error: Error) => {

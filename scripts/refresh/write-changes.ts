@@ -33,8 +33,8 @@ const changedReports = `
   where format('changes-%s.csv.gz', number) = $1`;
 
 /**
- * Writes a file for each publication that has none yet. To get from the data set `from` to the live one, a reader applies all
- * files since the last one that begins there.
+ * Writes a file for each publication that has none yet. To update a copy of the data set `from`, a client applies all files
+ * since the last one that starts from `from`.
  *
  * @param written the files that the manifest lists so far
  */
@@ -47,7 +47,7 @@ export async function writeChanges(
   const files: ChangeFile[] = [];
   for (const row of rows) {
     const entry = { ...row, published_at: row.published_at.toISOString() };
-    // In a restored database, numbers begin anew.
+    // In a restored database, numbers start again at 1.
     const known = written.find(
       ({ name, published_at }) => name === entry.name && published_at === entry.published_at,
     );

@@ -10,7 +10,7 @@ const types: Record<string, string | undefined> = {
 };
 
 const rowGroupBytes = 16 << 20;
-// DuckDB's vector, and its own default.
+// The size of DuckDB's vectors, which is also its default.
 const [fewestRowsInGroup, mostRowsInGroup] = [2048, 122_880];
 // The longest row that a source file may have, with all its quotes doubled.
 const longestRowBytes = 17 << 20;

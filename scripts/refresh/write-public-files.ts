@@ -38,9 +38,9 @@ interface Manifest {
 }
 
 /**
- * Writes what the public may see of a data set to files: for each table one as CSV and one as Parquet, and one for each of its
- * audit years. They have the rows that a public key gets from the API, in the same order. Of suppressed submissions they have
- * `report_id` and `is_public`, in general.
+ * Writes the public data of a data set to files: for each table, one CSV file, one Parquet file, and one CSV file per audit
+ * year. They have the rows that a public key gets from the API, in the same order. For suppressed submissions, general has
+ * only `report_id` and `is_public`.
  *
  * @param schema `disclosed`, or `disclosed_next` before it is live
  */
@@ -48,7 +48,7 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
   const directory = await store.makeWorkDirectory();
   const parquet = await openParquetWriter(directory);
   const write = async () => {
-    // In the order of the source files, whatever settings the files of db/data_set leave.
+    // Keeps the order of the source files, whatever settings the files of db/data_set leave.
     await client.query(
       "set local datestyle = 'ISO, YMD'; set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
     );
@@ -67,7 +67,7 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
       manifest.files.push({ name, table, audit_year, format, rows, ...(await describeFile(target)) });
       await store.putFile(`${data_set}/${name}`, target, contentTypes[ending]);
     };
-    // While PostgreSQL writes a CSV file, DuckDB converts the one before.
+    // While PostgreSQL writes a CSV file, DuckDB converts the previous one.
     let converted = Promise.resolve();
     for (const file of await listFiles(client, schema, described)) {
       const csv = await writeCsv(client, file.sql, path.join(directory, `${file.name}.csv.gz`));
@@ -93,8 +93,8 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
 }
 
 /**
- * Makes the manifest name the live data set, and removes the files of data sets that no rollback can bring back. Repairs what
- * a run that was killed has left.
+ * Makes the manifest name the live data set, and removes the files of data sets that no rollback can restore. Repairs what a
+ * killed run left.
  */
 export async function settlePublicFiles(client: Client, store: Storage): Promise<void> {
   const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
@@ -119,7 +119,7 @@ export async function settlePublicFiles(client: Client, store: Storage): Promise
     );
   }
   const kept = rows.map(({ id }) => id);
-  // IDs sort by time. A newer one is being written now.
+  // IDs sort by time. A newer data set is being written now.
   const newest = [...kept].sort().at(-1) ?? "";
   await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id) && id < newest);
 }

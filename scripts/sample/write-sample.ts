@@ -43,7 +43,7 @@ export async function writeSample({
   const server = await startScratchServer(serverUrl);
   try {
     const client = await connect(await server.create(), "sample");
-    // Breaks the connection, and with it the statement that is running.
+    // Closes the connection, which cancels the running statement.
     signal?.addEventListener("abort", () => void client.end());
     signal?.throwIfAborted();
     return await generateSample(client, options).finally(() => client.end());
@@ -53,8 +53,8 @@ export async function writeSample({
 }
 
 /**
- * Writes invented submissions as CSV files, in the format that the refresh reads. The same arguments give the same bytes.
- * The SQL of `db/sample` makes the rows in a transaction that is rolled back. Existing files are replaced once all new
+ * Writes generated submissions as CSV files, in the format that the refresh reads. The same arguments give the same bytes.
+ * The SQL of `db/sample` generates the rows in a transaction that is rolled back. Existing files are replaced once all new
  * files are complete.
  *
  * @returns the number of rows of each table

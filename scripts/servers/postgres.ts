@@ -48,7 +48,7 @@ export async function preparePostgres({
       ...(isThrownAway ? ["-c", "fsync=off", "-c", "full_page_writes=off"] : []),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
-    // Ends at once, or after it has written what it has in memory.
+    // Stops at once, or after writing what it has in memory.
     stopSignal: isThrownAway ? "SIGQUIT" : "SIGINT",
     isReady: () => createDatabase(`${serverUrl}/postgres`),
   };
@@ -71,7 +71,7 @@ function locateBinaries(): string {
 
 async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
   if (existsSync(path.join(data, "PG_VERSION"))) return;
-  // Made under another name, so that an interrupted first start leaves nothing that looks whole.
+  // Created under another name, so that an interrupted first start leaves nothing that looks complete.
   const part = `${data}.part`;
   const passwordFile = `${data}.password`;
   await rm(part, { recursive: true, force: true });
@@ -85,7 +85,7 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
       ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
       ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
       "--data-checksums",
-      // The system writes these files within seconds, and they hold no data yet.
+      // The operating system writes these files within seconds, and they hold no data yet.
       "--no-sync",
     ],
   });

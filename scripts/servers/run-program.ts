@@ -78,14 +78,14 @@ export function startProgram(program: Program, log?: (line: string) => void): Ch
   }
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
-    // What it has started may go on, with its output and its ports open.
+    // A program that it started may keep running, with its output and ports open.
     child.once("exit", () => killGroup(child.pid));
     child.once("close", (code, signal) => {
       resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...output].join("\n  "));
     });
   });
   const stop = async (graceMilliseconds = 2000) => {
-    // `kong start` is a chain of programs, which share a group.
+    // `kong start` is a chain of programs in one group.
     killGroup(child.pid, stopSignal);
     const timer = setTimeout(() => killGroup(child.pid), graceMilliseconds);
     await ended;

@@ -2,8 +2,8 @@ import { type ClientBase, escapeLiteral } from "pg";
 import { describeSqlError, type SqlFile } from "./describe-sql-error.ts";
 
 /**
- * Runs files of SQL inside the caller's transaction, in one round trip. PostgreSQL refuses in them what would end the
- * transaction, or cannot be part of one.
+ * Runs SQL files inside the caller's transaction, in one round trip. PostgreSQL refuses statements in them that would end the
+ * transaction or cannot be part of one.
  *
  * @param run how PL/pgSQL runs the text of a file: `execute`, or `perform` and the name of a function
  * @throws SqlFileError that names the file and, if PostgreSQL says it, line and column
@@ -11,9 +11,9 @@ import { describeSqlError, type SqlFile } from "./describe-sql-error.ts";
 export async function runSqlFiles(client: ClientBase, files: SqlFile[], run = "execute"): Promise<void> {
   const texts = JSON.stringify(files.map(({ sql }) => sql));
   const lines = [
-    // Not in the text of the block, where PostgreSQL would look for the bodies of functions that do not compile.
+    // Not in the text of the block, because PostgreSQL would search it for the bodies of functions that do not compile.
     "do $run$ declare files constant text[] := array(select json_array_elements_text(current_setting('deployment.files')::json)); runner constant name := current_user; begin",
-    // Each on a line of its own: the error's context names the line.
+    // One per line, because the error's context names the line.
     ...files.map((_, index) => `${run} (files[${index + 1}]); ${refuseOtherRole}`),
     "end $run$",
   ];
@@ -28,6 +28,6 @@ export async function runSqlFiles(client: ClientBase, files: SqlFile[], run = "e
   });
 }
 
-// What the files create would belong to the other role.
+// Otherwise, what the files create would belong to the other role.
 const refuseOtherRole =
   "if current_user <> runner then raise 'the file leaves the role changed from % to %', runner, current_user; end if;";

@@ -4,14 +4,14 @@ import type { Client } from "pg";
 const lockNotAvailable = "55P03";
 const deadlockDetected = "40P01";
 
-// lock_timeout limits how long a statement waits for a lock, and so makes readers wait behind it. Shorter than PostgreSQL's
-// deadlock_timeout, so that if a request and a deployment wait for each other, the deployment gives way.
+// lock_timeout limits how long a statement waits for a lock, during which requests wait behind it. It is shorter than
+// PostgreSQL's deadlock_timeout, so that a deployment gives way if a request and the deployment wait for each other.
 export const transactionSettings =
   "set local lock_timeout = '100ms'; set local client_min_messages = warning";
 
 /**
- * Runs work in a transaction that needs locks which readers hold. If a lock is not free at once, the transaction is rolled
- * back and tried again after a random pause, so that no reader waits behind it for long.
+ * Runs work in a transaction that needs locks which requests hold. If a lock is not free at once, the transaction is rolled
+ * back and tried again after a random pause, so that no request waits behind it for long.
  *
  * @param report receives the sessions that the first failed attempt waited for
  * @param options.lock the advisory lock that the transaction takes

@@ -14,7 +14,7 @@ export class PoolerRefused extends Error {
  */
 export async function keepSession(client: Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-  // The server process that the server named for requests to cancel a statement.
+  // The server process that a cancellation would reach.
   const { processID } = client as unknown as { processID: number | null };
   if (rows[0]?.pid !== processID) {
     throw new PoolerRefused(

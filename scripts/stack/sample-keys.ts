@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import type { Secrets } from "./secrets.ts";
 
-// A key of an earlier start is kept if it still works.
+// Keeps a key from an earlier start if it still works.
 const query = `
 select
   coalesce(

@@ -1,8 +1,8 @@
 import { SignJWT } from "jose";
 
 /**
- * The token that PostgREST knows the gateway by. It names a role that may do nothing but ask for authorization. The
- * gateway reads it from its environment as GATEWAY_TOKEN; it stands in no database.
+ * The token that identifies the gateway to PostgREST. Its role can only call request.authorize(). The gateway reads the token
+ * from its environment as GATEWAY_TOKEN; no database contains it.
  */
 export async function signGatewayToken(jwtSecret: string): Promise<string> {
   return await new SignJWT({ role: "gateway" })

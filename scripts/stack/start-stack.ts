@@ -116,7 +116,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
         report("Generating the sample data ...");
         await generateSample(client, { directory: source });
       }
-      // Before the data is published: a start that is interrupted does all of this again.
+      // Runs before the data is published, so that an interrupted start does all of this again.
       await writeReportPdfs(source, reports);
       return source;
     };
@@ -150,7 +150,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   );
   onStop(async () => {
     isStopping = true;
-    // Breaks off what is being written.
+    // Cancels the writing of bulk files.
     await client.end();
     await written;
   });

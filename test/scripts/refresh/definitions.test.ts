@@ -104,10 +104,10 @@ const swapColumns: Edit = (text) =>
 const addTable: Edit = (text) =>
   text
     .replace(
-      "-- The one list of source tables",
+      "-- The only list of source tables",
       "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n\n$&",
     )
-    .replace("-- Which data set this is", `${visits}\n$&`);
+    .replace("-- Identifies the data set", `${visits}\n$&`);
 const visits = `
   create table disclosed_next.visits as select report_id, auditee_uei, visited from staging.visits
   where report_id in (select report_id from staging.public_reports);
