@@ -23,9 +23,7 @@ it("is valid OpenAPI 3.1", async () => {
   const rules = { "operation-2xx-response": "off" } as const;
   const config = await createConfig({ extends: ["recommended"], rules });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
-  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
-    [],
-  );
+  expect(problems.map((it) => [it.ruleId, it.message, it.location[0]?.pointer])).toEqual([]);
 });
 
 it("has the tables, columns, types and texts of PostgREST, whose own description names the gateway", async () => {

@@ -92,11 +92,8 @@ describe("an agreement", () => {
   const decided = "decision, decided_at, decided_by_name, decided_by_agency, decided_by_email";
   const decision = (values: string, of = ":requested") => `select access.decide_agreement(${of}, ${values})`;
   it.each([
-    [insert("revoked_at", "now()"), /requested before it is approved or denied/],
-    [
-      insert(decided, "'approved', now(), 'a', 'b', 'c@example.gov'"),
-      /requested before it is approved or denied/,
-    ],
+    [insert("revoked_at", "now()"), /requested before it is approved/],
+    [insert(decided, "'approved', now(), 'a', 'b', 'c@example.gov'"), /requested before it is approved/],
     [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /"approved" or "denied"/],
     [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an email address/],
