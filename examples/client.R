@@ -1,6 +1,6 @@
 #!/usr/bin/env Rscript
-# A client of the Single Audit API. R 4.1 or newer with the packages httr2 and jsonlite.
-# Each command is one function, to be copied with those above them.
+# A client of the Single Audit API. Needs R 4.1 or newer, and the packages httr2 and jsonlite.
+# Each command is a function. To use one in your own script, copy it with the functions above it.
 
 for (package in c("httr2", "jsonlite")) {
   if (requireNamespace(package, quietly = TRUE)) next
@@ -18,23 +18,23 @@ tries <- 5
 timeout_seconds <- 90
 longest_wait_seconds <- 3600
 
-# Amounts as they are, not as 1e+05; and names with accents, even where the locale is C.
+# Print amounts in full, not as 1e+05, and names with accents even if the locale is C.
 options(scipen = 999)
 if (!l10n_info()[["UTF-8"]]) invisible(suppressWarnings(Sys.setlocale("LC_CTYPE", "C.UTF-8")))
 
-# Sends a request, and sends it again after 429; GET also after 5xx and after a lost connection.
-# Signals data_set_changed for 412: a new data set was published since the ETag that was sent as If-Match.
+# Sends a request. Retries after 429, and GET requests also after 5xx and after a lost connection.
+# Signals data_set_changed for 412: a new data set was published after the ETag that was sent as If-Match.
 send <- function(request, is_get = TRUE) {
   request <- request |>
     req_timeout(timeout_seconds) |>
     req_error(is_error = \(answer) FALSE)
-  # Not by httr2 itself, which waits for as long as it is told, and in old versions even after the last try.
+  # httr2 itself must not retry: it has no longest wait, and old versions wait even after the last try.
   request <- suppressMessages(req_retry(request, is_transient = \(answer) FALSE, backoff = \(attempt) 0))
   for (attempt in seq_len(tries)) {
     wait <- 2^(attempt - 1)
     answer <- tryCatch(req_perform(request), error = \(error) error)
     if (inherits(answer, "error")) {
-      problem <- paste("no answer from the service:", root_message(answer))
+      problem <- paste("no response from the service:", root_message(answer))
       can_repeat <- is_get
     } else {
       status <- resp_status(answer)
@@ -63,7 +63,7 @@ read_message <- function(answer) {
   tryCatch(resp_body_json(answer)$message, error = \(error) NULL) %||% resp_status_desc(answer)
 }
 
-# A request to the API. It follows no redirect, since the key would go along.
+# A request to the API. It follows no redirect, because that would send the key to another host.
 api_request <- function(path) {
   request(api_url) |>
     req_url_path_append(path) |>
@@ -71,8 +71,8 @@ api_request <- function(path) {
     req_options(followlocation = FALSE)
 }
 
-# Calls on_page with each page, of one data set. With a filter, the query needs an order that ends in unique columns.
-# Signals data_set_changed when another data set is published in between: what was read must be dropped.
+# Calls on_page with each page of one data set. With a filter, the query needs an order that ends with unique columns.
+# Signals data_set_changed if another data set is published in between: discard the rows read so far.
 read_pages <- function(table, query, on_page, accept = "application/json") {
   offset <- 0
   etag <- NULL
@@ -94,12 +94,12 @@ start_again_on_change <- function(work) {
   for (attempt in seq_len(tries)) {
     result <- tryCatch(list(work()), data_set_changed = \(condition) NULL)
     if (!is.null(result)) return(result[[1]])
-    message("A new data set was published meanwhile. Starting again.")
+    message("A new data set was published. Starting again.")
   }
   stop("A new data set was published during each of ", tries, " tries.", call. = FALSE)
 }
 
-# All rows that a query gives, as a data frame; NULL if there are none.
+# All rows of a query as a data frame; NULL if there are none.
 read_rows <- function(table, query) {
   start_again_on_change(\() {
     pages <- list()
@@ -110,7 +110,7 @@ read_rows <- function(table, query) {
   })
 }
 
-# Writes a file by way of another, so that it is complete or as it was before.
+# Writes a temporary file and renames it, so that the file is either complete or unchanged.
 replace_file <- function(path, write) {
   part <- sprintf("%s.%d.part", path, Sys.getpid())
   on.exit(unlink(part))
@@ -129,7 +129,7 @@ query_reports <- function(audit_year, state) {
   ))
 }
 
-# Writes all rows of a table as the API's CSV. The file appears when it is complete, and is of one data set.
+# Writes all rows of a table as CSV. The file appears when it is complete. All its rows come from one data set.
 walk_table <- function(table, path) {
   replace_file(path, \(part) start_again_on_change(\() {
     out <- file(part, "wb")
@@ -137,7 +137,7 @@ walk_table <- function(table, path) {
     is_first <- TRUE
     read_pages(table, list(), accept = "text/csv", on_page = \(page) {
       bytes <- resp_body_raw(page)
-      # The names of the columns stand in the first line of each page.
+      # The first line of each page has the column names.
       if (!is_first) bytes <- bytes[-seq_len(match(charToRaw("\n"), bytes))]
       is_first <<- FALSE
       writeBin(c(bytes, charToRaw("\n")), out)
@@ -145,7 +145,7 @@ walk_table <- function(table, path) {
   }))
 }
 
-# Of more reports than this many, all are asked for anew.
+# If more reports than this changed, all reports are requested again.
 most_changes <- 10000
 reports_a_request <- 500
 
@@ -154,11 +154,10 @@ sync_columns <- c(
   auditee_uei = "character", auditee_name = "character", total_amount_expended = "numeric"
 )
 
-# Brings a CSV file to the state of the live data set: its public reports, and no others. Returns how many reports were
-# asked for. The same if it is done twice.
+# Updates a CSV file to the public reports of the live data set. Returns how many reports it requested. Safe to repeat.
 #
-# The app's manifest names the reports that differ between one data set and the next. Of which data set the file is,
-# stands beside it in <path>.data_set, which is written last: at worst, reports are asked for once more.
+# The app's manifest lists the reports that differ between one data set and the next. The ID of the file's data set is in
+# <path>.data_set, which is written last, so that an interrupted run only requests some reports again.
 sync_reports <- function(path) {
   noted <- paste0(path, ".data_set")
   result <- start_again_on_change(\() {
@@ -185,10 +184,10 @@ fetch_file <- function(name) {
   request(app_url) |> req_url_path_append("public-data", name) |> send()
 }
 
-# The reports that differ between a data set and the live one; NULL if that is not known, or if they are many.
+# The reports that differ between a data set and the live one; NULL if they are unknown or too many.
 list_changes <- function(manifest, data_set) {
   if (identical(data_set, manifest$data_set)) return(character())
-  # After a rollback a data set may have been live twice: what counts is what came after the last time.
+  # After a rollback, a data set may have been live twice. Only the changes after the last time count.
   start <- Position(\(step) identical(step$from, data_set), manifest$changes, right = TRUE)
   if (is.na(start)) return(NULL)
   steps <- manifest$changes[start:length(manifest$changes)]
@@ -202,7 +201,7 @@ list_changes <- function(manifest, data_set) {
   sort(unique(unlist(ids)))
 }
 
-# Public reports of the data set that the manifest is of: all, or those with these IDs.
+# Public reports of the manifest's data set: all, or only the reports with these IDs.
 read_reports <- function(data_set, ids = NULL) {
   query <- list(select = paste(names(sync_columns), collapse = ","), is_public = "is.true", order = "report_id")
   if (!is.null(ids)) query$report_id <- paste0("in.(", paste(ids, collapse = ","), ")")
@@ -210,7 +209,7 @@ read_reports <- function(data_set, ids = NULL) {
   read_pages("general", query, \(page) {
     # "<id>"; published="<time>"
     if (!startsWith(resp_header(page, "data-set"), paste0("\"", data_set, "\""))) {
-      # The manifest follows a publication within seconds.
+      # The manifest is updated within seconds of a publication.
       Sys.sleep(1)
       stop(errorCondition("The data set has changed.", class = "data_set_changed"))
     }
@@ -238,7 +237,7 @@ download_report <- function(report_id, path) {
     target <- paste0("ota/", access$access_uuid)
   }
 
-  # 3. A redirect to a signed address. No key is sent.
+  # 3. A redirect to a signed URL. No key is sent.
   pdf <- request(app_url) |>
     req_url_path_append("dissemination/report/pdf", target) |>
     send() |>
@@ -250,11 +249,11 @@ download_report <- function(report_id, path) {
 
 usage <- "Usage: client.R query YEAR STATE        print the reports of a year and a state
        client.R walk TABLE FILE         write a whole table to a file
-       client.R sync FILE               bring a file to the state of the live data set
-       client.R download REPORT-ID FILE get a report's PDF (a suppressed one with a Tribal key)
+       client.R sync FILE               update a file to the live data set
+       client.R download REPORT-ID FILE get a report's PDF (if it is suppressed, with a Tribal key)
 
-All files but the PDF are CSV.
-Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most)."
+All files except PDFs are CSV.
+Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, the maximum)."
 
 main <- function(arguments) {
   if (!grepl("^[1-9][0-9]{0,4}$", page_size) || as.numeric(page_size) > 20000) {
@@ -262,7 +261,7 @@ main <- function(arguments) {
   }
   for (address in c(api_url, app_url)) {
     if (!grepl("^https?://[^/]", address)) {
-      stop(address, " should be an address such as http://localhost:8000.", call. = FALSE)
+      stop(address, " should be a URL such as http://localhost:8000.", call. = FALSE)
     }
   }
   command <- paste(head(arguments, 1), length(arguments))
@@ -271,13 +270,13 @@ main <- function(arguments) {
     if (!is.null(rows)) write.csv(rows, row.names = FALSE, na = "")
   } else if (identical(command, "walk 3")) {
     walk_table(arguments[2], arguments[3])
-    message(arguments[2], " is in ", arguments[3], ".")
+    message("Wrote ", arguments[2], " to ", arguments[3], ".")
   } else if (identical(command, "sync 2")) {
     asked <- sync_reports(arguments[2])
-    message(asked, " reports were asked for; ", arguments[2], " is up to date.")
+    message("Requested ", asked, " reports. ", arguments[2], " is up to date.")
   } else if (identical(command, "download 3")) {
     submission <- download_report(arguments[2], arguments[3])
-    message(submission$report_id, " of ", submission$auditee_name, " is in ", arguments[3], ".")
+    message("Wrote ", submission$report_id, " of ", submission$auditee_name, " to ", arguments[3], ".")
   } else if (identical(command, "--help 1")) {
     cat(usage, "\n", sep = "")
   } else {
@@ -286,9 +285,9 @@ main <- function(arguments) {
   }
 }
 
-# Not when it is loaded with source().
+# Runs only as a program, not when loaded with source().
 if (sys.nframe() == 0) {
-  # What a warning says, the error says too.
+  # The error repeats what a warning says.
   tryCatch(suppressWarnings(main(commandArgs(trailingOnly = TRUE))), error = \(error) {
     message("error: ", gsub("\n", " ", conditionMessage(error)))
     quit(status = 1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A client of the Single Audit API that needs Python 3.9 or newer and nothing else.
+"""A client of the Single Audit API. Needs only Python 3.9 or newer.
 
-Each command is one function, to be copied with `send` and `read_pages`.
+Each command is a function. To use one in your own program, copy it with the functions that it calls.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Result = TypeVar("Result")
 
 
 class Failure(Exception):
-    """What ends the program with one line."""
+    """Ends the program with one line."""
 
 
 class DataSetChanged(Exception):
-    """A new data set was published since the ETag that was sent as If-Match."""
+    """A new data set was published after the ETag that was sent as If-Match."""
 
 
 class Answer(NamedTuple):
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 
 def send(request: Request) -> Answer:
-    """Sends a request, and sends it again after 429; GET also after 5xx and after a lost connection."""
+    """Sends a request. Retries after 429, and GET requests also after 5xx and after a lost connection."""
     is_get = request.get_method() == "GET"
     for attempt in range(1, TRIES + 1):
         wait = 2.0 ** (attempt - 1)
@@ -74,7 +74,7 @@ def send(request: Request) -> Answer:
                 wait = float(retry_after)
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
-            problem = f"no answer from {urlsplit(request.full_url).netloc}: {reason}"
+            problem = f"no response from {urlsplit(request.full_url).netloc}: {reason}"
             can_repeat = is_get
         if not can_repeat or attempt == TRIES or wait > LONGEST_WAIT_SECONDS:
             break
@@ -93,9 +93,9 @@ def read_message(body: bytes) -> str:
 def ask_api(
     path: str, query: dict[str, str], etag: str | None = None, accept: str = "application/json"
 ) -> Answer:
-    """The answer to one request."""
+    """Sends one request to the API."""
     request = Request(f"{API_URL}/{path}?{urlencode(query)}", headers={"Accept": accept})
-    # Unlike other headers, this one does not follow a redirect to another host.
+    # Unlike other headers, this one is not sent to a redirect's target.
     request.add_unredirected_header("x-api-key", API_KEY)
     if etag is not None:
         request.add_header("If-Match", etag)
@@ -103,9 +103,9 @@ def ask_api(
 
 
 def read_pages(table: str, query: dict[str, str], accept: str = "application/json") -> Iterator[Answer]:
-    """All pages, of one data set. With a filter, `query` needs an order that ends in unique columns.
+    """Reads all pages from one data set. With a filter, `query` needs an order that ends with unique columns.
 
-    Raises DataSetChanged when another data set is published in between: what was read must be dropped.
+    Raises DataSetChanged if another data set is published in between: discard the rows read so far.
     """
     offset = 0
     etag: str | None = None
@@ -124,7 +124,7 @@ def start_again_on_change(work: Callable[[], Result]) -> Result:
         try:
             return work()
         except DataSetChanged:
-            say("A new data set was published meanwhile. Starting again.")
+            say("A new data set was published. Starting again.")
     raise Failure(f"A new data set was published during each of {TRIES} tries.")
 
 
@@ -142,14 +142,14 @@ def query_reports(audit_year: str, state: str) -> list[Row]:
 
 
 def walk_table(table: str, file: str) -> None:
-    """Writes all rows of a table: as the API's CSV if the file's name ends in .csv, and as JSON lines otherwise.
+    """Writes all rows of a table: as CSV if the file's name ends in .csv, and as JSON lines otherwise.
 
-    The file appears when it is complete, and is of one data set.
+    The file appears when it is complete. All its rows come from one data set.
     """
 
     def write_csv(out: io.BufferedWriter) -> None:
         for index, page in enumerate(read_pages(table, {}, "text/csv")):
-            # The names of the columns stand in the first line of each page.
+            # The first line of each page has the column names.
             body = page.body if index == 0 else page.body.split(b"\n", 1)[1]
             out.write(body + b"\n")
 
@@ -171,7 +171,7 @@ def walk_table(table: str, file: str) -> None:
 
 
 def replace_file(file: str, write: Callable[[str], None]) -> None:
-    """Writes a file by way of another, so that it is complete or as it was before."""
+    """Writes a temporary file and renames it, so that the file is either complete or unchanged."""
     part = f"{file}.{os.getpid()}.part"
     try:
         write(part)
@@ -191,16 +191,16 @@ SYNC_COLUMNS = (
 )
 
 
-# Of more reports than this many, all are asked for anew.
+# If more reports than this changed, all reports are requested again.
 MOST_CHANGES = 10_000
 REPORTS_A_REQUEST = 500
 
 
 def sync_reports(file: str) -> tuple[int, int]:
-    """Brings the table `general` of a SQLite file to the state of the live data set: its public reports, no others.
+    """Updates the table `general` of a SQLite file to the public reports of the live data set, all or nothing.
 
-    Returns how many reports were asked for, and how many are there. The app's manifest names the reports that differ
-    between one data set and the next. All or nothing, and the same if it is done twice.
+    Returns how many reports it requested, and how many the file has. The app's manifest lists the reports that differ
+    between one data set and the next. Safe to repeat.
     """
 
     def update() -> tuple[int, int]:
@@ -221,7 +221,7 @@ def sync_reports(file: str) -> tuple[int, int]:
 
 
 def read_data_set(file: str) -> str | None:
-    """The data set that a file is of; None if there is no such file."""
+    """The ID of a file's data set; None if there is no such file."""
     if not os.path.exists(file):
         return None
     with closing(sqlite3.connect(file)) as database:
@@ -231,10 +231,10 @@ def read_data_set(file: str) -> str | None:
 
 
 def list_changes(manifest: Row, data_set: str | None) -> set[str] | None:
-    """The reports that differ between a data set and the live one. None if that is not known, or if they are many."""
+    """The reports that differ between a data set and the live one; None if they are unknown or too many."""
     if data_set == manifest["data_set"]:
         return set()
-    # After a rollback a data set may have been live twice: what counts is what came after the last time.
+    # After a rollback, a data set may have been live twice. Only the changes after the last time count.
     starts = [index for index, step in enumerate(manifest["changes"]) if step["from"] == data_set]
     steps = manifest["changes"][starts[-1] :] if starts else []
     if not steps or sum(step["added"] + step["changed"] + step["removed"] for step in steps) > MOST_CHANGES:
@@ -247,18 +247,18 @@ def list_changes(manifest: Row, data_set: str | None) -> set[str] | None:
 
 
 def read_reports(query: dict[str, str], data_set: str) -> Iterator[Row]:
-    """Public reports of the data set that the manifest is of."""
+    """Reads public reports of the manifest's data set."""
     query = {"select": ",".join(SYNC_COLUMNS), "is_public": "is.true", "order": "report_id", **query}
     for page in read_pages("general", query):
         if page.data_set != data_set:
-            # The manifest follows a publication within seconds.
+            # The manifest is updated within seconds of a publication.
             time.sleep(1)
             raise DataSetChanged
         yield from json.loads(page.body)
 
 
 def store_reports(file: str, gone: list[str], rows: list[Row], data_set: str) -> int:
-    """Puts rows in the place of those of some reports. Returns how many there are then."""
+    """Replaces the rows of some reports. Returns how many rows the table has then."""
     with closing(sqlite3.connect(file)) as database, database:
         database.execute(
             f"create table if not exists general ({', '.join(SYNC_COLUMNS)}, primary key (report_id))"
@@ -294,7 +294,7 @@ def download_report(report_id: str, file: str) -> Row:
     # 2. A suppressed report needs an access_uuid.
     path = report_id if submission["is_public"] else f"ota/{request_file_access(report_id)}"
 
-    # 3. A redirect to a signed address. No key is sent.
+    # 3. A redirect to a signed URL. No key is sent.
     pdf = send(Request(f"{APP_URL}/dissemination/report/pdf/{path}")).body
     if not pdf.startswith(b"%PDF-"):
         raise Failure("The downloaded file is not a PDF.")
@@ -314,18 +314,18 @@ def say(line: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(
         description="A client of the Single Audit API.",
-        epilog="Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).",
+        epilog="Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, the maximum).",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     query = commands.add_parser("query", help="print the reports of a year and a state as JSON lines")
     query.add_argument("audit_year")
     query.add_argument("state")
-    walk = commands.add_parser("walk", help="write a whole table to a file: CSV if it is named so, JSON lines otherwise")
+    walk = commands.add_parser("walk", help="write a whole table to a file: CSV if it ends in .csv, JSON lines otherwise")
     walk.add_argument("table")
     walk.add_argument("file")
-    sync = commands.add_parser("sync", help="bring a SQLite file to the state of the live data set")
+    sync = commands.add_parser("sync", help="update a SQLite file to the live data set")
     sync.add_argument("file")
-    download = commands.add_parser("download", help="get a report's PDF (a suppressed one with a Tribal key)")
+    download = commands.add_parser("download", help="get a report's PDF (if it is suppressed, with a Tribal key)")
     download.add_argument("report_id")
     download.add_argument("file")
     options = parser.parse_args()
@@ -334,22 +334,22 @@ def main() -> None:
 
     for address in (API_URL, APP_URL):
         if urlsplit(address).scheme not in ("http", "https") or not urlsplit(address).netloc:
-            raise Failure(f"{address} should be an address such as http://localhost:8000.")
+            raise Failure(f"{address} should be a URL such as http://localhost:8000.")
 
     if options.command == "query":
         for row in query_reports(options.audit_year, options.state):
             print(json.dumps(row))
     elif options.command == "walk":
         walk_table(options.table, options.file)
-        say(f"{options.table} is in {options.file}.")
+        say(f"Wrote {options.table} to {options.file}.")
     elif options.command == "sync":
         if options.file.endswith(".csv"):
-            raise Failure("sync writes a SQLite file: give it another name than .csv.")
+            raise Failure("sync writes a SQLite file. Choose a name that does not end in .csv.")
         asked, total = sync_reports(options.file)
-        say(f"{asked} reports were asked for, {total} are in {options.file}.")
+        say(f"Requested {asked} reports. {options.file} has {total}.")
     else:
         submission = download_report(options.report_id, options.file)
-        say(f"{submission['report_id']} of {submission['auditee_name']} is in {options.file}.")
+        say(f"Wrote {submission['report_id']} of {submission['auditee_name']} to {options.file}.")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A client of the Single Audit API that needs curl 7.71 or newer, awk, gzip and nothing else.
+# A client of the Single Audit API. Needs only curl 7.71 or newer, awk and gzip.
 # Each command is a function. To use one in your own script, copy it with the helper functions above it. Output is CSV.
 set -euo pipefail
 
@@ -9,7 +9,7 @@ api_key=${API_KEY:-DEMO_KEY}
 page_size=${PAGE_SIZE:-20000}
 
 restarts=5
-# A lost connection, 429 (after Retry-After), 408 and 5xx: for GET only.
+# Only for GET: retries after a lost connection, 408, 429 (waits as Retry-After says) and 5xx.
 retry=(--retry 5 --retry-all-errors --retry-max-time 3600)
 
 work=$(mktemp -d)
@@ -20,11 +20,11 @@ fail() {
   exit 1
 }
 
-# call CURL-ARGUMENT...: the answer's body is in $work/body, its headers in $work/head, its status in $status.
-# 412 is for the caller to see; any other failure ends the program.
+# call CURL-ARGUMENT...: writes the response's body to $work/body, its headers to $work/head and its status to $status.
+# Returns after 412; any other failure ends the program.
 call() {
   status=$(curl --no-progress-meter --max-time 90 --output "$work/body" --dump-header "$work/head" \
-    --write-out '%{http_code}' "$@") || fail "no answer from the service"
+    --write-out '%{http_code}' "$@") || fail "no response from the service"
   case $status in
     2?? | 412) ;;
     *) fail "$status: $(read_message)" ;;
@@ -36,19 +36,19 @@ read_message() {
   echo "${message:-$(head -c 200 "$work/body")}"
 }
 
-# call_api CURL-ARGUMENT...: with the key, which arrives through a pipe, since everyone sees arguments (ps).
-# Redirects are not followed: curl would send the key along.
+# call_api CURL-ARGUMENT...: sends the key, through a pipe, because everyone can see arguments (ps).
+# Follows no redirect, because curl would send the key to the new host.
 call_api() {
   call --header @<(printf 'x-api-key: %s\n' "$api_key") "$@"
 }
 
-# read_header NAME: of the last answer
+# read_header NAME: prints a header of the last response
 read_header() {
   awk -v name="$1:" 'tolower($1) == name { sub(/^[^:]*: */, ""); sub(/\r$/, ""); value = $0 } END { print value }' "$work/head"
 }
 
-# read_pages TABLE FILE CURL-ARGUMENT...: writes all pages as CSV. With a filter they need an order that ends in
-# unique columns. If $status is 412 afterwards, a new data set was published in between: drop the file.
+# read_pages TABLE FILE CURL-ARGUMENT...: writes all pages as CSV. With a filter, the query needs an order that ends with
+# unique columns. If $status is 412 afterwards, a new data set was published in between: discard the file.
 read_pages() {
   local table=$1 file=$2 offset=0 range
   local match=()
@@ -58,7 +58,7 @@ read_pages() {
     call_api --get "${retry[@]}" --header 'accept: text/csv' ${match[@]+"${match[@]}"} \
       --data "limit=$page_size" --data "offset=$offset" "$@" "$api_url/$table"
     if [ "$status" = 412 ]; then return; fi
-    # "0-19999/*", or "*/*" past the end. Lines cannot be counted: a text may have line breaks.
+    # "0-19999/*", or "*/*" past the end. Lines cannot be counted, because texts may have line breaks.
     range=$(read_header content-range)
     range=${range%/*}
     if [ "$range" = '*' ]; then return; fi
@@ -73,13 +73,13 @@ read_pages() {
   done
 }
 
-# read_one_data_set TABLE FILE CURL-ARGUMENT...: read_pages, from the start again when the data set has changed
+# read_one_data_set TABLE FILE CURL-ARGUMENT...: read_pages; starts again if the data set has changed
 read_one_data_set() {
   local attempt
   for ((attempt = 1; attempt <= restarts; attempt += 1)); do
     read_pages "$@"
     if [ "$status" != 412 ]; then return; fi
-    echo 'A new data set was published meanwhile. Starting again.' >&2
+    echo 'A new data set was published. Starting again.' >&2
   done
   fail "A new data set was published during each of $restarts tries."
 }
@@ -94,33 +94,33 @@ query_reports() {
   cat "$work/rows"
 }
 
-# start_part FILE: makes $part, which takes the place of the file when it is complete
+# start_part FILE: creates $part, which replaces the file when it is complete
 start_part() {
   part=$1.$$.part
   trap 'rm -rf "$work" "$part"' EXIT
   if ! { : >"$part"; } 2>/dev/null; then fail "$1 cannot be written."; fi
 }
 
-# walk_table TABLE FILE: writes all rows of a table. The file appears when it is complete, and is of one data set.
+# walk_table TABLE FILE: writes all rows of a table, from one data set. The file appears when it is complete.
 walk_table() {
   start_part "$2"
   read_one_data_set "$1" "$part"
   mv -- "$part" "$2"
-  echo "$1 is in $2." >&2
+  echo "Wrote $1 to $2." >&2
 }
 
 # awk: joins the lines of a CSV record in `record`
 # shellcheck disable=SC2016
 join_lines='{ record = record == "" ? $0 : record "\n" $0 } gsub(/"/, "&", record) % 2 { next }'
 
-# Of more reports than this many, all are asked for anew.
+# If more reports than this changed, all reports are requested again.
 most_changes=10000
 reports_a_request=500
 
-# sync_reports FILE: brings a CSV file to the state of the live data set: its public reports, and no others.
+# sync_reports FILE: updates a CSV file to the public reports of the live data set.
 #
-# The app's manifest names the reports that differ between one data set and the next. Of which data set the file is,
-# stands beside it in FILE.data_set, which is written last: at worst, reports are asked for once more.
+# The app's manifest lists the reports that differ between one data set and the next. The ID of the file's data set is in
+# FILE.data_set, which is written last, so that an interrupted run only requests some reports again.
 sync_reports() {
   local file=$1 attempt
   start_part "$file"
@@ -132,12 +132,12 @@ sync_reports() {
       echo "$file is up to date." >&2
       return
     fi
-    echo 'A new data set was published meanwhile. Starting again.' >&2
+    echo 'A new data set was published. Starting again.' >&2
   done
   fail "A new data set was published during each of $restarts tries."
 }
 
-# try_sync FILE: writes what the file is to be to $part, and the data set to $live; fails if another one came meanwhile
+# try_sync FILE: writes the new file to $part, and its data set to $live. Fails if the data set changes.
 try_sync() {
   local file=$1 names
   call "${retry[@]}" "$app_url/public-data/manifest.json"
@@ -160,14 +160,14 @@ try_sync() {
   rm -f "$work"/names.*
 }
 
-# list_changes DATA-SET: writes the IDs of the reports that differ from the live data set to $work/changed. Fails if that
-# is not known, or if they are many.
+# list_changes DATA-SET: writes the IDs of the reports that differ from the live data set to $work/changed. Fails if they
+# are unknown or too many.
 list_changes() {
   local name
   : >"$work/changed"
   if [ "$1" = "$live" ]; then return; fi
-  # The manifest has one value a line. After a rollback a data set may have been live twice: what counts is what came
-  # after the last time.
+  # The manifest has one value per line. After a rollback, a data set may have been live twice. Only the changes after the
+  # last time count.
   awk -v from="$1" -v most="$most_changes" -F '"' '
     $2 == "changes" { listed = 1 }
     !listed { next }
@@ -183,7 +183,7 @@ list_changes() {
   sort -u -o "$work/changed" "$work/changed"
 }
 
-# read_reports FILE CURL-ARGUMENT...: public reports of the data set $live; fails if another one answers
+# read_reports FILE CURL-ARGUMENT...: writes public reports of the data set $live. Fails if another data set is live.
 read_reports() {
   local file=$1
   shift
@@ -192,7 +192,7 @@ read_reports() {
     --data is_public=is.true --data order=report_id "$@"
   if [ "$status" = 412 ]; then return 1; fi
   if [[ $(read_header data-set) != "\"$live\""* ]]; then
-    # The manifest follows a publication within seconds.
+    # The manifest is updated within seconds of a publication.
     sleep 1
     return 1
   fi
@@ -214,24 +214,24 @@ download_report() {
     path=ota/$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
   fi
 
-  # 3. A redirect to a signed address. The access_uuid is a secret, so it is not an argument. No key is sent.
+  # 3. A redirect to a signed URL. The access_uuid is a secret, so it is not an argument. No key is sent.
   call --location "${retry[@]}" \
     --config <(printf 'url = "%s"\n' "$app_url/dissemination/report/pdf/$path")
   if [ "$(head -c 5 "$work/body")" != '%PDF-' ]; then fail 'The downloaded file is not a PDF.'; fi
   cp -- "$work/body" "$part"
   mv -- "$part" "$2"
-  echo "$1 is in $2." >&2
+  echo "Wrote $1 to $2." >&2
 }
 
 usage() {
   cat <<'TEXT'
 Usage: client.sh query YEAR STATE        print the reports of a year and a state
        client.sh walk TABLE FILE         write a whole table to a file
-       client.sh sync FILE               bring a file to the state of the live data set
-       client.sh download REPORT-ID FILE get a report's PDF (a suppressed one with a Tribal key)
+       client.sh sync FILE               update a file to the live data set
+       client.sh download REPORT-ID FILE get a report's PDF (if it is suppressed, with a Tribal key)
 
-All files but the PDF are CSV.
-Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).
+All files except PDFs are CSV.
+Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, the maximum).
 TEXT
 }
 
@@ -239,7 +239,7 @@ if ! [[ $page_size =~ ^[1-9][0-9]*$ ]] || ((page_size > 20000)); then
   fail 'PAGE_SIZE must be a number from 1 to 20000.'
 fi
 for address in "$api_url" "$app_url"; do
-  if ! [[ $address =~ ^https?://[^/] ]]; then fail "$address should be an address such as http://localhost:8000."; fi
+  if ! [[ $address =~ ^https?://[^/] ]]; then fail "$address should be a URL such as http://localhost:8000."; fi
 done
 case "${1:-} $#" in
   'query 3') query_reports "$2" "$3" ;;

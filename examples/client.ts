@@ -1,5 +1,5 @@
-// A client of the Single Audit API: Node 20.11 or newer, @supabase/postgrest-js, and tsx to run it.
-// Each command is one function, to be copied with those above it and with api.ts.
+// A client of the Single Audit API. Needs Node 20.11 or newer, @supabase/postgrest-js, and tsx.
+// Each command is a function. To use one in your own program, copy it with the functions above it and api.ts.
 
 import { type FileHandle, readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
@@ -41,8 +41,8 @@ async function queryReports(year: string, state: string) {
 }
 
 /**
- * Writes all rows of a table: as the API's CSV if the file's name ends in .csv, and as JSON lines otherwise. The file
- * appears when it is complete, and is of one data set.
+ * Writes all rows of a table: as CSV if the file's name ends in .csv, and as JSON lines otherwise. The file appears when
+ * it is complete. All its rows come from one data set.
  */
 async function walkTable(table: string, file: string): Promise<void> {
   const write = file.endsWith(".csv") ? writeCsv : writeLines;
@@ -67,7 +67,7 @@ async function writeCsv(table: string, out: FileHandle): Promise<void> {
     // "0-19999/*", or "*/*" past the end.
     const [, last] = /-(\d+)\//.exec(answer.headers.get("content-range") ?? "") ?? [];
     if (last === undefined) return;
-    // The names of the columns stand in the first line of each page.
+    // The first line of each page has the column names.
     await out.writeFile(`${offset === 0 ? text : text.slice(text.indexOf("\n") + 1)}\n`);
     offset = Number(last) + 1;
   }
@@ -81,7 +81,7 @@ function readMessage(body: string): string {
   }
 }
 
-// docs/api.md says how to generate types of all tables.
+// docs/api.md says how to generate types for all tables.
 interface Report {
   report_id: string;
   fac_accepted_date: string;
@@ -91,7 +91,7 @@ interface Report {
   total_amount_expended: number;
 }
 
-/** Of more reports than this many, all are asked for anew. */
+/** If more reports than this changed, all reports are requested again. */
 const mostChanges = 10_000;
 const reportsARequest = 500;
 
@@ -101,11 +101,11 @@ interface Manifest {
 }
 
 /**
- * Brings a file of JSON lines to the state of the live data set: its public reports, and no others. Returns how many
- * reports were asked for. The same if it is done twice.
+ * Updates a file of JSON lines to the public reports of the live data set. Returns how many reports it requested. Safe to
+ * repeat.
  *
- * The app's manifest names the reports that differ between one data set and the next. Of which data set the file is,
- * stands beside it in `<file>.data_set`, which is written last: at worst, reports are asked for once more.
+ * The app's manifest lists the reports that differ between one data set and the next. The ID of the file's data set is in
+ * `<file>.data_set`, which is written last, so that an interrupted run only requests some reports again.
  */
 async function syncReports(file: string): Promise<number> {
   const { asked, reports, dataSet } = await startAgainOnChange(async () => {
@@ -143,15 +143,15 @@ async function readText(file: string): Promise<string | undefined> {
 
 async function fetchFile(name: string): Promise<Response> {
   const answer = await send(`${appUrl}/public-data/${name}`);
-  if (!answer.ok) throw new RequestFailed(answer.status, `The bulk file ${name} cannot be had.`);
+  if (!answer.ok) throw new RequestFailed(answer.status, `The bulk file ${name} cannot be downloaded.`);
   return answer;
 }
 
-/** The reports that differ between a data set and the live one; undefined if that is not known, or if they are many. */
+/** The reports that differ between a data set and the live one; undefined if they are unknown or too many. */
 async function listChanges(manifest: Manifest, stored: string | undefined): Promise<string[] | undefined> {
   const dataSet = stored?.trim();
   if (dataSet === manifest.data_set) return [];
-  // After a rollback a data set may have been live twice: what counts is what came after the last time.
+  // After a rollback, a data set may have been live twice. Only the changes after the last time count.
   const start = manifest.changes.findLastIndex(({ from }) => from === dataSet);
   if (start < 0) return undefined;
   const steps = manifest.changes.slice(start);
@@ -198,7 +198,7 @@ async function downloadReport(reportId: string, file: string) {
     path = `ota/${access_uuid}`;
   }
 
-  // 3. A redirect to a signed address. No key is sent.
+  // 3. A redirect to a signed URL. No key is sent.
   const answer = await send(`${appUrl}/dissemination/report/pdf/${path}`);
   if (!answer.ok) throw new RequestFailed(answer.status, "The report could not be downloaded.");
   const pdf = Buffer.from(await answer.arrayBuffer());
@@ -208,11 +208,11 @@ async function downloadReport(reportId: string, file: string) {
 }
 
 const usage = `Usage: client.ts query YEAR STATE        print the reports of a year and a state as JSON lines
-       client.ts walk TABLE FILE         write a whole table to a file: CSV if it is named so, else JSON lines
-       client.ts sync FILE               bring a file of JSON lines to the state of the live data set
-       client.ts download REPORT-ID FILE get a report's PDF (a suppressed one with a Tribal key)
+       client.ts walk TABLE FILE         write a whole table to a file: CSV if it ends in .csv, else JSON lines
+       client.ts sync FILE               update a file of JSON lines to the live data set
+       client.ts download REPORT-ID FILE get a report's PDF (if it is suppressed, with a Tribal key)
 
-Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, at most).`;
+Environment: API_URL, APP_URL, API_KEY (DEMO_KEY), PAGE_SIZE (20000, the maximum).`;
 
 async function main([command, ...values]: string[]): Promise<void> {
   if (!(Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= 20_000)) {
@@ -221,7 +221,7 @@ async function main([command, ...values]: string[]): Promise<void> {
   const [one = "", two = ""] = values;
   for (const address of [apiUrl, appUrl]) {
     if (!/^https?:/.test(address) || !URL.canParse(address))
-      throw new Error(`${address} should be an address such as http://localhost:8000.`);
+      throw new Error(`${address} should be a URL such as http://localhost:8000.`);
   }
   switch (`${command} ${values.length}`) {
     case "query 2":
@@ -230,16 +230,16 @@ async function main([command, ...values]: string[]): Promise<void> {
     case "walk 2":
       // The API says if there is no such table.
       await walkTable(one, two);
-      say(`${one} is in ${two}.`);
+      say(`Wrote ${one} to ${two}.`);
       break;
     case "sync 1":
       if (one.endsWith(".csv"))
-        throw new Error("sync writes JSON lines: give the file another name than .csv.");
-      say(`${await syncReports(one)} reports were asked for; ${one} is up to date.`);
+        throw new Error("sync writes JSON lines. Choose a name that does not end in .csv.");
+      say(`Requested ${await syncReports(one)} reports. ${one} is up to date.`);
       break;
     case "download 2": {
       const { report_id, auditee_name } = await downloadReport(one, two);
-      say(`${report_id} of ${auditee_name} is in ${two}.`);
+      say(`Wrote ${report_id} of ${auditee_name} to ${two}.`);
       break;
     }
     case "--help 0":

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the Secrets of deploy/kubernetes in the cluster that kubectl points at, from files in secrets/. Keep those files: running
-# this again changes nothing, and a file that you remove or write yourself (such as a bucket's keys) is replaced.
+# Creates the Secrets of deploy/kubernetes in kubectl's current cluster, from files in secrets/. Keep those files. Running this
+# again changes nothing, except secrets whose files you removed or wrote yourself (such as a bucket's keys).
 set -eu
 cd "$(dirname "$0")/../.."
 directory=${1:-secrets/kubernetes}
@@ -10,16 +10,16 @@ write_secret() {
   printf %s "$2" > "$directory/$1.new"
   mv -f "$directory/$1.new" "$directory/$1"
 }
-# The bundled storage keeps backups under the refresher's keys. A bucket of your own has keys for them.
+# The bundled storage keeps backups under the refresher's keys. A bucket of your own has separate keys for backups.
 for name in access_key secret_key; do
   [ -e "$directory/backup_$name" ] || write_secret "backup_$name" "$(read_secret "storage_$name")"
 done
 address() {
-  # If a server does not answer at all, PostgREST gives up within 3 s and asks for another one.
+  # If a server does not respond, PostgREST gives up within 3 s and tries another one.
   echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full\
 &sslrootcert=/etc/postgres-ca/ca.crt&connect_timeout=2&tcp_user_timeout=3000"
 }
-# Prefers replicas, and takes the primary while there is none.
+# Prefers replicas, and uses the primary while there are none.
 write_secret postgrest_reader_uri "$(address postgres-ro,postgres-rw)&target_session_attrs=prefer-standby"
 write_secret postgrest_writer_uri "$(address postgres-rw)"
 

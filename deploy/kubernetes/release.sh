@@ -1,6 +1,6 @@
 #!/bin/sh
-# release.sh OVERLAY: brings the cluster that kubectl points at to the state of this checkout: PostgreSQL first, then db:deploy,
-# then everything else. If db:deploy fails, the pods that serve stay as they are.
+# release.sh OVERLAY: updates kubectl's current cluster to match this checkout: PostgreSQL first, then db:deploy, then
+# everything else. If db:deploy fails, the running pods stay as they are.
 set -eu
 overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
 namespace=single-audit
