@@ -75,9 +75,7 @@ const isText = (node: ts.Node): node is TextNode =>
 
 function readText(node: TextNode): string {
   if (ts.isStringLiteralLike(node)) return node.text;
-  const spans = node.templateSpans.map(
-    ({ expression, literal }) => `{${expression.getText()}}${literal.text}`,
-  );
+  const spans = node.templateSpans.map((span) => `{${span.expression.getText()}}${span.literal.text}`);
   return node.head.text + spans.join("");
 }
 

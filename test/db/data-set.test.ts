@@ -266,10 +266,9 @@ describe("a chain of public and suppressed submissions", () => {
          2 2 most_recent 1`,
       ),
     });
-    const { general, resubmission } = await readAsPublic();
-    expect(general).toMatchObject([
-      { report_id: id(1), resubmission_version: "0", resubmission_status: null },
-    ]);
-    expect(resubmission).toEqual([]);
+    expect(await readAsPublic()).toMatchObject({
+      general: [{ report_id: id(1), resubmission_version: "0", resubmission_status: null }],
+      resubmission: [],
+    });
   });
 });

@@ -51,9 +51,7 @@ it("errors name what there is: versions, and tables of totals instead of aggrega
 
 describe("pages", () => {
   it.each(["", "&limit=40000"])("are cut at exactly 20,000 rows (%s)", async (limit) => {
-    const rows = await queryValue<number>(
-      "select least(count(*), 20000)::integer from disclosed.federal_awards",
-    );
+    const rows = await queryValue<number>("select least(count(*), 20000)::int from disclosed.federal_awards");
     const answer = await get(`/federal_awards?select=report_id${limit}`);
     expect([answer.status, answer.json.length]).toEqual([200, rows]);
     expect(answer.headers["content-range"]).toBe(`0-${rows - 1}/*`);

@@ -44,9 +44,7 @@ async function dump(): Promise<string> {
   );
   const statements: string[] = [];
   for (const { name } of tables) {
-    const { rows } = await old.client.query(
-      `select coalesce(json_agg(t), '[]')::text as all from ${name} as t`,
-    );
+    const { rows } = await old.client.query(`select coalesce(json_agg(t), '[]')::text as all from ${name} t`);
     const records = `json_populate_recordset(null::${name}, ${escapeLiteral(rows[0].all)})`;
     statements.push(`insert into ${name} overriding system value select * from ${records}`);
   }

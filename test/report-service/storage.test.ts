@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { securityHeaders } from "../../report-service/answers.ts";
 import { createS3Store } from "../../report-service/s3-store.ts";
@@ -59,6 +60,15 @@ test("a token works as soon as there is a file", async () => {
   expect((await redeem(token)).status).toBe(404);
   parts.s3.objects.set(`reports/${late}.pdf`, Buffer.from(pdf, "latin1"));
   expect((await follow(await redeem(token))).body).toBe(pdf);
+});
+
+test("a client that disconnects before the URL is signed leaves the token unspent", async () => {
+  const token = await parts.tokens.issue();
+  await parts.storageWire.hold();
+  await fetch(`${parts.url}${downloads}/${token}`, { signal: AbortSignal.timeout(300) }).catch(() => {});
+  await parts.storageWire.pass();
+  await sleep(500);
+  expect(await parts.tokens.isSpent(token)).toBe(false);
 });
 
 test("a token of a report whose ID leads out of its folder stays unspent", async () => {
