@@ -14,7 +14,7 @@ const uncertain = makeUnavailable(
 );
 const unspent = makeUnavailable("The token was not used.");
 
-/** The database went away while it spent a token, which may be spent or not. */
+/** The database was lost while it redeemed a token, which may have been redeemed or not. */
 class RedemptionUncertain extends DatabaseUnavailable {
   override name = "RedemptionUncertain";
 }

@@ -111,7 +111,7 @@ function acceptsGzip({ headers }: FastifyRequest): boolean {
   return accepted !== null && Number(accepted[1] ?? 1) > 0;
 }
 
-/** Sends 412 or 304 if the request's conditions ask for that. Returns whether it did. */
+/** Sends 412 or 304 if the request's conditions require it. Returns whether it did. */
 function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.header("etag", etag);
   const expected = request.headers["if-match"];

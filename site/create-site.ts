@@ -72,7 +72,7 @@ function addSite(
     "/": writeHome,
     "/explorer": writeExplorer,
     "/totals": async (context) => {
-      // Without facts there are no totals to withhold.
+      // If there are no facts, there are no totals to hide.
       if (context.facts !== undefined) await whileOpen();
       return writeTotals(context);
     },
@@ -88,7 +88,7 @@ function addSite(
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
-  // The search box, and a report's own address. The explorer asks the API with the visitor's key.
+  // The search box, and the URL of a report. The explorer sends the request with the visitor's key.
   answer("/find", async (request, reply) => {
     const { q } = request.query as { q?: unknown };
     const facts = await readFacts();
@@ -113,7 +113,7 @@ function addSite(
     if (file !== undefined) return sendBody(request, reply.header("cache-control", kept), file);
     const facts = /^\/assets\/api-[0-9A-F]{8}\.json$/.test(path) ? await readFacts() : undefined;
     if (facts === undefined) return reply.callNotFound();
-    // An older page, or a page of another process, may name another file. It gets this one, and does not keep it.
+    // A page from before an update, or from another process, may name another file. It gets this one, without caching.
     const { path: current, body } = facts.apiFile;
     reply.header("cache-control", path === current ? kept : "no-cache");
     return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
@@ -146,7 +146,7 @@ const databaseAway = {
   hint: "Try again in a few seconds.",
 };
 
-/** The host is the one that the client asked for. The scheme is the API's, because the same proxy ends TLS for both. */
+/** The host is the one in the request. The scheme is the API's, because the same proxy terminates TLS for both. */
 function describeAppUrl({ apiUrl }: SiteConfig, { headers: { host } }: FastifyRequest): string {
   const isValid = host !== undefined && /^([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?$/i.test(host);
   return `${new URL(apiUrl).protocol}//${isValid ? host : "localhost"}`;

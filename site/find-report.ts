@@ -3,8 +3,8 @@ import { emptyQuery, type Filter } from "./query.ts";
 import { linkToExplorer } from "./write-target.ts";
 
 /**
- * Returns the explorer's address that shows what a person looks for: a report ID, UEI, EIN, an Assistance Listing number, a
- * state with or without an audit year, or a part of an auditee's name.
+ * Returns the explorer's URL for a search: a report ID, UEI, EIN, Assistance Listing number, a state with or without an audit
+ * year, or part of an auditee's name.
  *
  * @param schema the version that answers
  */
@@ -17,7 +17,7 @@ export function findReport(text: string, schema: string): string {
   return linkToExplorer(schema, { ...emptyQuery, table, filters, order }, isReport);
 }
 
-/** What people write beside a number, a state or a year. */
+/** Words that people write next to a number, a state or a year. */
 const labels = /\b(EIN|UEI|ALN|CFDA|report ID|audits?|reports?|(fiscal |audit )?years?|FY)\b:?/gi;
 const prepositions = /\b(of|in|for|from)\b/g;
 const around =
@@ -40,7 +40,7 @@ function readFilters(typed: string): Filter[] {
   const state = findState(rest);
   if (state) return [is("auditee_state", state), ...ofYear];
   if (rest === "" && year) return ofYear;
-  // A name may have such words inside, and a year.
+  // A name may contain such words, and a year.
   const [, name = typed, isOfYear] = around.exec(typed) ?? [];
   return [{ column: "auditee_name", operator: "contains", value: name }, ...(isOfYear ? ofYear : [])];
 }

@@ -8,17 +8,17 @@ import { readExtra, writeExtra, writeTarget } from "./write-target.ts";
 const mostShown = 500;
 
 /**
- * Writes a query's values as the columns have them: without surrounding spaces, in the column's case, without dashes.
- * Filters that nobody has filled in are dropped, and a page has at most 500 rows.
+ * Writes a query's values in the format of the columns: without surrounding spaces, in the column's case, without dashes.
+ * Drops empty filters. A page has at most 500 rows.
  */
 export function normalizeQuery(typed: Query, table: Table | undefined): Query {
-  // What was typed among the other parameters moves to its field, if it has one.
+  // Moves other parameters to their fields, if they have any.
   const query = readTarget(writeTarget({ ...typed, filters: [] }));
   const filters = [...typed.filters, ...query.filters].map((filter) => {
     const column = table?.columns.find(({ name }) => name === filter.column);
     return { ...filter, value: normalizeFilter(filter, column) };
   });
-  // A malformed limit or offset would hold for every page of a download.
+  // A malformed limit or offset would apply to every page of a download.
   const extra = readExtra(query.extra).filter(([name]) => name !== "limit" && name !== "offset");
   return {
     ...query,

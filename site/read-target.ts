@@ -54,7 +54,7 @@ function readList(column: string, text: string): Filter | undefined {
   const values = [...list.matchAll(/"((?:[^"\\]|\\.)*)"|[^,]+/gs)].map(([bare, quoted]) =>
     quoted === undefined ? bare : quoted.replace(/\\(.)/gs, "$1"),
   );
-  // The form holds one value per line, and no empty one.
+  // The form has one value per line, and no empty values.
   const isPlain = values.every((each) => each === each.trim() && each !== "" && !each.includes("\n"));
   return isPlain ? { column, operator: "in", value: values.join("\n") } : undefined;
 }

@@ -15,9 +15,9 @@ export const languages = { curl: "curl", python: "Python", r: "R", typescript: "
 export type Language = keyof typeof languages;
 
 /**
- * Writes a request as a program that runs as it is and prints the rows. A key of one's own is read from the environment
- * variable API_KEY. Python needs its standard library alone, R httr2 and jsonlite, TypeScript anything that has fetch and
- * process.env (Node.js 20, Deno, Bun).
+ * Writes a request as a complete program that prints the rows. It reads the visitor's own key from the environment variable
+ * API_KEY. Python needs only its standard library, R needs httr2 and jsonlite, and TypeScript needs fetch and process.env
+ * (Node.js 20, Deno, Bun).
  */
 export function writeSnippet(language: Language, request: ApiRequest): string {
   return writers[language](request);
@@ -32,7 +32,7 @@ const writers: Record<Language, (request: ApiRequest) => string> = {
   curl: ({ url, headers, key }) => {
     const ownKey = '"x-api-key: $API_KEY"';
     const lines = [
-      // -g takes brackets in the address literally.
+      // -g takes brackets in the URL literally.
       `curl -sS -g ${quoteShell(url)}`,
       `-H ${key === "own" ? ownKey : quoteShell(`x-api-key: ${demonstrationKey}`)}`,
       ...Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),

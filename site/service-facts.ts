@@ -39,8 +39,8 @@ const keepFailureMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
 /**
- * Makes a function that reads the service's facts. They are up to 30 seconds old. It resolves to undefined if the database
- * does not answer within 2 seconds. However many requests wait, the database gets one query at a time.
+ * Creates a function that reads the service's facts, which are up to 30 seconds old. It resolves to undefined if the database
+ * does not answer within 2 seconds. The database gets one query at a time, however many requests wait.
  */
 export function createFactsReader(
   pool: Pool,
@@ -66,7 +66,7 @@ export function createFactsReader(
   };
   return async () => {
     if (asked === undefined || performance.now() > askAgainAt) {
-      // Until it has answered, every request waits for this query.
+      // Until the database has answered, every request waits for this query.
       askAgainAt = Number.POSITIVE_INFINITY;
       asked = ask();
     }

@@ -1,7 +1,7 @@
 import type { Table } from "./api-description.ts";
 import type { Query } from "./query.ts";
 
-/** What the explorer shows of a row before it is opened, as PostgREST's `select` has it. */
+/** What the explorer shows of a row before it is opened, in PostgREST's `select` format. */
 const shown: Record<string, string> = {
   general:
     "report_id,auditee_name,audit_year,total_amount_expended,auditee_city,auditee_state,fac_accepted_date,entity_type,is_internal_control_material_weakness_disclosed",
@@ -20,7 +20,7 @@ const shown: Record<string, string> = {
 const auditeeTerm = "...general(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
-/** Two of these leave few enough awards to join their reports. */
+/** Filters on two of these leave few enough awards to join their reports. */
 const narrow = /^(audit_year|federal_agency_prefix|federal_award_extension)$/;
 
 /** Whether rows can come with their auditee's name in time. The API joins before it sorts and cuts off. */
@@ -38,7 +38,7 @@ export function addAuditee(query: Query, table: Table | undefined): Query {
   return isAll && table && canHaveAuditee(query, table) ? { ...query, select: ["*", auditeeTerm] } : query;
 }
 
-/** Adds what a spreadsheet must not lack to a request for some columns: those that are filtered by, and the auditee's name. */
+/** Adds columns that a spreadsheet needs to a request for some columns: the filtered columns and the auditee's name. */
 export function completeColumns(query: Query, table: Table | undefined): Query {
   const { select, filters } = query;
   if (table === undefined || select.length === 0 || select.includes("*")) return addAuditee(query, table);
@@ -48,9 +48,9 @@ export function completeColumns(query: Query, table: Table | undefined): Query {
 }
 
 /**
- * The columns that a request's order must end in, so that its pages neither overlap nor miss rows: the table's key, or
- * else all columns. None for a whole table, whose rows have an order of their own, nor for the rows of one report of a
- * table without a key: the parts of a long text come in the order of the text.
+ * The columns with which a request's order must end, so that its pages neither overlap nor miss rows: the table's key, or
+ * otherwise all columns. None for a whole table, whose rows have a fixed order. Also none for one report's rows of a table
+ * without a key, because the parts of a long text are in the order of the text.
  */
 export function chooseTieBreakers(query: Query, table: Table | undefined): string[] {
   if (table === undefined) return [];

@@ -29,7 +29,7 @@ export const measures = {
 export type Measure = keyof typeof measures;
 export type Sums = Record<Measure, number>;
 
-/** Adds rows up by name. Rows without a name stand under "". */
+/** Adds up rows by name. Rows without a name are under "". */
 export function sumBy<Row extends Total>(
   rows: readonly Row[],
   nameOf: (row: Row) => string | null,

@@ -26,13 +26,13 @@ export function writeTarget(query: Query, tieBreakers: string[] = []): string {
 }
 
 /**
- * Where the explorer shows a query: its rows as a table, or each row in full with what belongs to it. Never holds a key.
+ * The explorer's URL for a query: its rows as a table, or each row in full with related rows. Never contains a key.
  */
 export function linkToExplorer(schema: string, query: Query, isRow = false): string {
   return `/explorer#${schema}${isRow ? "/row" : ""}${writeTarget(query)}`;
 }
 
-/** Reads the parameters of a query string that somebody has typed, with or without percent-encoding. A key is dropped. */
+/** Reads the parameters of a typed query string, with or without percent-encoding. Drops a key. */
 export function readExtra(text: string): [string, string][] {
   return text
     .trim()

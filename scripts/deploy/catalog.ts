@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Client, QueryResult } from "pg";
 
-/** A statement that it takes to make an object of this project so (`db/deployment/catalog.sql`). */
+/** A statement that creates an object of this project, or a part of it (`db/deployment/catalog.sql`). */
 export interface CatalogRow {
   /** Such as `table access.tiers`. */
   object: string;
   scope: "api" | "data_set" | "durable";
-  /** In words where PostgreSQL cannot print it, such as `column name: text`. */
+  /** A description if PostgreSQL cannot print the SQL, such as `column name: text`. */
   statement: string;
 }
 
@@ -20,7 +20,7 @@ const query = readFileSync(path.resolve(import.meta.dirname, "../../db/deploymen
 const tiers = `
 select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_jsonb(tiers)::text as statement from access.tiers`;
 
-/** Reads everything of this project in a database, in order. */
+/** Reads all objects of this project in a database, in order. */
 export async function readCatalog(client: Client): Promise<CatalogRow[]> {
   // With an empty search path, set only for these statements, PostgreSQL prints qualified names.
   const results = await client.query(`set local search_path = ''; ${query}`);
@@ -110,7 +110,7 @@ const inversions: [pattern: RegExp, inverse: string][] = [
   [/^create (trigger|policy|rule) (\S+)[\s\S]*? on (\S+)[\s\S]*/i, "drop $1 $2 on $3"],
 ];
 
-/** The statement that takes back what another one did. */
+/** The statement that undoes another statement. */
 function invert(statement: string): string[] {
   const rule = inversions.find(([pattern]) => pattern.test(statement));
   return rule === undefined ? [] : [statement.replace(...rule)];

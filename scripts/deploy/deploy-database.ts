@@ -36,7 +36,7 @@ export interface DeploymentOptions {
   rollsBack?: boolean | undefined;
   /** Decides whether to deploy to a database that was changed by hand; without it, nothing is deployed. */
   acceptsDrift?: () => boolean | Promise<boolean>;
-  /** Refuses by throwing, once no other deployment can come between. */
+  /** Throws to refuse the deployment. Called when no other deployment can interfere any more. */
   confirm?: () => Promise<void>;
   /** The names of the only migrations to run; then the API schemas stay as they are. */
   onlyMigrations?: string[] | undefined;

@@ -15,7 +15,7 @@ import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 export interface Plan {
   /** Migrations that would run, with their SQL. */
   migrations: { name: string; sql: string }[];
-  /** What only the deployment can tell, because it depends on rows. */
+  /** What only the deployment can show, because it depends on rows. */
   uncertain: string[];
   /** Files of `db/data_set` that have changed since the last deployment. */
   definitions: string[];

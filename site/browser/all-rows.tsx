@@ -29,7 +29,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
     let page: Answer | undefined;
     for (let offset = 0, count = largestLimit; count === largestLimit; offset += largestLimit) {
       const query = { ...wanted, limit: largestLimit, offset };
-      // All pages are of the data set of the first.
+      // All pages come from the first page's data set.
       const etag = page && { "if-match": page.headers.etag ?? "*" };
       const headers = { accept, "accept-profile": asked.schema, ...etag };
       page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers, key });
@@ -125,6 +125,6 @@ function describeFile({ table, filters, extra }: Query): string {
 function saveFile(name: string, parts: string[]): void {
   const href = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
   Object.assign(document.createElement("a"), { href, download: name }).click();
-  // By then the browser has read it.
+  // The browser has read it by then.
   setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

@@ -12,7 +12,7 @@ import { describeRow, RowView } from "./row-view.tsx";
 import { RowsTable } from "./rows-table.tsx";
 import type { Explorer, Shown } from "./use-explorer.ts";
 
-/** The last response. A new one comes into view, and takes the focus unless that is in it already. */
+/** The last response. A new response scrolls into view, and gets the focus unless it already has it. */
 export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
   const { outcome, isWaiting } = explorer;
   const part = useRef<HTMLElement>(null);
@@ -86,7 +86,7 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
   );
 }
 
-/** What was asked, in words. Each filter can be removed. */
+/** The request in words. Each filter can be removed. */
 function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   const { filters, order, extra } = asked.query;
   const labelOf = (name = "") => table?.columns.find((column) => column.name === name)?.label ?? name;
@@ -100,7 +100,7 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
     const descending = /year|date/.test(name ?? "") ? ", newest first" : ", descending";
     return labelOf(name) + (direction === "desc" ? descending : "");
   };
-  // What a link to an auditee's reports asks for; everything else is shown as it was typed.
+  // Describes links to an auditee's reports in words; shows all other parameters as typed.
   const anyOf = extra.replace(
     /^or=\((\w+)\.eq\.(\w+),(\w+)\.eq\.(\w+)\)$/,
     (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,

@@ -5,7 +5,7 @@ import { CopyButton, Scroll } from "./command.tsx";
 import { Choice } from "./query-form.tsx";
 import type { Explorer } from "./use-explorer.ts";
 
-/** The request of the form, or of the row that is shown, as a program. */
+/** The form's request, or the shown row's request, as a program. */
 export function Commands({ explorer }: { explorer: Explorer }): VNode {
   const [language, setLanguage] = useState<Language>("curl");
   const { outcome, form, ownKey, settings } = explorer;

@@ -8,13 +8,13 @@ export interface Asked {
   /** Empty for the default version. */
   schema: string;
   query: Query;
-  /** Each row in full, with what belongs to it. */
+  /** Each row in full, with related rows. */
   isRow: boolean;
 }
 
 export type Row = Record<string, unknown>;
 
-/** What came of a query. */
+/** The result of a query. */
 export interface Outcome {
   asked: Asked;
   /** Undefined if the version has no such table. */
@@ -29,7 +29,7 @@ export interface Outcome {
   total: number;
 }
 
-/** What the part of the address behind # asks for; undefined if it asks for nothing. */
+/** Reads the request in the URL's fragment; undefined if there is none. */
 export function readAddress(hash: string): Asked | undefined {
   const [, schema = "", row, target] = /^#([a-z0-9_]*)(\/row)?(\/[a-z0-9_]+(?:\?.*)?)$/s.exec(hash) ?? [];
   return target === undefined ? undefined : { schema, query: readTarget(target), isRow: row !== undefined };

@@ -1,4 +1,4 @@
-// What every page has: the buttons that copy.
+// For every page: the buttons that copy.
 
 document.documentElement.classList.add("is-scripted");
 

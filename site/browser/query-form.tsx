@@ -80,7 +80,7 @@ function Text({ id, label, value, hint, type = "text", known = [], change }: Typ
       ) : (
         <input
           {...shared}
-          // Preact's types forbid a list beside a password; there is none then.
+          // Preact's types do not allow a list of choices for a password, which has none.
           type={type as "text"}
           list={known.length > 0 ? `${id}-known` : undefined}
           onInput={(event) => change(event.currentTarget.value)}
@@ -105,7 +105,7 @@ interface Choices extends Labeled {
   choose: (value: string) => void;
 }
 
-/** A list of choices. A value that is not among them came from a link, and stays for the API to judge. */
+/** A list of choices. A value that is not in the list came from a link, and is kept for the API to judge. */
 export function Choice({ id, label, options, value, choose }: Choices): VNode {
   const all = new Map([
     ...(options.some(([each]) => each === value) ? [] : [[value, value] as const]),
@@ -138,12 +138,12 @@ function listKnown(column: Column | undefined): string[][] {
   return values.map((each) => (column?.name.endsWith("_state") ? [each, states[each] ?? ""] : [each]));
 }
 
-/** Conditions that all have to hold. There is always one to fill in. */
+/** Filters, which must all match. There is always one to fill in. */
 function Filters({ columns, filters, change }: Conditions): VNode {
   const add = useRef<HTMLButtonElement>(null);
   const find = (name: string) => columns.find((column) => column.name === name);
   const suggest = (name: string): Filter => {
-    // People know a part of names and texts, not the whole.
+    // People usually know only a part of a name or text.
     const isText = /name|text|title|content|action|program|city|address|email/.test(name);
     const operator = isText && find(name)?.type === "text" ? "contains" : "eq";
     return { column: name, operator, value: "" };
@@ -217,7 +217,7 @@ interface Terms {
   choose: (select: string[]) => void;
 }
 
-/** The columns that a request asks for; none chosen means all. What a link asks for beside them can be removed. */
+/** The columns that a request selects; none chosen means all. Other terms of select that came from a link can be removed. */
 function Columns({ columns, chosen, choose }: Terms): VNode {
   const names = columns.map(({ name }) => name);
   const terms = new Set([...names, ...chosen.filter((term) => term !== "*")]);

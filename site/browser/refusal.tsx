@@ -35,7 +35,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     ),
     500: <>Add a filter or choose fewer columns{file}.</>,
   };
-  // Of a 429, the hint is for programs.
+  // The hint of a 429 is for programs.
   const texts = [
     details,
     status !== 429 && hint,
@@ -56,7 +56,7 @@ function readError({ status, text }: Answer): { message: string; details?: strin
     const body = JSON.parse(text);
     if (typeof body.message === "string") return body;
   } catch {
-    // Not JSON: something between the browser and the API has answered.
+    // If it is not JSON, something between the browser and the API answered.
   }
   return { message: `The API answered ${status} without an explanation.` };
 }

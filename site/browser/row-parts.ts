@@ -3,13 +3,13 @@ import { emptyQuery, type Filter, type Query } from "../query.ts";
 import { chooseShown } from "../table-facts.ts";
 import type { Row } from "./outcome.ts";
 
-/** What a row shows of its report. */
+/** The columns of its report that a row shows. */
 const reportColumns =
   "report_id,auditee_name,auditee_uei,auditee_ein,auditee_city,auditee_state,audit_year,is_public";
 
 /**
- * Adds what belongs to a row to its request: of a report, the rows of every other table, to be counted; of every other row,
- * its report and what the API embeds beside it.
+ * Adds related rows to the request for a row: for a report, the rows of every other table, to be counted; for any other row,
+ * its report and the tables that the API embeds in it.
  */
 export function embedParts(query: Query, table: Table | undefined): Query {
   const parts = table?.embeds.map((name) =>
@@ -20,7 +20,7 @@ export function embedParts(query: Query, table: Table | undefined): Query {
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };
 }
 
-/** The query that finds a row: by the table's key, or else by the short values that the table shows. */
+/** The query that finds a row: by the table's key, or otherwise by the short values that the table shows. */
 export function findRow(row: Row, { name, key, columns }: Table): Query {
   const isShort = (value: unknown) =>
     typeof value === "string" && value.length <= 60 && !value.includes("\n");
@@ -43,7 +43,7 @@ interface Link {
   isOfAwards?: boolean;
 }
 
-/** The rows that belong to a row or its report, as queries. Those of a report are counted. */
+/** The rows related to a row or its report, as queries. Rows of a report are counted. */
 export function listLinks(row: Row, table: Table, version: VersionDescription): Link[] {
   const report = readReport(row, table);
   const { report_id: reportId, auditee_uei: uei, auditee_ein: ein } = { ...row, ...report };
@@ -56,7 +56,7 @@ export function listLinks(row: Row, table: Table, version: VersionDescription): 
   const links: Link[] = [];
   if (report !== undefined && report !== row)
     links.push({ name: "The report", query: find("report_id", reportId, "general"), isRow: true });
-  // An auditee's older reports have no UEI but GSA_MIGRATION, and an EIN may change, so either has to match.
+  // An auditee's older reports have GSA_MIGRATION instead of a UEI, and an EIN may change, so either may match.
   const known = [
     ...(/^[A-Z0-9]{12}$/.test(String(uei)) ? [["auditee_uei", uei]] : []),
     ...(/^(?!0{9})\d{9}$/.test(String(ein)) ? [["auditee_ein", ein]] : []),
@@ -75,7 +75,7 @@ export function listLinks(row: Row, table: Table, version: VersionDescription): 
     const count = Array.isArray(part) ? part.length : part === null ? 0 : 1;
     if (part !== undefined && count === 0) links.push({ name: `${title}: none` });
     else if (part === undefined) links.push({ name: title, query: find("report_id", reportId, name) });
-    // What belongs to a row that is no report stands below it.
+    // If the row is not a report, its related rows are shown below it.
     else if (table.name === "general") {
       const counted = `${title} (${count.toLocaleString("en-US")})`;
       links.push({ name: counted, query: find("report_id", reportId, name) });

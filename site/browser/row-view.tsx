@@ -10,12 +10,12 @@ import { Refusal } from "./refusal.tsx";
 import { isStub, listLinks, readReport } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
-/** A row's name: its auditee's, if it has one. */
+/** A row's name: its auditee's name, if it has one. */
 export function describeRow({ rows: [first] = [], table }: Outcome): string {
   return String(readReport(first ?? {}, table)?.auditee_name ?? first?.report_id ?? table?.title);
 }
 
-/** A row, or the parts of one that is split, with whole texts and the ways to what belongs to it. */
+/** A row, or the parts of a row that is split, with full texts and links to related rows. */
 export function RowView({ explorer, outcome }: Shown): VNode | null {
   const title = describeRow(outcome);
   useEffect(() => {
@@ -31,7 +31,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
   if (table === undefined || version === undefined || first === undefined) return null;
   const report = readReport(first, table);
   const place = [report?.auditee_city, report?.auditee_state, report?.audit_year, report?.report_id];
-  // What a finding says comes before its codes. Of a report, what belongs to it is only counted.
+  // A finding's text comes before its codes. Rows related to a report are only counted.
   const texts = version.tables.filter(({ name }) => /^(findings_text|corrective_action_plans)$/.test(name));
   const others = version.tables.filter(({ name }) => name !== "general");
   const parts = table.name === "general" ? [table] : new Set([...texts.reverse(), table, ...others]);
@@ -99,7 +99,7 @@ function spellCode(code: unknown, description: string): string {
   return letters.flatMap(spell).join("; ").replaceAll('" ', ": ");
 }
 
-/** A row's columns with their labels, names and whole values. */
+/** A row's columns with their labels, names and full values. */
 function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
   const columns = table.columns.filter(({ name }) => names.includes(name));
   return (

@@ -11,7 +11,7 @@ import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
 
-/** Rows, each with a link to itself. If all columns were asked for, the main ones and those that are filtered by come first. */
+/** Rows, each with a link to itself. If all columns were selected, the main ones and the filtered ones come first. */
 export function RowsTable({ explorer, outcome }: Shown): VNode {
   const { asked, table, rows = [] } = outcome;
   const { select } = asked.query;
@@ -68,7 +68,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
   );
 }
 
-/** A heading sorts by its column: numbers and dates first from the largest, texts from A; then the other way. */
+/** A heading sorts by its column: numbers and dates from the largest, texts from A; the next click reverses the order. */
 function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: string }): VNode {
   const column = table?.columns.find((each) => each.name === name);
   if (column === undefined) return <th scope="col">{name === "auditee_name" ? "Auditee name" : name}</th>;
@@ -91,7 +91,7 @@ function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: 
   );
 }
 
-/** Of a suppressed report nothing is shown, which is not the same as nothing being there. */
+/** A suppressed report's values are hidden, which differs from being empty. */
 function formatCell(row: Row, name: string): string {
   if (isStub(row) && name !== "report_id" && name !== "is_public") return "not shown";
   const text = formatValue(name, row[name]);

@@ -4,14 +4,14 @@ const cells = /("[^"]*(?:""[^"]*)*"|[^,"\n]*)([,\n]|$)/g;
 /** Columns of codes, which programs would take for numbers or dates, such as 043015799, 10.010 and 2023-001. */
 const codes =
   /(^|_)(ein|uei|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc/;
-/** What would be taken for a number or a date in any other column. */
+/** Values of other columns that programs would take for a number or a date. */
 const code = /^"?(0\d+|\d+\.\d*0|\d+e\d+|\d{4}-\d{1,3})"?$/i;
-/** How formulas begin (OWASP, CSV injection). Negative numbers are no formulas. */
+/** How formulas begin (OWASP, CSV injection). Negative numbers are not formulas. */
 const formula = /^"?(?!-?\d+(?:\.\d+)?"?$)[=+\-@＝＋－＠\t\r\n]/;
 
 /**
- * Changes CSV so that spreadsheet programs show what the API says: a text that begins like a formula gets an apostrophe in front,
- * a code becomes `="043015799"`, as do all codes of its column, and `t` becomes `true`.
+ * Changes CSV so that spreadsheet programs show the API's values: a text that begins like a formula gets an apostrophe before
+ * it, all codes of a column are written like `="043015799"`, and `t` becomes `true`.
  */
 export function adaptForSpreadsheets(csv: string): string {
   const start = csv.indexOf("\n") + 1;

@@ -10,7 +10,7 @@ import { type Answer, ask } from "./ask.ts";
 import { type Asked, type Outcome, readAddress, readRows } from "./outcome.ts";
 import { embedParts } from "./row-parts.ts";
 
-/** The form, the key, the last response, and what moves them. */
+/** The form, the key, the last response, and the functions that change them. */
 export function useExplorer(settings: ClientSettings, versions: VersionDescription[]) {
   const start: Asked = { schema: versions[0]?.schema ?? "", query: emptyQuery, isRow: false };
   const [form, setForm] = useState(start);
@@ -83,7 +83,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
   const follow = () => {
     const address = readAddress(location.hash);
     const { asked } = write({ ...start, ...address, schema: address?.schema || start.schema });
-    // The rows of a report are shown without the form, which keeps what it had.
+    // The rows of a report are shown without the form, which keeps its values.
     if (!asked.isRow) setForm(asked);
     const known = seen.current.get(`/explorer${location.hash}${key}`);
     if (address !== undefined && known === undefined) return void send(asked, "replaceState");
@@ -121,12 +121,12 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
       setForm(write(form).asked);
       void send(form, "pushState");
     },
-    /** Asks the shown question again, changed; the form keeps what else was typed there. */
+    /** Repeats the request with changes. The form keeps everything else that was typed. */
     refine: (changed: Partial<Query>) => {
       if (outcome === undefined) return;
       const { asked, answer } = outcome;
       setForm({ ...form, query: { ...form.query, ...changed } });
-      // Pages of one answer are pages of one data set.
+      // All pages of a response come from one data set.
       const etag = changed.offset && key === outcome.key ? answer.headers.etag : undefined;
       void send({ ...asked, query: { ...asked.query, offset: 0, ...changed } }, "pushState", etag);
     },
@@ -135,7 +135,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
 
 export type Explorer = ReturnType<typeof useExplorer>;
 
-/** What the parts of an answer are made of. */
+/** What the components of a response share. */
 export interface Shown {
   explorer: Explorer;
   outcome: Outcome;

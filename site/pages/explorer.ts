@@ -3,7 +3,7 @@ import { html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeDocument } from "./layout.ts";
 
-/** Build a request, send it from the browser, read the answer, and take it along. */
+/** The page on which visitors build a request, send it from the browser, and copy it. */
 export function writeExplorer(context: PageContext): string {
   const { config, facts, hasPublicData } = context;
   const description = facts?.apiFile.path;

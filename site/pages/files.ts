@@ -21,7 +21,7 @@ export interface Manifest {
   files: BulkFile[];
 }
 
-/** All data as files: what there is, how large it is, and commands that open it. */
+/** All data as files: names, sizes, and commands that open them. */
 export function writeFiles(context: PageContext, manifest: Manifest | undefined): string {
   return writeDocument(context, {
     path: "/files",
@@ -115,7 +115,7 @@ function listTables(caption: string, files: BulkFile[], facts: ServiceFacts | un
     };
     const title = facts?.api[0]?.tables.find((each) => each.name === name)?.title ?? name;
     const count = own[0]?.rows ?? 0;
-    // Files of a year have public rows alone.
+    // Files of a year have only public rows.
     const stubs = own[0]?.audit_year === null ? count - (facts?.data_set?.rows[name] ?? count) : 0;
     const rows = [
       formatNumber(count),

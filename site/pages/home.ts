@@ -43,7 +43,7 @@ ${writeErrors()}
   });
 }
 
-/** The live data set: how new it is, how large, and when the next one comes. */
+/** The live data set: its age, its size, and when the next one is due. */
 function writeLive({ facts, config: { environment } }: PageContext): Html {
   const section = (body: Content) =>
     html`<section aria-labelledby="live"><h2 id="live">Current data</h2>${body}</section>`;
@@ -80,7 +80,7 @@ ${table("Public rows in each table", ["Table", { text: "Public rows", isNumber: 
   here. See the <a href="/totals">totals</a> by state, agency and year.</p>`);
 }
 
-/** What each kind of key sees and may ask for, and how to get one. */
+/** What each kind of key can see, its limits, and how to get one. */
 function writeKeys(contact: string | undefined): Html {
   const limits = readRateLimits();
   const issue =
@@ -109,7 +109,7 @@ ${table("Kinds of keys, their limits, and how to get one", ["Key", "Access to", 
 ${contact === undefined && ownMachine}</section>`;
 }
 
-/** Where nobody is named who issues keys, the visitor runs the service. */
+/** If no contact is configured, the visitor probably runs the service. */
 const ownMachine = html`<h3 id="own-machine">Issue a key on your own machine</h3>
 <p>Run the commands in the project’s directory, where you ran <code>npm start</code>. That command printed
   an individual and a Tribal key, which are also in <code>.stack/stack.json</code>. To issue another key:</p>

@@ -77,7 +77,7 @@ function describeTable({ name, title, description, columns }: Table, schema: str
 ${table(`Columns of ${name}`, ["Column", "Type", "Description"], rows)}</section>`;
 }
 
-/** What stands between backticks is code. */
+/** Text between backticks is code. */
 const writeCode = (text: string): Content =>
   text.split("`").map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`));
 

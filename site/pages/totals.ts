@@ -8,7 +8,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
 type Sort = Measure | "name";
-/** What the query string asks for. */
+/** The choices in the query string. */
 interface Asked {
   year: string | undefined;
   sort: Sort | undefined;
