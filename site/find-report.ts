@@ -21,7 +21,7 @@ export function findReport(text: string, schema: string): string {
 const labels = /\b(EIN|UEI|ALN|CFDA|report ID|audits?|reports?|(fiscal |audit )?years?|FY)\b:?/gi;
 const prepositions = /\b(of|in|for|from)\b/g;
 const around =
-  /^(?:(?:audits?|reports?) (?:of|for|from) )?(.+?)(?: audits?| reports?)?(,?(?: in)? 20\d\d)?$/i;
+  /^(?:(?:audits?|reports?) (?:of|for|from) )?(.+?)(?:(?<! of| for| from) (?:audits?|reports?))?(,?(?: in)? 20\d\d)?$/i;
 
 function readFilters(typed: string): Filter[] {
   const text = typed.replace(labels, " ").replace(prepositions, " ").replace(/\s+/g, " ").trim();

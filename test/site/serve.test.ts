@@ -120,6 +120,7 @@ it.each([
     "ALN 93.u01 in 2023",
     "federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.U01&audit_year=",
   ],
+  ["Bureau of Audits", "general?auditee_name=ilike.*Bureau%20of%20Audits*&order="],
   ["audits of Travis County, 2023", "general?auditee_name=ilike.*Travis%20County*&audit_year=eq.2023&order="],
   ["City of 2020 Texas", "general?auditee_name=ilike.*City%20of%202020%20Texas*"],
   ["town & county, 50%", "general?auditee_name=ilike.*town%20%26%20county,%2050"],
