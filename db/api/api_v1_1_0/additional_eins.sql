@@ -22,7 +22,7 @@ for its EIN both here and in general.auditee_ein. To embed these rows, request
 general?select=*,additional_eins(additional_ein).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public.';
+they see only report_id and is_public of these submissions.';
 comment on column api_v1_1_0.additional_eins.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '

@@ -28,7 +28,7 @@ findings?select=*,corrective_action_plans(*) and
 corrective_action_plans?select=*,findings(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public.';
+they see only report_id and is_public of these submissions.';
 comment on column api_v1_1_0.corrective_action_plans.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '

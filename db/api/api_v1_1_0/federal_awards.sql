@@ -45,7 +45,7 @@ sum them; sum amount_expended.
 Flags are "Y" or "N". On migrated records, they may be empty or "GSA_MIGRATION".
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public.';
+they see only report_id and is_public of these submissions.';
 comment on column api_v1_1_0.federal_awards.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '

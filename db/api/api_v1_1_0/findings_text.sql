@@ -27,7 +27,7 @@ report_id joins to `general`. `findings` and this table embed each other: findin
 findings_text?select=*,findings(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public.';
+they see only report_id and is_public of these submissions.';
 comment on column api_v1_1_0.findings_text.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '

@@ -186,13 +186,13 @@ comment on column api_v1_1_0.general.auditor_ein is
 comment on column api_v1_1_0.general.cognizant_agency is
   E'Cognizant agency\n'
   'Cognizant agency for audit (2 CFR 200.513(a)), for the largest recipients: two digits as '
-  'text, the agency part of an Assistance Listing number; the empty string if there is an '
-  'oversight agency instead.';
+  'text, the agency part of an Assistance Listing number; the empty string if the '
+  'auditee has an oversight agency instead.';
 comment on column api_v1_1_0.general.oversight_agency is
   E'Oversight agency\n'
   'Oversight agency for audit (2 CFR 200.513(b)), for recipients without a cognizant agency: '
   'two digits as text, the agency part of an Assistance Listing number; the empty string '
-  'if there is a cognizant agency.';
+  'if the auditee has a cognizant agency.';
 comment on column api_v1_1_0.general.date_created is
   E'Date created\n'
   'Date on which the submission was started, YYYY-MM-DD.';
@@ -296,7 +296,7 @@ comment on column api_v1_1_0.general.type_audit_code is
   'Rules under which the audit was conducted: "UG", the Uniform Guidance (2 CFR 200 Subpart F).';
 comment on column api_v1_1_0.general.is_public is
   E'Public\n'
-  'true or false; the only boolean column. false means that the auditee opted not to make the '
+  'Whether the report is public; the only boolean column. false means that the auditee opted not to make the '
   'reporting package public, as an Indian tribe or tribal organization may (2 CFR 200.512(b)(2)). '
   'Such a report is suppressed: without Tribal access, all columns but this one and report_id are '
   'null.';

@@ -28,7 +28,7 @@ report and repeat on each of its rows; title and content belong to the note. To 
 general?select=*,notes_to_sefa(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public.';
+they see only report_id and is_public of these submissions.';
 comment on column api_v1_1_0.notes_to_sefa.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '

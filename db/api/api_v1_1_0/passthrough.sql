@@ -24,7 +24,7 @@ through several entities. Awards with is_direct = "N" have rows here. report_id 
 embed these rows, request federal_awards?select=*,passthrough(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
-they see only report_id and is_public.';
+they see only report_id and is_public of these submissions.';
 comment on column api_v1_1_0.passthrough.report_id is
   E'Report ID\n'
   'Identifier of the report, "YYYY-MM-SOURCE-NNNNNNNNNN": normally the year and month in which the '
