@@ -31,8 +31,9 @@ or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if different. If clients cannot reach S3, this
-                                       service's URL: with S3_ENDPOINT and S3_FORCE_PATH_STYLE, it relays downloads
+  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if it differs; or this service's URL, to relay
+                                       downloads to clients that cannot reach S3 (with S3_ENDPOINT and
+                                       S3_FORCE_PATH_STYLE)
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
