@@ -12,6 +12,7 @@ interface Refused {
 export function Refusal({ answer, explorer, table }: Refused): VNode {
   const { status } = answer;
   const { message, details, hint } = readError(answer);
+  const minutes = Math.ceil(Number(answer.headers["retry-after"]) / 60);
   const [happened] = message.split(" Wait ");
   const file = explorer.settings.hasPublicData && (
     <>
@@ -29,7 +30,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
     ),
     429: (
       <>
-        Wait {formatCount(Math.ceil(Number(answer.headers["retry-after"]) / 60), "minute")},{" "}
+        Wait {minutes > 120 ? formatCount(Math.ceil(minutes / 60), "hour") : formatCount(minutes, "minute")},{" "}
         <a href="/#keys">get your own key</a> (free, with a higher limit){file}.
       </>
     ),

@@ -322,7 +322,7 @@ describe("an error", () => {
   });
 
   // The last, because it leaves no requests.
-  it("over the limit says why, when it ends in the visitor's time zone and in minutes, and where keys are", async () => {
+  it("over the limit says why, when it ends in the visitor's time zone and in minutes or hours, and where keys are", async () => {
     const untilNextHour = 3_600_000 - (Date.now() % 3_600_000);
     if (untilNextHour < 30_000) await sleep(untilNextHour + 500);
     const { page } = await site.open("/explorer", { timezoneId: "America/Chicago" });
@@ -332,7 +332,7 @@ describe("an error", () => {
     await submit(page);
     await page.getByText("429: Too many requests were sent with this API key.", { exact: true }).waitFor();
     await page
-      .getByText(/^Wait \d+ minutes?, get your own key \(free, with a higher limit\), or download /)
+      .getByText(/^Wait \d+ (minute|hour)s?, get your own key \(free, with a higher limit\), or download /)
       .waitFor();
     const end = /^0 requests of 1,?000 left until (\w+day( at|,)? )?\d+:\d\d [AP]M C[DS]T$/;
     expect(await page.getByText(end).count()).toBe(1);
