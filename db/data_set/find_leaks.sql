@@ -47,7 +47,7 @@ begin
     where (rolsuper or rolbypassrls)
       and (rolname = any (readers) or rolname in ('authenticator', 'gateway', 'report_service'));
   return query
-    select format('%s is a member of %s.', member.rolname, granted.rolname)
+    select format('%s must not be a member of %s.', member.rolname, granted.rolname)
     from pg_catalog.pg_auth_members
     join pg_catalog.pg_roles as member on member.oid = pg_auth_members.member
     join pg_catalog.pg_roles as granted on granted.oid = pg_auth_members.roleid
@@ -55,7 +55,7 @@ begin
       or (member.rolname = 'authenticator' and granted.rolname not in ('gateway', 'api_tribal')
         and granted.rolname <> all (array_remove(readers, 'api_owner')));
   return query
-    select format('%s owns %s.', pg_get_userbyid(refobjid), pg_describe_object(classid, objid, 0))
+    select format('%s must not own %s.', pg_get_userbyid(refobjid), pg_describe_object(classid, objid, 0))
     from pg_catalog.pg_shdepend
     where deptype = 'o' and dbid = (select oid from pg_catalog.pg_database where datname = current_database())
       and (pg_get_userbyid(refobjid) = any (array_remove(readers, 'api_owner'))
@@ -86,7 +86,7 @@ begin
   -- These roles may read only tables of the data set, views of dissemination that read them with the caller's rights, and the
   -- API's own views.
   return query
-    select format('%s may read %s, which %s.', string_agg(reader, ' and ' order by reader desc), pg_class.oid::regclass, case
+    select format('%s can read %s, which %s.', string_agg(reader, ' and ' order by reader desc), pg_class.oid::regclass, case
         when nspname = 'dissemination' then 'does not run with its caller''s rights (security_invoker)'
         else 'is not part of the data set or the API'
       end)
@@ -104,7 +104,7 @@ begin
         and nspname in (select served_schemas.name from publication.served_schemas))
     group by pg_class.oid, nspname;
   return query
-    select format('%s may run %s, which runs with the rights of %s.', string_agg(reader, ' and ' order by reader desc), pg_proc.oid::regprocedure, pg_get_userbyid(proowner))
+    select format('%s can run %s, which runs with the rights of %s.', string_agg(reader, ' and ' order by reader desc), pg_proc.oid::regprocedure, pg_get_userbyid(proowner))
     from unnest(readers) as reader
     cross join pg_catalog.pg_proc
     where prosecdef and pg_proc.oid >= 16384 and pg_get_userbyid(proowner) <> 'api_owner'
@@ -114,7 +114,7 @@ begin
 
   -- Totals of the public rows are materialized views, so the catalog shows which tables they read.
   return query
-    select distinct format('%s reads something other than tables in its own schema.', pg_class.oid::regclass)
+    select distinct format('The materialized view %s must read only tables of its own schema.', pg_class.oid::regclass)
     from pg_catalog.pg_class
     join pg_catalog.pg_rewrite on ev_class = pg_class.oid
     join pg_catalog.pg_depend on classid = 'pg_rewrite'::regclass and objid = pg_rewrite.oid
@@ -182,7 +182,7 @@ begin
       (select string_agg(format('%s = any ($1)', link), ' or ') from unnest(question.links) as link), question.columns
     ) into found_one using hidden;
     if found_one then
-      return next format('%s has rows of suppressed submissions, or rows without a report_id.', question.relation);
+      return next format('%s reveals too much of suppressed submissions, or has rows without a report_id.', question.relation);
     end if;
   end loop;
 

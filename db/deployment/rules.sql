@@ -42,8 +42,8 @@ select format('%I.%I', schema_name, relname) as object,
 from relations where relkind not in ('v', 'c')
 union all
 select object, case grantee
-    when 0 then format('%s is granted to PUBLIC. Revoke it (revoke all on … from public), and grant it to api_public or api_tribal.', privilege_type)
-    else format('%s is granted to %s. Grant only %s, and only to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
+    when 0 then format('%s is granted to PUBLIC. Revoke it (revoke all on … from public). Grant only %s, to api_public or api_tribal.', privilege_type, lower(allowed))
+    else format('%s is granted to %s. Grant only %s, without grant option, to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
   end
 from grants
 where grantee <> owner
@@ -72,7 +72,7 @@ from (
 ) as described (object, description)
 where coalesce(description, '') = ''
 union all
-select signature, 'A relationship that returns a list must count its rows; otherwise one row could embed any number of others. Add this to its where clause: "and request.take_weight(<bytes of a row>)".'
+select signature, 'A relationship that returns a list must count its bytes; otherwise one row could embed any number of others. Add this to its where clause: "and request.take_weight(<bytes of a row>)".'
 from functions
 where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
   and signature not in (select signature from calls where called = 'request.take_weight(integer)')
@@ -80,7 +80,7 @@ union all
 select signature, 'PostgreSQL must parse the function''s body when it creates the function. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null
 union all
-select distinct signature, format('This function calls %s, which could do things that the API function''s caller is not allowed to do. API functions may only call functions of request and of API schemas, and functions of pg_catalog that are not volatile.', called)
+select distinct signature, format('This function calls %s, which could do what the caller may not. API functions may only call functions of request and of API schemas, and functions of pg_catalog that are not volatile.', called)
 from calls
 where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
 union all
@@ -107,7 +107,7 @@ from (
 ) as extra
 union all
 select format('%I.%I', schema_name, relname),
-  'An API view may only select plain columns of one table of dissemination. An order, filter, join or computed column would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
+  'An API view may only select plain columns of one view of dissemination. An order, filter, join or computed column would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
 from relations
 where relkind = 'v' and pg_get_viewdef(oid)
   !~ '^ SELECT (\w+\.)?\w+( AS \w+)?(,\s+(\w+\.)?\w+( AS \w+)?)*\s+FROM dissemination\.\w+( \w+)?;$'

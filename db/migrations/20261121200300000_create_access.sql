@@ -3,7 +3,7 @@
 
 create schema access;
 comment on schema access is
-  'Who may see what: tiers, Tribal agreements, API keys, one-time access tokens, and an audit log of every change.';
+  'Who may see what: tiers, Tribal agreements, API keys and one-time access tokens, and logs of changes and downloads.';
 
 create function access.is_email_address(address text)
 returns boolean

@@ -31,7 +31,7 @@ create table access.tribal_access_agreements (
 );
 
 comment on table access.tribal_access_agreements is
-  'Agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied. An approved one may be revoked. Nothing else may change.';
+  'Agreements under which organizations may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied. An approved one may be revoked. Nothing else may change.';
 comment on column access.tribal_access_agreements.decided_by_name is
   'The federal official with Single Audit oversight who decided.';
 comment on column access.tribal_access_agreements.decided_by_agency is 'The official''s agency.';
@@ -132,7 +132,7 @@ begin
 end
 $$;
 comment on function access.decide_agreement is
-  'Records that a federal official with Single Audit oversight has approved or denied a request.';
+  'Records that a federal official with Single Audit oversight has approved or denied an agreement.';
 
 create function access.revoke_agreement(agreement_id uuid)
 returns void

@@ -30,11 +30,11 @@ create index api_keys_replaces_id on access.api_keys (replaces_id) where replace
 comment on table access.api_keys is 'API keys. The keys themselves are not stored.';
 comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() looks the key up by this hash.';
 comment on column access.api_keys.key_prefix is
-  'The first characters of the key, without the tier''s name. Operators identify the key by this prefix.';
+  'The key''s first characters after the tier''s name, if it has one. Operators identify the key by this prefix.';
 comment on column access.api_keys.expires_at is
-  'When the key stops working; null means never. An operator may move this time earlier, but not later. To renew a key, rotate it.';
+  'When the key stops working; null means never. It may move earlier, but not later. To renew a key, rotate it.';
 comment on column access.api_keys.last_used_on is
-  'The last day (UTC) on which the key received data. Responses without data (304, 4xx) do not count. The report service sets this date (access.record_key_use).';
+  'The last day (UTC) on which a request with the key succeeded. 304, errors and reads on replicas do not count. The report service sets it (access.record_key_use).';
 comment on column access.api_keys.replaces_id is 'The key that this key replaced when it was rotated.';
 
 -- No grant: other roles read the views below, or use functions that run with their owner's rights.
@@ -127,7 +127,7 @@ select
 from access.api_keys
 left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
 
-comment on view access.key_overview is 'All keys with their status, for people to read, without hashes.';
+comment on view access.key_overview is 'All keys with their status and without hashes, for people.';
 grant select on access.key_overview to key_operator;
 
 -- Everyone knows the public demonstration key. Only its limits prevent abuse.

@@ -26,7 +26,7 @@ begin
 end
 $$;
 comment on function access.resolve_key is
-  'Returns a key''s full ID. Takes the full ID, its first 6 or more characters, or the key''s prefix as access.key_overview shows it. The prefix may omit the tier.';
+  'Returns a key''s full ID. Takes the full ID, its first 6 or more characters, or the prefix in access.key_overview, with or without the tier.';
 
 create function access.issue_key(
   key_tier text,
@@ -73,7 +73,7 @@ begin
 end
 $$;
 comment on function access.issue_key is
-  'Creates a key (its tier, "_", 32 random letters and digits, 8 digits of checksum) and returns it. This is the only time the key can be read, because only its SHA-256 is stored. A Tribal key expires after 6 months unless key_expires_at is set.';
+  'Creates a key (its tier, "_", 32 random letters and digits, 8 hex digits of checksum) and returns it. This is the only time the key can be read, because only its SHA-256 is stored. A Tribal key expires after 6 months unless key_expires_at is set.';
 
 create function access.rotate_key(
   old_key_id uuid,
@@ -150,7 +150,7 @@ as $$
   where api_keys.key_sha256 = sha256_of_key
 $$;
 comment on function access.verify_key is
-  'Returns the key with this SHA-256, or no row. The key works if its status is active. The parameter is the hash, so that no log contains the key.';
+  'Returns the overview of the key with this SHA-256, or no row. The key works if its status is active. The parameter is the hash, so that no log contains the key.';
 
 create function access.record_key_use(used_keys uuid[])
 returns integer
@@ -165,7 +165,7 @@ as $$
   select count(*)::integer from recorded
 $$;
 comment on function access.record_key_use is
-  'Records that these keys were used today (UTC), and returns how many of them were not recorded today before. API requests run in read-only transactions, so request.decide() sends the key''s ID as a notification (api_key_used). The report service receives it and calls this function.';
+  'Records that these keys were used today (UTC), and returns how many had no use recorded today. API requests run in read-only transactions, so request.decide() sends the key''s ID as a notification (api_key_used). The report service receives it and calls this function.';
 grant execute on function access.record_key_use to report_service;
 grant execute on function
   access.resolve_key, access.issue_key, access.rotate_key, access.revoke_key, access.verify_key

@@ -81,7 +81,7 @@ as $$
   select token.access_uuid, token.expires_at from token
 $$;
 comment on function access.issue_access_token is
-  'Creates a token with which this request''s key can download a report once, within 1 minute. Callers must first check that the report exists and that the key may see it.';
+  'Creates a token that can be redeemed once, within 1 minute, for a report''s PDF. Callers must first check that the report exists and that the request''s key may see it.';
 grant usage on schema access to api_tribal;
 grant execute on function access.issue_access_token to api_tribal;
 
@@ -103,7 +103,7 @@ begin
 end
 $$;
 comment on function access.redeem_access_token is
-  'Redeems a token and returns its report ID, or null if the token is unknown, redeemed or expired, or if the service is switched off. If several calls run at the same time, only one gets the report ID.';
+  'Redeems a token and returns its report ID, or null if the token is unknown, redeemed or expired, or if the service is switched off. Of simultaneous calls with one token, only one gets the report ID.';
 grant usage on schema access to report_service;
 grant execute on function access.redeem_access_token to report_service;
 
@@ -124,7 +124,7 @@ begin
 end
 $$;
 comment on function access.find_report_of_token is
-  'Returns the report ID of a token, or null if the token is unknown, redeemed or expired, or if the service is switched off. Does not redeem it: access.redeem_access_token() does, and may still return null.';
+  'Returns the report ID of a token, or null if the token is unknown, redeemed or expired, or if the service is switched off. Does not redeem the token: access.redeem_access_token() does, and may still return null.';
 grant execute on function access.find_report_of_token to report_service;
 
 create function access.find_request_of_token(access_uuid uuid)
@@ -153,6 +153,6 @@ as $$
   select count(*) from pruned
 $$;
 comment on function access.prune_access_tokens is
-  'Removes tokens that were redeemed or expired longer ago than access.settings.token_retention, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
+  'Removes tokens whose access.settings.token_retention has passed since they were redeemed or expired, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
 grant usage on schema access to publisher;
 grant execute on function access.prune_access_tokens to publisher;

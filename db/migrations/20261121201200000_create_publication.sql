@@ -23,18 +23,18 @@ create table publication.data_sets (
 -- Two data sets are never live at once.
 create unique index data_sets_one_is_live on publication.data_sets (state) where state = 'live';
 
-comment on table publication.data_sets is 'Every data set that was published, oldest first.';
+comment on table publication.data_sets is 'Every data set that was published. IDs sort by time.';
 comment on column publication.data_sets.source is 'Where its source files were read from.';
 comment on column publication.data_sets.row_counts is 'Rows by table, as {"<table>": {"disclosed": n, "suppressed": n}}.';
 comment on column publication.data_sets.checksum is
-  'SHA-256 of the source files and of the table definitions; null for the empty data set.';
+  'Identifies the source files and the table definitions; null for the empty data set.';
 comment on column publication.data_sets.state is
   'live: it is served. previous: a rollback makes it live again. dropped: its tables are gone.';
 comment on column publication.data_sets.rejected_rows is 'How many invalid rows of the source files were left out.';
 comment on column publication.data_sets.started_at is 'When loading started.';
 comment on column publication.data_sets.durations is 'Seconds per step, as {"<step>": n}.';
 comment on column publication.data_sets.rolled_back_at is
-  'When a rollback replaced it. Scheduled refreshes do not publish its source files again.';
+  'When a rollback replaced it. Refreshes then skip its source files, unless forced (--force).';
 
 grant select, insert, update on publication.data_sets to publisher;
 -- A plan needs to know which data set is live.
@@ -50,7 +50,7 @@ create table publication.settings (
 );
 comment on table publication.settings is 'Settings of the whole service, in one row.';
 comment on column publication.settings.is_open is 'Whether the service is switched on. If not, requests get 503.';
-comment on column publication.settings.changed_at is 'When the service was last switched on or off; null if it never was.';
+comment on column publication.settings.changed_at is 'When someone last switched the service on or off; null if nobody has.';
 insert into publication.settings default values;
 
 grant select, update on publication.settings to publisher;
@@ -80,7 +80,7 @@ select
 from pg_catalog.pg_namespace
 where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
 comment on view publication.served_schemas is
-  'The schemas of the API, in the order in which PostgREST serves them. The lowest-numbered version comes first; clients that name no version get that one.';
+  'The schemas of the API. PostgREST serves them by place: the lowest-numbered version comes first; clients that name no version get that one.';
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 
 -- PostgREST reads the view as authenticator (request.pre_config).

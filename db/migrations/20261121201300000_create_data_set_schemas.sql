@@ -2,11 +2,11 @@
 -- Lock level: none on tables.
 
 create schema disclosed authorization publisher;
-comment on schema disclosed is 'The live data set: rows of public submissions, and stubs of suppressed ones.';
+comment on schema disclosed is 'The live data set: rows of public submissions, and report IDs of suppressed ones.';
 create schema suppressed authorization publisher;
 comment on schema suppressed is 'The live data set: rows of suppressed submissions (2 CFR 200.512(b)(2)).';
 create schema dissemination authorization publisher;
-comment on schema dissemination is 'One view per table of the live data set, with its public and suppressed rows. Callers without Tribal access see only the public rows.';
+comment on schema dissemination is 'One view per table of the live data set. Of suppressed rows, callers without Tribal access see only report_id and is_public, in general.';
 grant usage on schema disclosed, suppressed, dissemination to api_public, api_tribal;
 -- The API's views read dissemination, whose views read disclosed and suppressed with the rights of the caller.
 grant usage on schema dissemination to api_owner;

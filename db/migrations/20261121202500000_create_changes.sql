@@ -13,10 +13,10 @@ create table publication.changes (
 comment on table publication.changes is
   'For each of the last 100 publications and rollbacks, the reports whose public rows differ from the previous data set.';
 comment on column publication.changes.number is 'Numbers the publications and rollbacks in order of time.';
-comment on column publication.changes.added is 'Reports that the table general did not have before, ordered by ID.';
+comment on column publication.changes.added is 'Reports that got a public row in general, ordered by ID.';
 comment on column publication.changes.changed is
-  'Reports, other than those in added and removed, whose rows changed in any table. Includes superseded reports, which appear only in the table resubmission.';
+  'Reports, other than those in added and removed, whose public rows changed in any table. They may be superseded reports, which appear only in resubmission.';
 comment on column publication.changes.removed is
-  'Reports that the table general no longer has, because they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
+  'Reports that lost their public row in general: they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 
 grant select, insert, delete on publication.changes to publisher;

@@ -6,7 +6,7 @@ import type { Plugin } from "./plugin.ts";
 import { cors } from "./plugins/cors.ts";
 import { rateLimiting } from "./plugins/rate-limiting.ts";
 
-const NOT_IMPLEMENTED = "The embedded gateway does not support this setting. Remove it, or run Kong.";
+const NOT_IMPLEMENTED = "The embedded gateway cannot use these settings. Correct them, or run Kong.";
 
 // The embedded gateway always counts requests, with or without this plugin.
 const prometheus = z

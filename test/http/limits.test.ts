@@ -114,7 +114,7 @@ describe("requests at a time", () => {
       expect([status, headers["retry-after"]]).toEqual([429, "1"]);
       expect(json).toMatchObject({
         code: "too_many_requests_at_a_time",
-        message: `More than ${places} of your requests are running at the same time.`,
+        message: `${places} of your requests are running already.`,
         details: "The limit applies to each key.",
         hint: "Wait for a response before you send the next request.",
       });
@@ -130,7 +130,7 @@ describe("requests at a time", () => {
     for (const name of ["x-client-network", "x-real-ip", "x-forwarded-for"]) {
       const headers = { [name]: "203.0.113.7" };
       const { status, json } = await request(page, { key: "demo", from, headers });
-      expect([status, json.details]).toEqual([429, "The limit applies to each address."]);
+      expect([status, json.details]).toEqual([429, "The limit applies to each client IP."]);
     }
     expect((await request(page, { key: "demo" })).status).toBe(200);
     await release();

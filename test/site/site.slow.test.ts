@@ -330,7 +330,7 @@ describe("an error", () => {
     await waitForRows(page);
     for (let status = 200; status === 200; ) ({ status } = await site.ask("/general?limit=0"));
     await submit(page);
-    await page.getByText("429: Too many requests were sent with this API key.", { exact: true }).waitFor();
+    await page.getByText("429: You have reached the rate limit.", { exact: true }).waitFor();
     await page
       .getByText(/^Wait \d+ (minute|hour)s?, get your own key \(free, with a higher limit\), or download /)
       .waitFor();

@@ -36,7 +36,7 @@ comment on column api_v1_1_0.totals_by_state.submissions is
   'Number of reports.';
 comment on column api_v1_1_0.totals_by_state.awards is
   E'Awards\n'
-  'Number of awards of the state''s auditees.';
+  'Number of awards of auditees in the state.';
 comment on column api_v1_1_0.totals_by_state.amount_expended is
   E'Amount expended\n'
   'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '

@@ -49,7 +49,7 @@ begin
 
   if not key.is_open then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or it is a preview environment that nobody uses now.',
+      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or it is a preview, which starts switched off.',
       'Ask the operator to switch the service on: npm run refresh -- --requests on.'
     );
   end if;
@@ -92,7 +92,7 @@ begin
     into answer from dissemination.data_set;
     if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
       perform request.refuse(
-        412, 'data_set_changed', 'The data set or the API has changed since you received this ETag.',
+        412, 'data_set_changed', 'The data set, the API or your key''s tier has changed since you received this ETag.',
         format('The current ETag is %s.', answer.etag), 'Start again from the first page, without If-Match.',
         jsonb_build_object('ETag', answer.etag)
       );
@@ -130,7 +130,7 @@ begin
   then
     perform request.refuse(
       404, 'report_not_found', 'The table general has no report with this report_id.', null,
-      'Check the report ID. It looks like YYYY-MM-GSAFAC-NNNNNNNNNN, in capital letters.'
+      'Check the report ID: YYYY-MM-GSAFAC- or YYYY-MM-CENSUS-, then ten digits.'
     );
   end if;
 
@@ -141,8 +141,8 @@ begin
     place := place + 1;
     if place > key.requests_at_a_time then
       perform request.refuse(
-        429, 'too_many_requests_at_a_time', format('More than %s of your requests are running at the same time.', key.requests_at_a_time),
-        format('The limit applies to each %s.', key.limited_by), 'Wait for a response before you send the next request.',
+        429, 'too_many_requests_at_a_time', format('%s of your requests are running already.', key.requests_at_a_time),
+        format('The limit applies to each %s.', replace(key.limited_by, 'address', 'client IP')), 'Wait for a response before you send the next request.',
         '{"Retry-After": "1"}'
       );
     end if;
@@ -150,5 +150,5 @@ begin
 end
 $$;
 comment on function request.decide is
-  'Finds the key, switches to its role and limits, answers 401, 404, 304, 412 and 429, and sets the response headers.';
+  'Finds the key, switches to its role and limits, refuses or answers 304 where needed, and sets the response headers.';
 grant execute on function request.decide to gateway;

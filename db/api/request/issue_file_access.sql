@@ -14,8 +14,8 @@ begin
     select from dissemination.general where general.report_id = issue_file_access.report_id
   ) then
     perform request.refuse(
-      404, 'report_not_found', 'There is no report with this report_id.', null,
-      'Copy the report ID from general, capital letters included, and send POST with the header content-profile: admin_api_v1_1_0 and the body {"report_id": "2023-06-GSAFAC-0000000001"}.'
+      404, 'report_not_found', 'The table general has no report with this report_id.', null,
+      'Copy the report ID from general, capital letters included.'
     );
   end if;
   perform set_config('response.headers',

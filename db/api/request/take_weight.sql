@@ -16,12 +16,12 @@ begin
     'request.weight', (coalesce(nullif(current_setting('request.weight', true), ''), '0')::integer + bytes)::text, true
   )::integer > most then
     perform request.refuse(
-      400, 'answer_too_heavy', 'This request embeds too many rows.',
+      400, 'answer_too_heavy', 'This request embeds too much data.',
       format(
-        'Embedded rows may total at most %s MB. Rows embedded in reports that offset skips, or that PostgreSQL reads to sort them, count too.',
+        'Embedded rows may total at most %s MB, including those of rows that offset skips or that are read only for sorting.',
         most / 1000000
       ),
-      'Lower the limit, embed fewer tables, or filter. Page by report_id instead of offset: report_id=gt.<last report_id>&order=report_id.'
+      'Lower limit, embed fewer tables, or filter. Page general by report_id, not offset: report_id=gt.<last report_id>&order=report_id.'
     );
   end if;
   return true;

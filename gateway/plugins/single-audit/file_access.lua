@@ -9,7 +9,7 @@ local file_access = {
 }
 
 local INCOMPLETE = refusal.body(
-  "file_access_request_incomplete", "This request for access to a report is incomplete.", file_access.hint
+  "file_access_request_incomplete", "This request for a report is incomplete or malformed.", file_access.hint
 )
 
 --- Whether the client means this function. Some clients leave out /rpc.

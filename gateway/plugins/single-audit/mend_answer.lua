@@ -18,7 +18,7 @@ local KONG_ERRORS = {
   [413] = refusal.body("payload_too_large", "The body is too large.", "Send no body. Only /rpc/request_file_access takes one: a report_id and nothing else."),
   [414] = refusal.body("uri_too_long", "The URL is too long.", "Split the query into several requests."),
   [429] = refusal.body(
-    "OVER_RATE_LIMIT", "Too many requests were sent with this API key. Wait the number of seconds in the header Retry-After.",
+    "OVER_RATE_LIMIT", "You have reached the rate limit. Wait the number of seconds in the header Retry-After.",
     "If you use DEMO_KEY, get your own key and send it in the header x-api-key. The API's website says how to get one."
   ),
   [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),

@@ -83,7 +83,7 @@ end
 local function refuse_body(request)
   local length = request.headers["content-length"]
   if READS[request.method] and (request.headers["transfer-encoding"] or (length and tonumber(length) ~= 0)) then
-    return refuse("A " .. request.method .. " request may not have a body.", "Put filters into the query string.")
+    return refuse("A " .. request.method .. " request may not have a body.", "Put filters in the query string.")
   end
 end
 
@@ -102,11 +102,11 @@ local function refuse_query(query, config)
   if #query > config.longest_query then
     return refuse(
       "The query string is too long.",
-      "Send at most " .. config.longest_query .. " bytes, or split the query into several requests."
+      "Send at most " .. config.longest_query .. " bytes; split a longer query into several requests."
     )
   end
   if query:find("%00", 1, true) or not is_utf8(ngx.unescape_uri(query)) then
-    return refuse("The query string contains bytes that are not UTF-8 text.", "Encode it as percent-encoded UTF-8, without %00.")
+    return refuse("The query string contains %00, or bytes that are not UTF-8.", "Encode it as percent-encoded UTF-8, without %00.")
   end
   local parameters, items = 0, 0
   for parameter in query:gmatch("[^&]+") do
@@ -127,7 +127,7 @@ local function refuse_query(query, config)
       return refuse(
         "The query names too many columns or values.",
         "Send at most " .. config.most_columns .. " columns in one parameter and " .. config.most_items
-          .. " columns and values in all, or split the query into several requests."
+          .. " columns and values in all; split a larger query into several requests."
       )
     end
     -- PostgREST handles a negative limit of the outermost table by itself, but fails on any other negative limit.

@@ -3,25 +3,25 @@ export const attacks: Record<string, string> = {
   "create view api_v1_1_0.bare as table suppressed.general; grant select on api_v1_1_0.bare to api_public; alter view api_v1_1_0.bare owner to api_owner; grant usage on schema suppressed to api_owner; grant select on suppressed.general to api_owner; create policy builder on suppressed.general to api_owner using (true)":
     "The policy builder shows rows of suppressed.general to roles other than api_tribal",
   "create view api_v1_1_0.bare as table suppressed.general; grant select on api_v1_1_0.bare to api_public;":
-    "api_public may read api_v1_1_0.bare",
+    "api_public can read api_v1_1_0.bare",
   "create schema helper; create view helper.bare as table suppressed.findings; grant usage on schema helper to api_public; grant select on helper.bare to api_public;":
-    "api_public may read helper.bare, which is not part of the data set or the API",
+    "api_public can read helper.bare, which is not part of the data set or the API",
   "create schema helper; create table helper.copy as table suppressed.findings; grant select on helper.copy to api_public;":
-    "api_public may read helper.copy",
-  "grant select (owner_email) on access.api_keys to api_public": "api_public may read access.api_keys",
+    "api_public can read helper.copy",
+  "grant select (owner_email) on access.api_keys to api_public": "api_public can read access.api_keys",
   "create function api_v1_1_0.all_suppressed() returns setof suppressed.general language sql stable security definer set search_path = '' as 'table suppressed.general'; grant execute on function api_v1_1_0.all_suppressed() to api_public;":
-    "api_public may run api_v1_1_0.all_suppressed(), which runs with the rights of postgres",
+    "api_public can run api_v1_1_0.all_suppressed(), which runs with the rights of postgres",
   "create function extensions.peek() returns bigint language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general'; grant execute on function extensions.peek() to public":
-    "api_public and api_owner may run extensions.peek()",
+    "api_public and api_owner can run extensions.peek()",
   "alter view dissemination.findings reset (security_invoker)":
-    "api_public and api_owner may read dissemination.findings, which does not run with its caller's rights",
+    "api_public and api_owner can read dissemination.findings, which does not run with its caller's rights",
   "alter role api_public superuser": "api_public is a superuser or has bypassrls",
   "alter role gateway bypassrls": "gateway is a superuser or has bypassrls",
   "alter role api_owner bypassrls": "api_owner is a superuser or has bypassrls",
-  "grant api_tribal to api_public;": "api_public is a member of api_tribal",
-  "grant publisher to report_service": "report_service is a member of publisher",
-  "grant publisher to authenticator": "authenticator is a member of publisher",
-  "alter table suppressed.general owner to api_public": "api_public owns table suppressed.general",
+  "grant api_tribal to api_public;": "api_public must not be a member of api_tribal",
+  "grant publisher to report_service": "report_service must not be a member of publisher",
+  "grant publisher to authenticator": "authenticator must not be a member of publisher",
+  "alter table suppressed.general owner to api_public": "api_public must not own table suppressed.general",
   "create policy all_of_it on suppressed.passthrough for select to api_public using (true)":
     "The policy all_of_it shows rows of suppressed.passthrough",
   "alter table suppressed.general disable row level security": "suppressed.general has no row-level security",
@@ -34,25 +34,25 @@ export const attacks: Record<string, string> = {
   "alter table suppressed.additional_eins inherit disclosed.additional_eins":
     "suppressed.additional_eins inherits from disclosed.additional_eins",
   "set local role publisher; insert into disclosed.general select (jsonb_populate_record(null::disclosed.general, to_jsonb(general) || jsonb_build_object('is_public', true))).* from suppressed.general limit 1; reset role":
-    "disclosed.general has rows of suppressed submissions",
+    "disclosed.general reveals too much of suppressed submissions",
   "insert into publication.suppressed_reports (report_id) select report_id from disclosed.general limit 1":
-    "disclosed.general has rows of suppressed submissions",
+    "disclosed.general reveals too much of suppressed submissions",
   "alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general; insert into disclosed.federal_awards select * from suppressed.federal_awards limit 1":
-    "disclosed.federal_awards has rows of suppressed submissions",
+    "disclosed.federal_awards reveals too much of suppressed submissions",
   "alter table disclosed.notes_to_sefa alter report_id drop not null; update disclosed.notes_to_sefa set report_id = null where ctid = (select min(ctid) from disclosed.notes_to_sefa)":
-    "disclosed.notes_to_sefa has rows of suppressed submissions, or rows without a report_id",
+    "disclosed.notes_to_sefa reveals too much of suppressed submissions, or has rows without a report_id",
   "update disclosed.resubmission set previous_report_id = (select report_id from suppressed.general limit 1) where report_id = (select report_id from disclosed.resubmission limit 1)":
-    "disclosed.resubmission has rows of suppressed submissions",
+    "disclosed.resubmission reveals too much of suppressed submissions",
   "alter table disclosed.general_stubs drop constraint general_stubs_tell_nothing; update disclosed.general_stubs set auditee_state = 'AZ'":
-    "disclosed.general_stubs has rows",
+    "disclosed.general_stubs reveals too much",
   "insert into disclosed.resubmission (report_id, auditee_uei, status) select previous_report_id, auditee_uei, 'deprecated_via_resubmission' from suppressed.resubmission where previous_report_id is not null limit 1":
     "disclosed.resubmission has a status that reveals a later suppressed submission",
   "update disclosed.general set resubmission_version = 2 where report_id in (select next_report_id from suppressed.resubmission) and report_id not in (select report_id from disclosed.resubmission)":
     "disclosed.general has a resubmission_version that reveals an earlier suppressed submission",
   "create materialized view disclosed.copy as table suppressed.general; alter materialized view disclosed.copy owner to publisher; grant select on disclosed.copy to api_public;":
-    "disclosed.copy reads something other than tables in its own schema",
+    "The materialized view disclosed.copy must read only tables of its own schema",
   "create materialized view disclosed.counts as select audit_year, count(*) as submissions from (table disclosed.general union all table suppressed.general) as rows group by 1; alter materialized view disclosed.counts owner to publisher; grant select on disclosed.counts to api_public;":
-    "disclosed.counts reads something other than tables",
+    "The materialized view disclosed.counts must read only tables",
   "create table disclosed.names as select auditee_name from suppressed.general":
     "disclosed.names has no report_id",
   "alter table disclosed.data_set add column names text[]": "disclosed.data_set has no report_id",

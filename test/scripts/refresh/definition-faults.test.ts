@@ -73,7 +73,7 @@ it("rows that PostgreSQL does not load are missed, as after a line of \\. before
 it("views that would show suppressed rows are not published", async () => {
   const edit = (sql: string) => sql.replace("with (security_invoker = true) ", "");
   expect(await failWith({ "views.sql": edit })).toContain(
-    "api_public and api_owner may read dissemination.findings, which does not run with its caller's rights (security_invoker).",
+    "api_public and api_owner can read dissemination.findings, which does not run with its caller's rights (security_invoker).",
   );
 });
 
