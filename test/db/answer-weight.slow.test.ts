@@ -39,7 +39,7 @@ it.each<[path: string, headers?: Record<string, string>]>([
   const { status, json } = await get(path, headers);
   expect({ status, code: json?.code }).toEqual({ status: 400, code: "answer_too_heavy" });
   expect(json.details).toContain("48 MB");
-  expect(json.hint).toContain("Lower the limit");
+  expect(json.hint).toContain("Lower limit");
 });
 
 describe("a request passes", () => {
