@@ -71,9 +71,13 @@ const refused: Record<string, string[]> = {
     `create function ${api}.one() returns integer language sql return 1; comment on function ${api}.one is 'One.'; grant execute on function ${api}.one to public`,
     `grant insert on ${api}.general to api_tribal`,
     `grant select on ${api}.general to report_service`,
+    `grant select on ${api}.general to api_tribal with grant option`,
+    `grant usage on schema ${api} to report_service`,
   ],
   "default privileges of api_owner": ["alter default privileges grant select on tables to api_public"],
   "more: This object has no comment": [view("general.report_id")],
+  "more.report_id: This object has no comment": [view("general.report_id")],
+  "one\\(\\): This object has no": [`create function ${api}.one() returns integer language sql return 1`],
   "again\\(.*must count its bytes": [
     `create function ${api}.again(${api}.general) returns setof ${api}.general language sql stable begin atomic select general.* from ${api}.general; end; comment on function ${api}.again is 'Again.'`,
   ],

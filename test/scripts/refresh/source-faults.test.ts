@@ -174,6 +174,7 @@ describe("a data set that differs too much from the live one", () => {
     ["loses 5 % of a table", [200, 4, 950], "", ""],
     ["more than doubles a table", [200, 4, 2001], growth, "--accept-growth"],
     ["doubles a table", [200, 4, 2000], "", ""],
+    ["more than doubles a small one", [1200, 24, 1000], "", ""],
     ["suppresses a larger share", [200, 7, 1000], "from 2.0% to 3.5%", "--accept-shrink"],
     ["suppresses a smaller share", [800, 4, 1000], "from 2.0% to 0.5%", "--accept-shrink"],
     ["does both", [200, 50, 2001], growth, "--accept-shrink --accept-growth"],
