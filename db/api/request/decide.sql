@@ -41,7 +41,7 @@ begin
   if not found then
     perform request.refuse(
       401, 'API_KEY_INVALID',
-      'The API key is not valid. Send a key in the header x-api-key. The API''s website says how to get one.',
+      'The API key is not valid. Send a valid key in the header x-api-key. The API''s website says how to get one.',
       'The key is unknown, revoked or expired.', 'Use DEMO_KEY to try the API.',
       '{"WWW-Authenticate": "Key"}'
     );
