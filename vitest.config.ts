@@ -41,7 +41,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 60_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
-    globalSetup: ["test/support/keep-files-in-memory.ts"],
+    globalSetup: ["test/support/temporary-files.ts"],
     projects: [
       {
         extends: true,

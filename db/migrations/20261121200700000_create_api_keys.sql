@@ -66,7 +66,7 @@ begin
 end
 $$;
 comment on function access.keep_key is
-  'Trigger that refuses a Tribal key without an approved agreement. Of an existing key, only the label, the expiry date (to an earlier one), the revocation and the last-used date can change.';
+  'Trigger that refuses a Tribal key without an approved agreement. Once a key exists, only its label, expiry date (to an earlier one), revocation and last-used date can change.';
 
 create trigger api_keys_keep
 before insert or update on access.api_keys

@@ -80,7 +80,7 @@ select
 from pg_catalog.pg_namespace
 where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
 comment on view publication.served_schemas is
-  'The schemas of the API. PostgREST serves them by place: the lowest-numbered version comes first; clients that name no version get that one.';
+  'The schemas of the API. PostgREST lists them in the order of place. Clients that name no version get the first: the lowest-numbered version.';
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 
 -- PostgREST reads the view as authenticator (request.pre_config).

@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { makeDirectory } from "../support/make-directory.ts";
 import { kongSettings, programImage, project, readCompose, readProjectFile } from "./read-compose.ts";
 
 const { services, networks, configs } = readCompose();
@@ -109,12 +109,11 @@ test.each([
   ["cgroups of version 1", "memory/memory.limit_in_bytes", "2147483648\n", "819MB"],
   ["cgroups of version 1, without a limit", "memory/memory.limit_in_bytes", "9223372036854771712\n", "409MB"],
 ])("PostgreSQL's settings follow the container's memory limit: %s", async (_, file, limit, buffers) => {
-  const directory = await mkdtemp(path.join(tmpdir(), "compose-"));
+  const directory = await makeDirectory();
   await mkdir(path.join(directory, "memory"));
   await writeFile(path.join(directory, file), limit);
   const script = configs[services.postgres?.configs?.[0]?.source ?? ""]?.file ?? "";
   const settings = execFileSync("sh", [path.join(project, script), directory], { encoding: "utf8" });
-  await rm(directory, { recursive: true });
   const lines = settings.split("\n");
   expect(lines).toContain(`-c shared_buffers=${buffers}`);
   // No log quotes what a statement was given.

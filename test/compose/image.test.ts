@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { makeDirectory } from "../support/make-directory.ts";
 import { programImage, project, readCompose } from "./read-compose.ts";
 
 const { services, secrets } = readCompose();
@@ -32,9 +32,7 @@ test("the image gets the programs that compose runs, and neither tests nor secre
 });
 
 test("npm run compose:secrets makes every secret once, closed to others, and never in git", async () => {
-  const directory = await mkdtemp(path.join(tmpdir(), "secrets-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const target = path.join(directory, "secrets");
+  const target = path.join(await makeDirectory(), "secrets");
   const command = `umask 077; exec "${process.execPath}" --import tsx scripts/compose-secrets.ts --directory "${target}"`;
   const run = () => promisify(execFile)("/bin/sh", ["-ec", command]);
   await run();

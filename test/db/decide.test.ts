@@ -21,7 +21,7 @@ async function authorize(headers: Record<string, string | undefined>) {
     await client.query("select request.authorize()");
     const { rows } = await client.query(
       `select current_user as role, current_setting('request.id', true) as request_id,
-         current_setting('application_name') as connection`,
+         current_setting('application_name') as connection, current_setting('response.headers') as headers`,
     );
     return rows[0];
   } catch (error) {
@@ -78,4 +78,28 @@ it.each([
   const { request_id, connection } = await authorize({ "x-api-key-sha256": hash, "x-request-id": id });
   const { rows } = await database.client.query("select current_setting('application_name') as name");
   expect([request_id || null, connection]).toEqual(isTaken ? [id, id] : [null, rows[0].name]);
+});
+
+describe("the response headers", () => {
+  const readHeaders = async (): Promise<Record<string, string>> =>
+    Object.assign({}, ...JSON.parse((await authorize({ "x-api-key-sha256": hash })).headers));
+
+  it("have another ETag after a deployment", async () => {
+    const { ETag } = await readHeaders();
+    await database.client.query(
+      `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)
+       select 'other', contracts, is_promise, definitions, fingerprint from deployment.api_schemas`,
+    );
+    expect((await readHeaders()).ETag).not.toBe(ETag);
+  });
+
+  it("announce a retirement from deprecated_at on", async () => {
+    const retire = `insert into deployment.retired_versions
+      values ('v1_1_0', now() + $1, now() + '1 year', 'https://example.gov') on conflict (version)
+      do update set deprecated_at = excluded.deprecated_at`;
+    await database.client.query(retire, ["1 minute"]);
+    expect(await readHeaders()).not.toHaveProperty("Deprecation");
+    await database.client.query(retire, ["-1 minute"]);
+    expect(await readHeaders()).toHaveProperty("Deprecation");
+  });
 });

@@ -1,14 +1,8 @@
 import path from "node:path";
 import { runRefreshProgram } from "../../scripts/refresh/refresh-program.ts";
-import {
-  id,
-  makeDirectory,
-  type Row,
-  range,
-  submission,
-  writeCsv,
-} from "../scripts/refresh/support/source-files.ts";
+import { id, type Row, range, submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
 import { tables } from "../support/columns.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 import { runHere } from "../support/run-here.ts";
 import { runStack } from "../support/run-stack.ts";
 
@@ -51,11 +45,11 @@ const notes: Row[] = range(120).map((number) => ({
 /** A stack of its own with two data sets, of which either can be made the live one. */
 export async function startTwoDataSets() {
   const [one, other] = [await makeDirectory(), await makeDirectory()];
-  for (const { directory } of [one, other]) {
-    const rows: Record<string, Row[]> = { general: directory === one.directory ? older : newer };
+  for (const directory of [one, other]) {
+    const rows: Record<string, Row[]> = { general: directory === one ? older : newer };
     for (const table of tables) await writeCsv(directory, table, rows[table] ?? notes);
   }
-  const stack = await runStack({ args: ["--data", one.directory] });
+  const stack = await runStack({ args: ["--data", one] });
   const env = {
     DATABASE_URL: stack.facts.database_url,
     PUBLIC_DATA: path.join(stack.directory, "public-data"),
@@ -64,7 +58,7 @@ export async function startTwoDataSets() {
     const { code, stderr } = await runHere(runRefreshProgram, args, { env });
     if (code !== 0) throw new Error(stderr);
   };
-  await refresh("--from", other.directory);
+  await refresh("--from", other);
   // Or the older data set, in which it is public, could not be brought back.
   await refresh("--release", hidden);
   let live: "older" | "newer" = "newer";
@@ -78,6 +72,6 @@ export async function startTwoDataSets() {
     makeLive: async (wanted: typeof live) => {
       if (live !== wanted) await swap();
     },
-    dispose: () => Promise.all([stack.dispose(), one.remove(), other.remove()]),
+    dispose: () => stack.dispose(),
   };
 }

@@ -1,11 +1,11 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { execute } from "../support/execute.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 import { send } from "../support/target.ts";
 import { type Client, parseLines, parseRows, readSynced, type TextRow } from "./clients.ts";
 import { startTwoDataSets } from "./data-sets.ts";
@@ -23,11 +23,10 @@ export function useTwoDataSets(): void {
   });
   afterAll(() => stack.dispose());
   beforeEach(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), "single-audit-examples-"));
+    directory = await makeDirectory();
   });
-  afterEach(async () => {
+  afterEach(() => {
     for (const close of closings.splice(0)) close();
-    await rm(directory, { recursive: true });
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import {
   createServer,
   type IncomingMessage,
@@ -9,7 +9,6 @@ import {
   request,
 } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
@@ -25,6 +24,7 @@ import {
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { startProgram } from "../../scripts/servers/run-program.ts";
 import { prepareKong } from "../../scripts/stack/kong.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
 
@@ -85,7 +85,7 @@ export async function startEmbedded(
 
 /** Starts real Kong as `npm start -- --gateway kong` does. */
 export async function startRealKong(config: string, upstream: string, trustedIps: string[] = []) {
-  const directory = await mkdtemp(path.join(tmpdir(), "single-audit-kong-"));
+  const directory = await makeDirectory();
   await chmod(directory, 0o755);
   await writeFile(path.join(directory, "kong.yml"), config);
   const port = await findFreePort();
@@ -104,10 +104,7 @@ export async function startRealKong(config: string, upstream: string, trustedIps
     },
   });
   const child = startProgram(kong);
-  closes.push(async () => {
-    await child.stop(5000);
-    await rm(directory, { recursive: true, force: true });
-  });
+  closes.push(() => child.stop(5000));
   await child.ready;
   return { url: `http://127.0.0.1:${port}` };
 }

@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { project, readCompose, readProjectFile } from "../compose/read-compose.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 
 const directory = "deploy/kubernetes";
 const files = readdirSync(path.join(project, directory), { recursive: true, encoding: "utf8" })
@@ -63,8 +63,8 @@ test("pods reach, and are reached by, only the peers that a policy names", () =>
   );
 });
 
-test("a release needs the addresses of the ingress controller, and does not start without them", () => {
-  const bin = mkdtempSync(path.join(tmpdir(), "kubectl-"));
+test("a release needs the addresses of the ingress controller, and does not start without them", async () => {
+  const bin = await makeDirectory();
   const overlay = `${directory}/overlays/production`;
   const kubectl = `#!/bin/sh\n[ "$1" = kustomize ] && exec cat "$2/kustomization.yaml"; touch "${bin}/applied"; exit 1\n`;
   writeFileSync(path.join(bin, "kubectl"), kubectl, { mode: 0o755 });
@@ -73,5 +73,4 @@ test("a release needs the addresses of the ingress controller, and does not star
   const { status, stderr } = spawnSync("sh", [release, overlay], { cwd: project, env, encoding: "utf8" });
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^TRUSTED_IPS is missing in .*production/)]);
   expect(readdirSync(bin)).toEqual(["kubectl"]);
-  rmSync(bin, { recursive: true });
 });

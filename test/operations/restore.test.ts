@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
 import { refreshDataSet } from "../../scripts/refresh/refresh-data-set.ts";
-import { makeDirectory, submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
+import { submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 import { queryOn } from "../support/query-on.ts";
 import {
   createScratchDatabase,
@@ -23,7 +24,7 @@ const hidden = String(submission(2).report_id);
 const old = useDeployedDatabase();
 let fresh: ScratchDatabase;
 let service: ScratchService;
-let source: Awaited<ReturnType<typeof makeDirectory>>;
+let source: string;
 let backup: string;
 const keys: Record<string, string> = {};
 const secrets: string[] = [];
@@ -33,7 +34,7 @@ const readAll = ({ url }: { url: string }, table: string) =>
 
 const publish = (database: { url: string }) =>
   withPublisher({ connectionString: database.url }, (client) =>
-    refreshDataSet(client, { from: source.directory, acceptShrink: true }),
+    refreshDataSet(client, { from: source, acceptShrink: true }),
   );
 
 /** Inserts the rows of all durable tables. Their order is that of their creation, so references come later. */
@@ -67,7 +68,7 @@ beforeAll(async () => {
   fresh = await createScratchDatabase();
   await deployDatabase(fresh.url);
   source = await makeDirectory();
-  await writeCsv(source.directory, "general", [submission(1), submission(2, { is_public: "f" })]);
+  await writeCsv(source, "general", [submission(1), submission(2, { is_public: "f" })]);
   await publish(old);
   await old.client.query(`
     set access.operator = 'Ada';
@@ -92,7 +93,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await fresh?.drop();
-  await source?.remove();
 });
 
 const ask = async (key: string, target: string) => {

@@ -32,6 +32,10 @@ function create(...trustedIps: string[]) {
   return createReportService({ pool, storage, publicFiles, trustedIps, logger });
 }
 
+it("has the limits that docs/api.md names", () => {
+  expect([publicReportsAnHour, downloadsPerAddress, downloadsInAll]).toEqual([600, 16, 256]);
+});
+
 describe("requests for PDFs of public reports", () => {
   // No report can have this ID, so neither the database nor the storage is asked.
   const url = "/dissemination/report/pdf/x";

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { Pool } from "pg";
 import { type Logger, pino } from "pino";
-import { afterAll, beforeAll, expect } from "vitest";
+import { beforeAll, expect } from "vitest";
 import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
 import type { S3StoreOptions } from "../../report-service/storage.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 import { type Relay, startRelay } from "../support/relay.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { target } from "../support/target.ts";
@@ -41,9 +40,8 @@ export const describeS3 = (port: number, changes: Partial<S3StoreOptions> = {}):
 export function useDirectory(): (...names: string[]) => string {
   let directory: string;
   beforeAll(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), "report-service-"));
+    directory = await makeDirectory();
   });
-  afterAll(() => rm(directory, { recursive: true }));
   return (...names) => path.join(directory, ...names);
 }
 

@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { chromium } from "playwright-core";
 import { vi } from "vitest";
+import { makeDirectory } from "../support/make-directory.ts";
 
 /**
  * Starts the Chromium that is inside the npm package, with the libraries and fonts that it brings for machines that have
  * none.
  */
 export async function startBrowser() {
-  const directory = await mkdtemp(path.join(tmpdir(), "chromium-"));
+  const directory = await makeDirectory();
   // The package changes these.
   for (const name of ["FONTCONFIG_PATH", "LD_LIBRARY_PATH", "HOME"]) vi.stubEnv(name, process.env[name]);
   // The package unpacks itself into TMPDIR, and its libraries only where it takes the machine for AWS Lambda.
@@ -45,10 +45,7 @@ export async function startBrowser() {
         if (!browser.isConnected()) browser = await launch();
         return browser;
       },
-      stop: async () => {
-        await browser.close();
-        await rm(directory, { recursive: true, force: true });
-      },
+      stop: () => browser.close(),
     };
   } finally {
     vi.unstubAllEnvs();

@@ -3,6 +3,7 @@ import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
+import { makeDirectory } from "../support/make-directory.ts";
 import { queryOn } from "../support/query-on.ts";
 import { runStack } from "../support/run-stack.ts";
 import { makeSmallSample } from "../support/small-sample.ts";
@@ -17,14 +18,13 @@ export const plenty = 1000;
 
 /** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
 export async function openSite() {
-  const sample = await makeSmallSample(200);
-  const config = path.join(sample.directory, "../kong.yml");
+  const config = path.join(await makeDirectory(), "kong.yml");
   const text = await readFile(gatewayConfigFile(), "utf8");
   await writeFile(config, text.replace(/^( +hour: )\d+(\n +day: )\d+$/m, `$1${plenty}$2${plenty}`));
   const [browser, stack] = await Promise.all([
     startBrowser(),
     runStack({
-      args: ["--data", sample.directory],
+      args: ["--data", await makeSmallSample(200)],
       env: {
         ENVIRONMENT: "production",
         CONTACT: "mailto:keys@example.gov",
@@ -57,7 +57,6 @@ export async function openSite() {
     close: async () => {
       await browser.stop();
       await stack.dispose();
-      await sample.remove();
     },
   };
 }

@@ -27,6 +27,5 @@ export const runStack = (options: RunStackOptions = {}): Promise<RunningStack> =
 
 /** Runs a stack for one file, with a small sample. */
 export async function runSeparateStack(env: Record<string, string> = {}): Promise<RunningStack> {
-  const sample = await makeSmallSample();
-  return await runStack({ args: ["--data", sample.directory], env }).finally(sample.remove);
+  return await runStack({ args: ["--data", await makeSmallSample()], env });
 }

@@ -31,9 +31,9 @@ end
 local function refuse_key(key)
   if not key.hash then
     local code = key.is_missing and "API_KEY_MISSING" or "API_KEY_INVALID"
-    local problem = key.is_missing and "The request has no API key. Send a key" or "The API key is not valid. Send a valid key"
+    local problem = key.is_missing and "The request has no API key." or "The API key is not valid."
     return refusal.new(
-      401, code, problem .. " in the header x-api-key. The API's website says how to get one.",
+      401, code, problem .. " Send a valid key in the header x-api-key. The API's website says how to get one.",
       "Use DEMO_KEY to try the API.", { ["WWW-Authenticate"] = "Key" }
     )
   end

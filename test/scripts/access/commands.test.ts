@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
 
@@ -220,8 +220,7 @@ describe("the database", () => {
 
   it("is found by libpq's variables, with the password from a file", async () => {
     const url = new URL(target.databaseUrl);
-    const directory = await mkdtemp(path.join(tmpdir(), "single-audit-keys-"));
-    const PGPASSWORD_FILE = path.join(directory, "password");
+    const PGPASSWORD_FILE = path.join(await makeDirectory(), "password");
     await writeFile(PGPASSWORD_FILE, decodeURIComponent(url.password));
     const { hostname: PGHOST, port: PGPORT, username: PGUSER } = url;
     const env = { PGHOST, PGPORT, PGUSER, PGDATABASE: url.pathname.slice(1) };
@@ -233,6 +232,5 @@ describe("the database", () => {
     const without = await shell(`timeout 20 ${command}`, { env });
     expectFailure(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
     expectFailure(await shell(`${command} > /dev/full`), /the output could not be written: /);
-    await rm(directory, { recursive: true });
   });
 });

@@ -1,10 +1,10 @@
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { type RunningStack, runStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
@@ -18,7 +18,7 @@ let copy: string;
 let stack: RunningStack;
 
 beforeAll(async () => {
-  copy = await mkdtemp(path.join(tmpdir(), "single-audit-recipes-"));
+  copy = await makeDirectory();
   const left = ["node_modules", ".git", ".stack"].map((name) => path.join(project, name));
   await cp(project, copy, { recursive: true, filter: (source) => !left.includes(source) });
   await symlink(path.join(project, "node_modules"), path.join(copy, "node_modules"));
@@ -28,10 +28,7 @@ beforeAll(async () => {
   await git`git -c user.name=test -c user.email=test@example.gov commit -qm start`;
   stack = await runStack({ directory: path.join(copy, ".stack") });
 });
-afterAll(async () => {
-  await stack.dispose();
-  await rm(copy, { recursive: true, force: true });
-});
+afterAll(() => stack.dispose());
 
 /** The blocks of a recipe: edits, new files, SQL to run by hand, and commands. */
 function readSteps(title: string) {
@@ -80,7 +77,7 @@ const query = <Row extends Record<string, unknown>>(sql: string, role = "postgre
 
 async function runLine(line: string): Promise<void> {
   const { PATH = "" } = process.env;
-  const run = $({ cwd: copy, env: { PATH, HOME: tmpdir() }, nothrow: true, quiet: true });
+  const run = $({ cwd: copy, env: { PATH, HOME: await makeDirectory() }, nothrow: true, quiet: true });
   const { exitCode, stdout, stderr } = await run`bash -c ${line}`;
   expect(exitCode, `${line}\n${stdout}${stderr}`).toBe(0);
 }

@@ -6,10 +6,11 @@ import { runKeys } from "../../../scripts/access/keys.ts";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { runRefreshProgram } from "../../../scripts/refresh/refresh-program.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
-import { makeDirectory, submission, writeCsv } from "../refresh/support/source-files.ts";
+import { submission, writeCsv } from "../refresh/support/source-files.ts";
 import { readAll, useOwnServer, withLogin } from "./support.ts";
 
 // Roles without superuser rights: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
@@ -63,7 +64,7 @@ describe("the owner", () => {
   });
 
   it("leaves publication and rollback to the role publisher, whose password may stand in a file", async () => {
-    const { directory, remove } = await makeDirectory();
+    const directory = await makeDirectory();
     await writeCsv(directory, "general", [submission(1)]);
     await writeFile(path.join(directory, "password"), "secret\n");
     const env = {
@@ -72,7 +73,6 @@ describe("the owner", () => {
     };
     for (const args of [["--from", directory], ["--rollback"]])
       expect(await runHere(runRefreshProgram, args, { env })).toMatchObject({ code: 0 });
-    await remove();
     const { rows } = await own.client.query(
       "select distinct published_by from publication.data_sets where source <> 'empty'",
     );

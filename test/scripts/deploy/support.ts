@@ -1,13 +1,13 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { connect } from "../../../service/connect.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { type DeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
@@ -26,11 +26,10 @@ export function useCopy() {
     await write(file, change(text));
   };
   beforeEach(async () => {
-    directory = path.join(await mkdtemp(path.join(tmpdir(), "single-audit-db-")), "db");
+    directory = await makeDirectory();
     for (const part of ["api", "contracts", "data_set", "migrations"])
       await cp(path.join(repositoryDirectory, part), at(part), { recursive: true });
   });
-  afterEach(() => rm(path.dirname(directory), { recursive: true }));
   return {
     get directory() {
       return directory;
@@ -93,9 +92,8 @@ export function withLogin(databaseUrl: string, name: string): string {
 
 /** Publishes public and suppressed submissions. */
 export async function publishSample(client: Client): Promise<void> {
-  const sample = await makeSmallSample(200);
+  const directory = await makeSmallSample(200);
   await client.query("set role publisher");
-  await loadDataSet(client, { source: "test", files: await findFiles(sample.directory) });
+  await loadDataSet(client, { source: "test", files: await findFiles(directory) });
   await client.query("reset role");
-  await sample.remove();
 }

@@ -78,13 +78,13 @@ it("a superseded report as removed, though it stays in resubmission", async () =
   expect(await readLast()).toEqual({ added: [8], changed: [], removed: [5] });
 });
 
-it("each step from one data set to the next, as long as it is recorded", async () => {
+it("each of the last 100 steps from one data set to the next", async () => {
   const { changes, data_set } = await readManifest();
   const steps: { from: string; to: string }[] = changes;
   expect(steps.slice(1).map(({ from }) => from)).toEqual(steps.slice(0, -1).map(({ to }) => to));
   expect(steps.at(-1)?.to).toBe(data_set);
-  await here.select("delete from publication.changes where number <= 2");
-  await here.publish();
-  expect((await readManifest()).changes).toEqual(changes.slice(2));
+  await here.select("select setval('publication.changes_number_seq', 101)");
+  await publish([1, 2]);
+  expect((await readManifest()).changes.slice(0, -1)).toEqual(changes.slice(2));
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
 });

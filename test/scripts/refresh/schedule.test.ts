@@ -1,7 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pino } from "pino";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
 import { findLastRun, listNextRuns } from "../../../service/timetable.ts";
@@ -27,6 +27,7 @@ describe("the timetable", () => {
 });
 
 describe("the schedule's service", () => {
+  const minute = 10;
   const here = useRefresh();
   const write = (...numbers: number[]) => here.write("general", submissions(...numbers));
   beforeEach(() => write(1));
@@ -43,7 +44,7 @@ describe("the schedule's service", () => {
       REFRESH_PORT: "0",
       ...more,
     });
-    const schedule = await startSchedule(config, pino({ level: "silent" }), { minute: 50 });
+    const schedule = await startSchedule(config, pino({ level: "silent" }), { minute });
     const ask = async (target: string) => (await fetch(`${schedule.url}${target}`)).text();
     await work(schedule, ask).finally(() => schedule.close());
   }
@@ -90,11 +91,15 @@ describe("the schedule's service", () => {
     expect(await here.list("select right(report_id, 1) from disclosed.general")).toEqual(["1", "6"]);
   });
 
-  it("tries again, later each time, until it succeeds", async () => {
+  it("tries again after 1, 5, 15 and 60 minutes, until it succeeds", async () => {
     await writeFile(path.join(here.directory, "general.csv"), "<html>\n");
     await withService("staging", async (schedule, ask) => {
+      const start = performance.now();
+      await schedule.refreshNow();
+      expect(performance.now() - start).toBeGreaterThan((1 + 5 + 15 + 60) * minute);
+      expect(outcomes(await ask("/metrics"))).toEqual({ failed: 5 });
       const run = schedule.refreshNow();
-      await expect.poll(async () => outcomes(await ask("/metrics")).failed).toBeGreaterThan(1);
+      await expect.poll(async () => outcomes(await ask("/metrics")).failed).toBeGreaterThan(6);
       await write(1, 2);
       await run;
       expect(outcomes(await ask("/metrics"))).toMatchObject({ published: 1 });
@@ -116,7 +121,9 @@ describe("the schedule's service", () => {
     }
   });
 
-  it("removes one-time tokens that expired long ago", async () => {
+  it("removes one-time tokens that expired long ago, once an hour", async () => {
+    const setTimer = vi.spyOn(globalThis, "setInterval");
+    onTestFinished(() => setTimer.mockRestore());
     await here.select(
       `insert into access.access_tokens (token_sha256, report_id, api_key_id, requested_at, expires_at)
        select sha256('old'), '2023-06-GSAFAC-0000000001', id, now() - interval '1 year', now() - interval '1 year'
@@ -124,6 +131,7 @@ describe("the schedule's service", () => {
     );
     await withService("staging", async (_schedule, ask) => {
       expect(read(await ask("/metrics"), "pruned_access_tokens_total")).toBe(1);
+      expect(setTimer).toHaveBeenCalledWith(expect.any(Function), 3_600_000);
     });
   });
 

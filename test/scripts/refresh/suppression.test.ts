@@ -65,16 +65,18 @@ it("a dry run names it as well, and remembers nothing", async () => {
 });
 
 it("it does not come back by a rollback, which says why and what to do, until it is released", async () => {
+  // It is superseded, so only resubmission has it.
+  await select("insert into publication.suppressed_reports (report_id) values ($1)", [id(3)]);
   const live = await here.liveId();
   expect(await refresh("--rollback")).toEqual({
     code: 1,
-    output: `The previous data set would make these reports public, but they were suppressed later: ${id(2)}, ${id(4)}. Nothing has changed.
+    output: `The previous data set would make these reports public, but they were suppressed later: ${[2, 3, 4].map(id).join(", ")}. Nothing has changed.
 To publish the files of that data set with these reports suppressed, run npm run refresh -- --from ${here.directory} --force --accept-shrink --accept-growth.
 To make a report public again, run npm run refresh -- --release REPORT_ID, then roll back.
 `,
   });
   expect(await here.liveId()).toBe(live);
-  for (const number of [2, 4]) await release(number);
+  for (const number of [2, 3, 4]) await release(number);
   expect(await refresh("--rollback")).toMatchObject({ code: 0 });
   expect(await seePublic("general")).toEqual([1, 2, 4]);
 });

@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { agencies } from "../../../site/names.ts";
 import { tables } from "../../support/columns.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { runScript } from "../../support/run-stack.ts";
 import { findOwnServer } from "../../support/scratch-database.ts";
 import { writeTestSample } from "../../support/small-sample.ts";
@@ -15,11 +15,10 @@ let directory: string;
 const sample: Record<string, Row[]> = {};
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "sample-"));
+  directory = await makeDirectory();
   await writeTestSample({ directory: path.join(directory, "default") });
   for (const table of tables) sample[table] = await read("default", table);
 });
-afterAll(() => rm(directory, { recursive: true }));
 
 const open = (name: string, table: string) => readFile(path.join(directory, name, `${table}.csv`), "utf8");
 const read = async (name: string, table: string): Promise<Row[]> =>

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listChildren, listProcesses } from "../../support/list-processes.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
@@ -14,18 +14,14 @@ import { send } from "../../support/target.ts";
 /** What runs for a stack: its directory is in the command. */
 const listParts = (own: string) => listProcesses().filter(({ command }) => command.includes(own));
 let directory: string;
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
+let sample: string;
 let stack: RunningStack;
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "closed to others "));
+  directory = await makeDirectory("closed to others");
   sample = await makeSmallSample();
 });
-afterAll(async () => {
-  await sample.remove();
-  await stack?.dispose();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => stack?.dispose());
 
 it("stops what it has started when it is interrupted before it is ready", { timeout: 400_000 }, async () => {
   const own = path.join(directory, "stack");
@@ -33,7 +29,7 @@ it("stops what it has started when it is interrupted before it is ready", { time
   const hasPrinted = (line: string) => (output: string) => output.includes(line);
   for (const isThere of [isMakingData, ...["PostgreSQL is ready", "Loading the data"].map(hasPrinted)]) {
     const env = { ...freePorts, STACK_DIRECTORY: own };
-    const start = runScript("start.ts", ["--fresh", "--data", sample.directory], env);
+    const start = runScript("start.ts", ["--fresh", "--data", sample], env);
     await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 120_000 }).toBe(true);
     start.child.kill("SIGINT");
     expect(await start.exited).toBe(0);
@@ -45,7 +41,7 @@ describe("below a directory that is closed to others, with a space in its name,"
   const run = async () => {
     // Kong cannot run in such a path.
     const env = { GATEWAY: "embedded" };
-    const args = ["--data", sample.directory];
+    const args = ["--data", sample];
     stack = await runStack({ directory: path.join(directory, "stack"), args, env });
     expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
   };
@@ -71,7 +67,7 @@ describe("below a directory that is closed to others, with a space in its name,"
 
 it("uses the database of DATABASE_URL if it is set", async () => {
   const { url, drop } = await createScratchDatabase();
-  const other = await runStack({ args: ["--data", sample.directory], env: { DATABASE_URL: url } });
+  const other = await runStack({ args: ["--data", sample], env: { DATABASE_URL: url } });
   try {
     expect(other.facts.database_url).toBe(url);
     expect(listParts(other.directory).filter(({ command }) => command.includes("postgres"))).toEqual([]);

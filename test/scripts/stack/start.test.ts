@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readFile, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readStackConfig } from "../../../scripts/stack/config.ts";
 import { startStack } from "../../../scripts/stack/start-stack.ts";
 import { listChildren, listProcesses } from "../../support/list-processes.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
@@ -13,18 +13,15 @@ import { send } from "../../support/target.ts";
 // npm start, from the first start of a stack to its second.
 
 let directory: string;
-let sample: Awaited<ReturnType<typeof makeSmallSample>>;
+let sample: string;
 let stack: RunningStack;
 
 beforeAll(async () => {
-  directory = await mkdtemp(path.join(tmpdir(), "single-audit-stack-"));
+  directory = await makeDirectory();
   sample = await makeSmallSample();
-  stack = await runStack({ directory, args: ["--data", sample.directory], env: { DATABASE_MEMORY: "512" } });
+  stack = await runStack({ directory, args: ["--data", sample], env: { DATABASE_MEMORY: "512" } });
 });
-afterAll(async () => {
-  await sample.remove();
-  await stack.dispose();
-});
+afterAll(() => stack.dispose());
 
 const read = () =>
   send(stack.facts.base_url, "/general?limit=1", { key: { value: stack.facts.keys.individual } });
@@ -33,7 +30,7 @@ it("names a taken port and the variable that moves it", async () => {
   // The stack of this file listens there.
   const { port } = new URL(stack.facts.base_url);
   for (const variable of Object.keys(freePorts)) {
-    const own = { ...freePorts, [variable]: port, STACK_DIRECTORY: path.join(sample.directory, variable) };
+    const own = { ...freePorts, [variable]: port, STACK_DIRECTORY: path.join(sample, variable) };
     const refused = startStack({ config: readStackConfig(own), report: () => {} });
     await expect(refused.ready).rejects.toMatchObject({
       message: `Port ${port} is taken. Set ${variable} to another port, or to 0 for any free one.`,
@@ -52,7 +49,7 @@ it.each<[string[], Record<string, string>, RegExp]>([
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
 ])("exits with 1 and says what it cannot use, without passwords: %j %j", async (args, env, message) => {
-  const other = path.join(sample.directory, "other");
+  const other = path.join(sample, "other");
   const start = runScript("start.ts", args, { ...freePorts, STACK_DIRECTORY: other, ...env });
   expect(await start.exited).toBe(1);
   expect(start.output()).toMatch(message);

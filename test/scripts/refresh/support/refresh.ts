@@ -1,14 +1,15 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect } from "vitest";
+import { beforeAll, expect } from "vitest";
 import { findFiles } from "../../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../../scripts/refresh/load-data-set.ts";
 import { definitionsDirectory, useDefinitions } from "../../../../scripts/refresh/read-definition.ts";
 import { runRefreshProgram } from "../../../../scripts/refresh/refresh-program.ts";
 import { rollBack } from "../../../../scripts/refresh/roll-back.ts";
+import { makeDirectory } from "../../../support/make-directory.ts";
 import { useDeployedDatabase } from "../../../support/scratch-database.ts";
 import { run } from "../../deploy/support.ts";
-import { makeDirectory, type Row, writeCsv } from "./source-files.ts";
+import { type Row, writeCsv } from "./source-files.ts";
 
 /** Runs `npm run refresh` in this process. */
 export const refreshHere = (args: string[], env: Record<string, string>) => run(runRefreshProgram, args, env);
@@ -20,25 +21,23 @@ export async function withDefinitions<Result>(edits: Edits, work: () => Promise<
   const own = definitionsDirectory;
   const copy = await makeDirectory();
   try {
-    await cp(own, copy.directory, { recursive: true });
+    await cp(own, copy, { recursive: true });
     for (const [name, edit] of Object.entries(edits)) {
-      const file = path.join(copy.directory, name);
+      const file = path.join(copy, name);
       const sql = await readFile(file, "utf8");
       expect(edit(sql), name).not.toBe(sql);
       await writeFile(file, edit(sql));
     }
-    useDefinitions(copy.directory);
+    useDefinitions(copy);
     return await work();
   } finally {
     useDefinitions(own);
-    await copy.remove();
   }
 }
 
 /** A deployed database and a directory of source files for a file's tests. */
 export function useRefresh() {
   const database = useDeployedDatabase();
-  let remove = async () => {};
   const select = async (sql: string, values: unknown[] = []) =>
     (await database.client.query(sql, values)).rows;
   const asPublisher = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -67,9 +66,8 @@ export function useRefresh() {
     publish: (...args: string[]) => here.refresh("--from", here.directory, ...args),
   };
   beforeAll(async () => {
-    ({ directory: here.directory, remove } = await makeDirectory());
+    here.directory = await makeDirectory();
     here.publicData = path.join(here.directory, "public");
   });
-  afterAll(() => remove());
   return here;
 }

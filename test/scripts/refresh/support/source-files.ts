@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { columnNames } from "../../../support/columns.ts";
 
@@ -30,8 +29,3 @@ export const submission = (number: number, more: Row = {}): Row => ({
 export const submissions = (...numbers: number[]): Row[] => numbers.map((number) => submission(number));
 export const id = (number: number) => submission(number).report_id ?? "";
 export const range = (count: number, first = 1) => Array.from({ length: count }, (_, index) => first + index);
-
-export async function makeDirectory(): Promise<{ directory: string; remove: () => Promise<void> }> {
-  const directory = await mkdtemp(path.join(tmpdir(), "single-audit-csv-"));
-  return { directory, remove: () => rm(directory, { recursive: true, force: true }) };
-}

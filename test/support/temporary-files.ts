@@ -1,16 +1,18 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 
-const memory = "/dev/shm/";
+const memory = "/dev/shm";
 /** More than twice what the files of a run take at most. */
 const neededBytes = 3e9;
 
 /**
- * Has the tests keep their temporary files in memory, where there is room for them and nobody has chosen another place
- * (TMPDIR). Their servers make and remove files by the hundred thousand, which takes a fifth of a run on ext4.
+ * Gives the run a directory for temporary files and removes it at the end, so that no test needs to remove its own. It is in
+ * memory if there is room and TMPDIR is not set: creating and deleting files takes a fifth of a run on ext4.
  */
 export default function setup(): void {
-  if (process.env.TMPDIR || !hasRoom()) return;
-  const directory = mkdtempSync(`${memory}single-audit-tests-`);
+  const parent = !process.env.TMPDIR && hasRoom() ? memory : tmpdir();
+  const directory = mkdtempSync(path.join(parent, "single-audit-tests-"));
   // PostgreSQL's unprivileged user passes through.
   chmodSync(directory, 0o711);
   process.env.TMPDIR = directory;
