@@ -26,7 +26,7 @@ create table access.access_tokens (
 comment on table access.access_tokens is
   'One-time tokens for a report''s PDF. Only the SHA-256 of a token is stored.';
 comment on column access.access_tokens.download_id is
-  'The token''s row in access.downloads, which stays when the token is pruned. A trigger sets it.';
+  'The token''s row in access.downloads, which stays when the token is pruned. A trigger sets this column.';
 
 -- No grant: other roles use the functions below, which run with their owner's rights.
 
@@ -153,6 +153,6 @@ as $$
   select count(*) from pruned
 $$;
 comment on function access.prune_access_tokens is
-  'Removes tokens whose access.settings.token_retention has passed since they were redeemed or expired, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
+  'Removes tokens that were redeemed or expired longer ago than access.settings.token_retention, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
 grant usage on schema access to publisher;
 grant execute on function access.prune_access_tokens to publisher;

@@ -64,7 +64,7 @@ export async function findPendingMigrations(
   refuseFound(
     `These migrations are dated before the last one that this database ran, ${last}:`,
     namesOf(pending.filter(({ id }) => id < last)),
-    "A new database would run them before that one, this database after it. Give them a later date: rename them with git mv.",
+    "On a new database they would run before it, but on this database they would run after it. Give them a later date: rename them with git mv.",
   );
   return pending;
 }

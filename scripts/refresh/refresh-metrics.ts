@@ -38,7 +38,7 @@ export function createRefreshMetrics(readGauges: () => Record<keyof typeof gauge
   }
   const runs = new Counter({
     name: "refresh_runs_total",
-    help: "Refresh attempts by outcome: published, skipped (the files are live or were rolled back), busy (another refresh was running), failed.",
+    help: "Refresh attempts by outcome: published, skipped (the files are already live, or were rolled back), busy (another refresh was running), failed.",
     labelNames: ["outcome"],
     registers,
   });

@@ -24,8 +24,8 @@ export async function readSuppression(client: Client): Promise<Suppression> {
 export function describeKept(reports: string[]): string {
   const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
   return (
-    `${count} suppressed, as in an earlier data set: ${listReports(reports)}. ` +
-    "The source files mark them as public. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again."
+    `${count} suppressed, although the source files mark them as public: ${listReports(reports)}. ` +
+    "They were suppressed in an earlier data set. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again."
   );
 }
 

@@ -25,5 +25,5 @@ begin atomic
     'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
   );
 end;
-comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400 to every body whose only field is not report_id.';
+comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400 unless the body''s only field is report_id.';
 grant execute on function admin_api_v1_1_0.request_file_access(jsonb) to api_tribal;

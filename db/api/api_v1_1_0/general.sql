@@ -296,10 +296,9 @@ comment on column api_v1_1_0.general.type_audit_code is
   'Rules under which the audit was conducted: "UG", the Uniform Guidance (2 CFR 200 Subpart F).';
 comment on column api_v1_1_0.general.is_public is
   E'Public\n'
-  'Whether the report is public; the only boolean column. false means that the auditee opted not to make the '
-  'reporting package public, as an Indian tribe or tribal organization may (2 CFR 200.512(b)(2)). '
-  'Such a report is suppressed: without Tribal access, all columns but this one and report_id are '
-  'null.';
+  'Whether the report is public; the only boolean column. false means that it is suppressed: normally the auditee '
+  'opted not to make the reporting package public, as an Indian tribe or tribal organization may '
+  '(2 CFR 200.512(b)(2)). Without Tribal access, all other columns of a suppressed report but report_id are null.';
 comment on column api_v1_1_0.general.data_source is
   E'Data source\n'
   'Where the report was submitted: "GSAFAC", the clearinghouse of the General Services '

@@ -18,7 +18,7 @@ begin
     perform request.refuse(
       400, 'answer_too_heavy', 'This request embeds too much data.',
       format(
-        'Embedded rows may total at most %s MB, including those of rows that offset skips or that are read only for sorting.',
+        'Embedded rows may total at most %s MB, including those in outer rows that offset skips or that are only sorted.',
         most / 1000000
       ),
       'Lower limit, embed fewer tables, or filter. Page general by report_id, not offset: report_id=gt.<last report_id>&order=report_id.'

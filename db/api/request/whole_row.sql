@@ -53,4 +53,4 @@ begin
   end loop;
 end
 $$;
-comment on function request.cast_views is 'Creates casts from the rows of each served view to request.whole_row. Deployments run it after they create the views.';
+comment on function request.cast_views is 'Creates a cast from each served view''s row type to request.whole_row. Deployments run it after they create the views.';

@@ -26,7 +26,7 @@ export function useCopy() {
     await write(file, change(text));
   };
   beforeEach(async () => {
-    directory = await makeDirectory();
+    directory = path.join(await makeDirectory(), "db");
     for (const part of ["api", "contracts", "data_set", "migrations"])
       await cp(path.join(repositoryDirectory, part), at(part), { recursive: true });
   });

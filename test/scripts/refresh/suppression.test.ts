@@ -40,8 +40,8 @@ it("a suppressed report stays so by older files, in all tables; the rest is publ
   const since = await select("select * from publication.suppressed_reports order by report_id");
   expect(since.map(({ report_id }) => report_id)).toEqual([2, 4].map(id));
   expect(await publish("older", "--force")).toContain(
-    `2 reports stay suppressed, as in an earlier data set: ${id(2)}, ${id(4)}. ` +
-      "The source files mark them as public. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again.",
+    `2 reports stay suppressed, although the source files mark them as public: ${id(2)}, ${id(4)}. ` +
+      "They were suppressed in an earlier data set. To make a report public, run npm run refresh -- --release REPORT_ID and refresh again.",
   );
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await seePublic("federal_awards")).toEqual([1]);
@@ -60,7 +60,7 @@ it("a suppressed report stays so by older files, in all tables; the rest is publ
 it("a dry run names it as well, and remembers nothing", async () => {
   expect(await publish("older", "--dry-run")).toContain("2 reports stay suppressed");
   await select("truncate publication.suppressed_reports");
-  expect(await publish("newer", "--dry-run")).not.toContain("suppressed, as in");
+  expect(await publish("newer", "--dry-run")).not.toContain("suppressed, although");
   expect(await list("select * from publication.suppressed_reports")).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ it("a released report is public at the next refresh of the same files, and it is
   const output = `Released ${id(2)}. The next refresh makes it public if the source files mark it as public.\n`;
   expect(await release(2)).toEqual({ code: 0, output });
   expect(await seePublic("general")).toEqual([1, 3]);
-  expect(await publish("older")).toContain("1 report stays suppressed, as in");
+  expect(await publish("older")).toContain("1 report stays suppressed, although");
   expect(await seePublic("general")).toEqual([1, 2, 3]);
   const [event] = await select("select *, session_user from access.events order by id desc limit 1");
   expect(event).toMatchObject({
