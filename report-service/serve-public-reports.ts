@@ -14,7 +14,7 @@ export const publicReportsAnHour = 600;
 const notPublic = makeAnswer(404, "report_not_found", {
   message: "There is no public report with this report_id.",
   details: "A report_id looks like 2023-06-GSAFAC-0000000001.",
-  hint: "For a suppressed report, call /rpc/request_file_access of the API with a Tribal API key.",
+  hint: "For a suppressed report, call the API's /rpc/request_file_access with a Tribal API key.",
 });
 
 /** Redirects to a signed address of a public report's PDF, without a key. */

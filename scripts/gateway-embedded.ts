@@ -13,7 +13,7 @@ interface Options {
 }
 
 const program = new Command("gateway:embedded")
-  .description("Runs the gateway that gateway/kong.yml describes, where Kong is not installed.")
+  .description("Runs the gateway that gateway/kong.yml describes, without Kong.")
   .requiredOption("--port <number>", "port of the proxy; 0 takes any free one", readPort)
   .option("--host <address>", "address of the proxy", "127.0.0.1")
   .requiredOption("--metrics-port <number>", "port of /metrics and /status on 127.0.0.1", readPort)

@@ -11,7 +11,7 @@ const name = "report-service";
 
 new Command(name)
   .description(
-    "Redeems one-time tokens and redirects to the reports' PDFs, serves the pages for people, and records when API keys were used. Ctrl-C stops it.",
+    "Redeems one-time tokens and redirects to the reports' PDFs, serves the web pages, and records when API keys were used. Ctrl-C stops it.",
   )
   .allowExcessArguments(false)
   .addHelpText(
@@ -43,7 +43,7 @@ Public reports, at /dissemination/report/pdf/<report_id>, and bulk files have li
   TRUSTED_IPS                          trusted load balancers, which set X-Forwarded-For; separate with commas
 Pages for people, if they are served here, at /:
   API_URL                              the API as browsers reach it
-  ENVIRONMENT                          the pages show the refresh schedule of production, staging, development or preview
+  ENVIRONMENT                          production, staging, development or preview: whose refresh schedule the pages show
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
   SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 

@@ -16,7 +16,7 @@ select '--accept-shrink' as flag,
 from counts where not $2 and after < 0.95 * before
 union all
 select '--accept-shrink',
-  format('The share of suppressed submissions would go from %s%% to %s%% (the limit is a change of 1 point).',
+  format('The share of suppressed submissions would go from %s%% to %s%% (the limit is 1 percentage point).',
     round(100 * old_suppressed / before, 1), round(100 * new_suppressed / after, 1))
 from counts where not $2 and name = 'general' and after > 0 and abs(old_suppressed / before - new_suppressed / after) > 0.01
 union all

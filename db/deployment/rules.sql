@@ -52,7 +52,7 @@ union all
 select 'default privileges of api_owner', 'Privileges on future objects may not be granted in advance. Remove the statement "alter default privileges".'
 from pg_catalog.pg_default_acl cross join lateral aclexplode(defaclacl) where defaclrole = 'api_owner'::regrole and grantee <> defaclrole
 union all
-select pg_describe_object(classid, objid, 0), 'api_owner may only own API schemas and the views, functions and types in them. Create this object in a migration.'
+select pg_describe_object(classid, objid, 0), 'api_owner may own only API schemas and the views, functions and types in them. Create this object in a migration.'
 from pg_catalog.pg_shdepend cross join lateral pg_identify_object(classid, objid, 0) as identified
 where refobjid = 'api_owner'::regrole and deptype = 'o' and classid <> 'pg_default_acl'::regclass
   and dbid = (select oid from pg_catalog.pg_database where datname = current_database())
@@ -107,7 +107,7 @@ from (
 ) as extra
 union all
 select format('%I.%I', schema_name, relname),
-  'An API view may only select plain columns of one view of dissemination. An order, filter, join or computed column would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
+  'An API view may only select plain columns of one view of dissemination. Sorting, filters, joins and computed columns would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
 from relations
 where relkind = 'v' and pg_get_viewdef(oid)
   !~ '^ SELECT (\w+\.)?\w+( AS \w+)?(,\s+(\w+\.)?\w+( AS \w+)?)*\s+FROM dissemination\.\w+( \w+)?;$'

@@ -21,7 +21,7 @@ comment on table access.events is
   'Log of changes to tiers, agreements, keys (not last-used dates) and released reports. It holds no key, key hash or key prefix.';
 comment on column access.events.database_role is 'The role that logged in to the database (session_user).';
 comment on column access.events.operator is
-  'The person who made the change, from the setting access.operator; null if it was not set. Nothing verifies it.';
+  'The person who made the change, from the setting access.operator; null if it was not set. The name is not verified.';
 comment on column access.events.subject is 'The table: tiers, tribal_access_agreements or api_keys.';
 comment on column access.events.subject_id is 'The ID of the changed row, or the name of a tier.';
 

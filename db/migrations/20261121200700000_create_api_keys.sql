@@ -27,7 +27,7 @@ create index api_keys_agreement_id on access.api_keys (agreement_id) where agree
 -- access.rotate_key() looks for the key that replaces this one.
 create index api_keys_replaces_id on access.api_keys (replaces_id) where replaces_id is not null;
 
-comment on table access.api_keys is 'API keys. The keys themselves are not stored.';
+comment on table access.api_keys is 'API keys, stored only as hashes.';
 comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() looks the key up by this hash.';
 comment on column access.api_keys.key_prefix is
   'The key''s first characters after the tier''s name, if it has one. Operators identify the key by this prefix.';
@@ -127,7 +127,7 @@ select
 from access.api_keys
 left join access.tribal_access_agreements as agreement on agreement.id = api_keys.agreement_id;
 
-comment on view access.key_overview is 'All keys with their status and without hashes, for people.';
+comment on view access.key_overview is 'All keys and their status, for people to read. No hashes.';
 grant select on access.key_overview to key_operator;
 
 -- Everyone knows the public demonstration key. Only its limits prevent abuse.

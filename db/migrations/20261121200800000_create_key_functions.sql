@@ -17,7 +17,7 @@ begin
   end if;
   if ids is null then
     raise exception 'There is no key "%".', reference
-      using hint = 'Enter the key''s ID, at least the first 6 characters of its ID, or its prefix as the list of keys shows it.';
+      using hint = 'Enter the key''s ID (at least its first 6 characters), or its prefix from the list of keys.';
   elsif cardinality(ids) > 1 then
     raise exception '"%" matches % keys.', reference, cardinality(ids)
       using hint = 'Enter the full ID.';
@@ -137,7 +137,7 @@ begin
 end
 $$;
 comment on function access.revoke_key is
-  'Revokes a key permanently: every later request with it is refused. Returns the time of the revocation, which never changes.';
+  'Revokes a key permanently: every later request with it is refused. Returns when the key was first revoked.';
 
 create function access.verify_key(sha256_of_key bytea)
 returns setof access.key_overview

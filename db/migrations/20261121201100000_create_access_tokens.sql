@@ -103,7 +103,7 @@ begin
 end
 $$;
 comment on function access.redeem_access_token is
-  'Redeems a token and returns its report ID, or null if the token is unknown, redeemed or expired, or if the service is switched off. Of simultaneous calls with one token, only one gets the report ID.';
+  'Redeems a token and returns its report ID, or null if the token is unknown, already used or expired, or if the service is switched off. If calls with the same token coincide, only one gets the report ID.';
 grant usage on schema access to report_service;
 grant execute on function access.redeem_access_token to report_service;
 

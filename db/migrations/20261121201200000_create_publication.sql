@@ -24,7 +24,7 @@ create table publication.data_sets (
 create unique index data_sets_one_is_live on publication.data_sets (state) where state = 'live';
 
 comment on table publication.data_sets is 'Every data set that was published. IDs sort by time.';
-comment on column publication.data_sets.source is 'Where its source files were read from.';
+comment on column publication.data_sets.source is 'Where the source files were read from.';
 comment on column publication.data_sets.row_counts is 'Rows by table, as {"<table>": {"disclosed": n, "suppressed": n}}.';
 comment on column publication.data_sets.checksum is
   'Identifies the source files and the table definitions; null for the empty data set.';

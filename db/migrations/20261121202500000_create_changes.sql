@@ -11,12 +11,12 @@ create table publication.changes (
   removed text[] not null
 );
 comment on table publication.changes is
-  'For each of the last 100 publications and rollbacks, the reports whose public rows differ from the previous data set.';
-comment on column publication.changes.number is 'Numbers the publications and rollbacks in order of time.';
-comment on column publication.changes.added is 'Reports that got a public row in general, ordered by ID.';
+  'The reports whose public rows each of the last 100 publications and rollbacks added, changed or removed.';
+comment on column publication.changes.number is 'Numbers publications and rollbacks chronologically.';
+comment on column publication.changes.added is 'Reports with a new public row in the table general, ordered by ID.';
 comment on column publication.changes.changed is
   'Reports, other than those in added and removed, whose public rows changed in any table. They may be superseded reports, which appear only in resubmission.';
 comment on column publication.changes.removed is
-  'Reports that lost their public row in general: they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
+  'Reports that lost their public row in the table general: they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 
 grant select, insert, delete on publication.changes to publisher;

@@ -23,7 +23,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
     around,
     "keys",
     "Issues, lists, rotates, revokes and verifies API keys. A key is shown only once, when it is issued, and is never stored.",
-    "0 success (verify: the key is valid), 1 refused or failed, 2 invalid arguments, 4 the key is not valid (verify).",
+    "0 success, 1 refused or failed, 2 invalid arguments, 4 (verify) the key is not valid.",
   );
   program.addHelpText("after", () => describeLimits());
   const printNewKey = (key: Row, options: NewKeyOptions, note = "") => {

@@ -36,7 +36,7 @@ export async function runCheck(around: Surroundings): Promise<void> {
 Environment:
   SCRATCH_URL   a PostgreSQL server for the scratch database, with a superuser's login; if not set, one is started
 
-Exit status: 0 all checks passed, possibly with warnings, 1 a check failed.`,
+Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     )
     .parse(around.argv)
     .opts<{ strict?: true; write?: true; directory: string }>();

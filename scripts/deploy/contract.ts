@@ -95,7 +95,7 @@ export function compareContracts(contracts: Contract[], served: Contract[]): Con
 const consequences = {
   schema: "requests that name it would get 406",
   view: "requests for it would get 404",
-  column: "requests that select, filter or order by it would get 400",
+  column: "requests that use it would get 400",
   retyped: "clients expect the promised type",
   function: "calls to it, and requests that embed with it, would fail or get a different response",
   overload: "calls that match both would get 300; choose another name",

@@ -9,7 +9,7 @@ const gauges = {
   refresh_running: "1 while this service runs a refresh.",
   refresh_last_success_timestamp_seconds:
     "When this service last published files, or skipped files that were already published. Absent until then.",
-  refresh_last_duration_seconds: "Duration of the last refresh that published.",
+  refresh_last_duration_seconds: "Duration of the last refresh that published a data set.",
   refresh_leaks:
     "Number of leaks that publication.find_leaks() found: ways to see suppressed data without Tribal access. Checked at the start and once an hour. Alert if it is not 0.",
   refresh_leaks_checked_timestamp_seconds: "When publication.find_leaks() last answered. 0 until then.",

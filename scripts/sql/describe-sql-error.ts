@@ -19,7 +19,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   [
     (_, { code, message }) =>
       code === "2D000" || (code === "0A000" && message.startsWith("EXECUTE of transaction")),
-    "The deployment runs this file inside a transaction. Remove begin, commit, rollback and savepoint.",
+    "The deployment runs this file inside a transaction. Remove BEGIN, COMMIT, ROLLBACK and SAVEPOINT.",
   ],
   [
     ({ name }, { code }) => code === "42501" && name.startsWith("db/api/api_"),

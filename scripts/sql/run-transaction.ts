@@ -37,7 +37,7 @@ export async function runTransaction<Result>(
       if (attempt === 1) report(`Waiting for requests to end:\n${await describeHolders(client)}`);
       if (attempt === attempts) {
         throw new Error(
-          `Gave up after ${attempts} attempts: long-running queries held locks that this step needs. This step changed nothing. End these queries, or try again later:\n${await describeHolders(client)}`,
+          `Gave up after ${attempts} attempts: long-running queries held locks that this step needs. This step changed nothing. Try again later, or end these queries:\n${await describeHolders(client)}`,
           { cause: error },
         );
       }

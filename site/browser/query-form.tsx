@@ -175,7 +175,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
             {!needsNoValue(filter.operator) && (
               <Text
                 id={`value-${index}`}
-                label={`Value ${index + 1}${filter.operator === "in" ? ", one per line" : ""}`}
+                label={filter.operator === "in" ? `Values ${index + 1} (one per line)` : `Value ${index + 1}`}
                 value={filter.value}
                 type={filter.operator === "in" ? "lines" : "text"}
                 known={listKnown(column)}

@@ -101,5 +101,5 @@ begin atomic
     and request.take_weight(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
-  'The finding that a narrative describes: one row per award.';
+  'The finding that a narrative describes, as one row per award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.findings_text) to api_public, api_tribal;

@@ -185,14 +185,14 @@ comment on column api_v1_1_0.general.auditor_ein is
   'Employer Identification Number (EIN) of the audit firm: nine digits without a dash, as text.';
 comment on column api_v1_1_0.general.cognizant_agency is
   E'Cognizant agency\n'
-  'Cognizant agency for audit (2 CFR 200.513(a)), for the largest recipients: two digits as '
-  'text, the agency part of an Assistance Listing number; the empty string if the '
-  'auditee has an oversight agency instead.';
+  'Cognizant agency for audit (2 CFR 200.513(a)), which only the largest recipients have: the two-digit '
+  'agency part of an Assistance Listing number, as text. The empty string if the auditee has an oversight '
+  'agency instead.';
 comment on column api_v1_1_0.general.oversight_agency is
   E'Oversight agency\n'
-  'Oversight agency for audit (2 CFR 200.513(b)), for recipients without a cognizant agency: '
-  'two digits as text, the agency part of an Assistance Listing number; the empty string '
-  'if the auditee has a cognizant agency.';
+  'Oversight agency for audit (2 CFR 200.513(b)), which recipients without a cognizant agency have: the '
+  'two-digit agency part of an Assistance Listing number, as text. The empty string if the auditee has a '
+  'cognizant agency.';
 comment on column api_v1_1_0.general.date_created is
   E'Date created\n'
   'Date on which the submission was started, YYYY-MM-DD.';
@@ -296,7 +296,7 @@ comment on column api_v1_1_0.general.type_audit_code is
   'Rules under which the audit was conducted: "UG", the Uniform Guidance (2 CFR 200 Subpart F).';
 comment on column api_v1_1_0.general.is_public is
   E'Public\n'
-  'Whether the report is public; the only boolean column. false means that it is suppressed: normally the auditee '
+  'Whether the report is public, as a boolean. If false, the report is suppressed: normally the auditee '
   'opted not to make the reporting package public, as an Indian tribe or tribal organization may '
   '(2 CFR 200.512(b)(2)). Without Tribal access, all other columns of a suppressed report but report_id are null.';
 comment on column api_v1_1_0.general.data_source is

@@ -52,10 +52,10 @@ comment on column api_v1_1_0.resubmission.status is
   '"unknown_resubmission_status".';
 comment on column api_v1_1_0.resubmission.previous_report_id is
   E'Previous report ID\n'
-  'ID of the report that this one replaces; null for the first of a chain.';
+  'ID of the report that this one replaces; null for the first in a chain.';
 comment on column api_v1_1_0.resubmission.next_report_id is
   E'Next report ID\n'
-  'ID of the report that replaces this one; null for the last of a chain.';
+  'ID of the report that replaces this one; null for the last in a chain.';
 comment on column api_v1_1_0.resubmission.original_submission_date is
   E'Date of the original submission\n'
   'fac_accepted_date of the first report in the chain, found by following previous_report_id; '

@@ -41,7 +41,7 @@ comment on column api_v1_1_0.totals_by_agency.awards is
 comment on column api_v1_1_0.totals_by_agency.amount_expended is
   E'Amount expended\n'
   'Federal dollars expended under the agency''s awards: the sum of amount_expended in federal_awards. '
-  'Money that is passed through counts for each auditee that expends it.';
+  'Money that is passed through counts once for each auditee that expends it.';
 comment on column api_v1_1_0.totals_by_agency.findings is
   E'Findings\n'
   'Number of findings on the agency''s awards. A finding on several of these awards counts once.';

@@ -40,7 +40,7 @@ comment on column api_v1_1_0.totals_by_state.awards is
 comment on column api_v1_1_0.totals_by_state.amount_expended is
   E'Amount expended\n'
   'Federal dollars expended: the sum of amount_expended in federal_awards. Money that is passed '
-  'through counts for each auditee that expends it.';
+  'through counts once for each auditee that expends it.';
 comment on column api_v1_1_0.totals_by_state.findings is
   E'Findings\n'
   'Number of findings. A finding on several awards counts once.';

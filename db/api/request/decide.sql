@@ -58,7 +58,7 @@ begin
     -- The version was removed and PostgREST has not yet reloaded its configuration.
     if to_regnamespace(profile) is null then
       perform request.refuse(406, 'PGRST106', format('The API version %s is no longer served.', profile), null,
-        'Leave out Accept-Profile to use the default version. The page /reference of the API''s website lists the versions.');
+        'Leave out Accept-Profile to use the default version. The API website''s page /reference lists the versions.');
     end if;
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
@@ -150,5 +150,5 @@ begin
 end
 $$;
 comment on function request.decide is
-  'Finds the key, switches to its role and limits, refuses or answers 304 where needed, and sets the response headers.';
+  'Finds the key, applies its role and limits, and sets the response headers; or refuses the request, or answers 304.';
 grant execute on function request.decide to gateway;

@@ -106,7 +106,7 @@ local function refuse_query(query, config)
     )
   end
   if query:find("%00", 1, true) or not is_utf8(ngx.unescape_uri(query)) then
-    return refuse("The query string contains %00, or bytes that are not UTF-8.", "Encode it as percent-encoded UTF-8, without %00.")
+    return refuse("The query string contains %00, or bytes that are not UTF-8.", "Send it as percent-encoded UTF-8, without %00.")
   end
   local parameters, items = 0, 0
   for parameter in query:gmatch("[^&]+") do

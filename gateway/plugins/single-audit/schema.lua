@@ -17,7 +17,7 @@ return {
           { longest_query = positive("Longest query string, in bytes.") },
           { longest_parameter_name = positive("Longest parameter name, in bytes.") },
           { most_parameters = positive("Maximum number of parameters in a query.") },
-          { most_items = positive("Maximum number of columns and values in a query, over all parameters.") },
+          { most_items = positive("Maximum number of columns plus values in all parameters of a query.") },
           { most_columns = positive("Maximum number of columns in one select or order.") },
           { deepest_nesting = positive("Deepest nesting of parentheses.") },
           { most_embedded_tables = positive("Maximum number of tables that a select may embed.") },

@@ -124,7 +124,7 @@ const refused: Record<string, string[]> = {
     `alter view ${api}.general alter column auditee_name set default set_config('role', 'api_tribal', true)`,
     `create trigger role instead of insert on ${api}.general for each row execute function suppress_redundant_updates_trigger()`,
   ],
-  "api_owner may only own API schemas and the views, functions and types in them": [
+  "api_owner may own only API schemas and the views, functions and types in them": [
     `create operator ${api}.# (function = pg_catalog.text_larger, leftarg = text, rightarg = text)`,
     "select lo_create(0)",
   ],
