@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-// Vitest gives BASE_URL a meaning of its own in the suites, and a path as its value by the time a project reads this file
-// again, so the deployment's address goes by another name.
+// Vitest uses BASE_URL itself, and sets it to a path before projects read this file again. So the tests get the URL of
+// the deployment in API_URL.
 if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.BASE_URL;
 
-/** Files that ask the stack of their worker, or the deployment that BASE_URL names. */
+/** Files that use their worker's stack, or the deployment that BASE_URL names. */
 const onStack = [
   "test/bench/torture.slow.test.ts",
   "test/db/{catalog,plans}.test.ts",
@@ -18,26 +18,26 @@ const onStack = [
   "test/scripts/refresh/public-data.test.ts",
 ];
 
-/** Those that measure how long requests take, and want no other file to run meanwhile. */
+/** Files that measure response times, so no other file may run at the same time. */
 const timed = ["test/scripts/deploy/load.slow.test.ts", "test/scripts/refresh/gateway.test.ts"];
 
-// Two cores have work for three, since tests wait as well.
+// Three workers keep two cores busy, because tests spend much of their time waiting.
 const maxWorkers = 3;
-/** Whether a deployment is given, which is one for all. */
+/** Whether BASE_URL names a deployment, which all workers then share. */
 const isGiven = Boolean(process.env.API_URL);
 
 /**
- * `--mode slow` runs the files named `*.slow.test.ts`, each of which takes long and concerns one part, and no others. The
- * default leaves them out.
+ * `--mode slow` runs only the files named `*.slow.test.ts`, which are slow and each test one part. The default leaves
+ * them out.
  */
 const excluded = (mode: string) => (mode === "slow" ? ["**/!(*.slow).test.ts"] : ["**/*.slow.test.ts"]);
 
 export default defineConfig(({ mode }) => ({
   test: {
-    // A worker runs one file after the other, in one thread, with what it has imported.
+    // A worker runs its files one after another in one thread, and they share imported modules.
     pool: "threads",
     isolate: false,
-    // Enough for a busy machine. What must be quick says so in its assertions.
+    // Long enough for a busy machine. Tests of speed have their own limits in assertions.
     testTimeout: 60_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
@@ -49,7 +49,7 @@ export default defineConfig(({ mode }) => ({
           name: "alone",
           include: ["test/**/*.test.ts"],
           exclude: [...onStack, ...timed, ...excluded(mode)],
-          // Those that make databases of their own do so on the server of their worker.
+          // Files that need their own databases create them on their worker's server.
           globalSetup: ["test/support/start-servers.ts"],
           maxWorkers,
         },
@@ -60,7 +60,7 @@ export default defineConfig(({ mode }) => ({
           name: "stack",
           include: onStack,
           exclude: excluded(mode),
-          // Some of them publish data or spend rate limits, so nobody else may use their stack meanwhile.
+          // Some files publish data or use up rate limits, so only one file at a time may use a stack.
           globalSetup: ["test/support/start-stack.ts"],
           sequence: { groupOrder: isGiven ? 1 : 0 },
           maxWorkers: isGiven ? 1 : maxWorkers,

@@ -11,16 +11,16 @@ import { type RunningStack, runStack } from "./run-stack.ts";
 export interface BenchStack extends RunningStack {
   client: Client;
   secrets: Secrets;
-  /** Headers with which PostgREST takes a request for one of the gateway's, with an individual key. */
+  /** The gateway's headers for PostgREST: its token, and the hash of an individual key. */
   gatewayHeaders: Record<string, string>;
 }
 
-/** A limit for each client network (gateway/kong.env) that no client reaches. */
+/** Raises the limit for each client network (gateway/kong.env) beyond what any client reaches. */
 export const unlimitedAddresses = {
   KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$http_x_client_network zone=addresses:10m rate=1000000r/s",
 };
 
-/** Starts a stack in a directory, without limits that a benchmark reaches. */
+/** Starts a stack in a new directory under `parent`, with limits that a benchmark does not reach. */
 export async function startBenchStack(parent: string): Promise<BenchStack> {
   const config = path.join(parent, "kong.yml");
   const text = await readFile(gatewayConfigFile(), "utf8");
@@ -31,7 +31,7 @@ export async function startBenchStack(parent: string): Promise<BenchStack> {
       ...process.env,
       ...unlimitedAddresses,
       GATEWAY_CONFIG: config,
-      // As on a server that does nothing else.
+      // All of the machine's memory in megabytes, as on a server for PostgreSQL alone.
       DATABASE_MEMORY: String(Math.round(totalmem() / 2 ** 20)),
     },
   });

@@ -9,7 +9,7 @@ import type { Figure } from "./results.ts";
 const connections = 8;
 const requests = 3000;
 
-/** Looks up reports by ID: from PostgREST with nothing added to it, from the service's PostgREST, and through the gateway. */
+/** Compares lookups of reports by ID: plain PostgREST, the service's PostgREST, and the gateway. */
 export async function measureLookups(stack: BenchStack, turns: number): Promise<Figure[]> {
   const { facts, client, gatewayHeaders } = stack;
   const { rows } = await client.query(
@@ -19,7 +19,7 @@ export async function measureLookups(stack: BenchStack, turns: number): Promise<
     (origin: string, headers: Record<string, string>, status = 200): Arm =>
     (number) => {
       const filter = `eq.${rows[number % rows.length].report_id}`;
-      // The gateway sends this header to PostgREST, and replaces it if a client sends it.
+      // Requests to PostgREST need this header, which the gateway adds. The gateway overwrites a client's.
       return ask(
         `${origin}/general?report_id=${filter}`,
         { ...headers, "x-filter-report-id": filter },
@@ -43,7 +43,7 @@ export async function measureLookups(stack: BenchStack, turns: number): Promise<
   return figures;
 }
 
-/** Starts PostgREST on the stack's database without a function that it calls before each request. */
+/** Starts a PostgREST on the stack's database that calls no function before each request. */
 async function startBarePostgrest({ facts, secrets }: BenchStack) {
   const databaseUrl = new URL(facts.database_url);
   databaseUrl.username = "authenticator";

@@ -6,7 +6,7 @@ const largePageRows = 20_000;
 const mostMeasuredPages = 8;
 /** Selects the schema of common-design.sql. */
 const commonDesign = { "accept-profile": "api_v9_9_9" };
-/** Pages of 1,000 rows, by the columns that clients filter and order by most often. */
+/** Pages that are measured with 1,000 rows. They use the columns that clients filter and order by most often. */
 const filteredPages = [
   "general?audit_year=eq.2022",
   "general?auditee_state=eq.CA",
@@ -18,7 +18,7 @@ const filteredPages = [
   "federal_awards?fac_accepted_date=gte.2024-06-01",
 ];
 
-/** Compares filtered pages, and walks through a whole table, with the common design. */
+/** Compares filtered pages and a walk through a whole table with the common design. Also measures a bulk file. */
 export async function measureReads(stack: BenchStack, turns: number): Promise<Figure[]> {
   const { postgrest_url, app_url } = stack.facts;
   const direct = (headers: Record<string, string>, query: string) =>
@@ -37,7 +37,7 @@ export async function measureReads(stack: BenchStack, turns: number): Promise<Fi
   );
   const pages = Math.max(1, Math.floor(rows[0].count / largePageRows));
   const requests = Math.min(pages, mostMeasuredPages);
-  // Evenly spaced, because the cost of a page grows evenly with its offset.
+  // The cost of a page grows linearly with its offset, so evenly spaced pages stand for all pages.
   const offsets = Array.from(
     { length: requests },
     (_, page) => Math.round((page * (pages - 1)) / Math.max(1, requests - 1)) * largePageRows,

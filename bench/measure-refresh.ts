@@ -6,7 +6,7 @@ import { runProgram } from "./run-stack.ts";
 
 const section = "Refresh";
 
-/** Refreshes from source files while two readers ask through the gateway. */
+/** Measures a refresh from source files, while two readers send requests to the gateway. */
 export async function measureRefresh(stack: BenchStack, source: string): Promise<Figure[]> {
   const waits = { loading: 0, publishing: 0 };
   let failed = 0;

@@ -3,15 +3,15 @@ import { Agent } from "undici";
 import { programNames, readCpuTime } from "./read-cpu-time.ts";
 import type { Figure } from "./results.ts";
 
-/** One of the alternatives that are compared: sends the request with this number. */
+/** One of the alternatives that are compared. Sends the request with this number. */
 export type Arm = (number: number, connection: number) => Promise<unknown>;
 
 interface MeasureOptions {
   turns: number;
-  /** Requests of each arm in each turn, and how many of them are sent at a time. */
+  /** Requests that each arm sends in each turn, over `connections` connections at a time. */
   requests: number;
   connections?: number;
-  /** Requests of the whole job, if only a part of them is sent. */
+  /** How many requests the whole job takes, if it is estimated from some of them. */
   wholeJob?: number;
 }
 
@@ -31,7 +31,7 @@ export async function ask(url: string, headers: Record<string, string> = {}, exp
   return { headers: response.headers, body };
 }
 
-/** Measures the arms in alternating turns, so that other load on the machine affects all of them. The first turn is not counted. */
+/** Measures the arms in alternating turns, so that other load on the machine affects them all. Turn 0 is a warm-up. */
 export async function measure(
   section: string,
   arms: Record<string, Arm>,
@@ -42,7 +42,7 @@ export async function measure(
     for (const [arm, send] of Object.entries(arms)) {
       const latencies: number[] = [];
       let next = 0;
-      // Let the servers finish the other arm's work, such as compressing and logging.
+      // Let the servers finish what the other arm left to do, such as logging.
       await sleep(20);
       const before = readCpuTime(process.pid);
       const start = performance.now();
@@ -82,7 +82,7 @@ export async function measure(
   });
 }
 
-/** The value below which this share of the values lies. */
+/** The quantile of the values, such as 0.5 for the median. */
 function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Programs whose CPU time is counted, by what their command lines contain. */
+/** The programs whose CPU time is counted, and how to recognize their command lines. */
 const programs = { PostgreSQL: /\bpostgres\b/, PostgREST: /\bpostgrest$/, gateway: /gateway-embedded|nginx/ };
 export type Program = keyof typeof programs;
 export const programNames = Object.keys(programs) as Program[];
 
-/** CPU milliseconds that the service's programs below a process have used so far (proc_pid_stat(5)). */
+/** The CPU milliseconds that the descendants of a process have used so far, for each program (proc_pid_stat(5)). */
 export function readCpuTime(ancestor: number): Record<Program, number> {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -22,7 +22,7 @@ export function readCpuTime(ancestor: number): Record<Program, number> {
   return times;
 }
 
-/** In nanoseconds for threads that still run, else in units of 10 ms. */
+/** In milliseconds. Exact while the threads of the process run; once threads have ended, in steps of 10 ms. */
 function readProcessTime(pid: number): number {
   const [, , , , , , , , , , , user = 0, system = 0] = readStat(pid).map(Number);
   const threads = (attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []).map((thread) =>
@@ -31,7 +31,7 @@ function readProcessTime(pid: number): number {
   return Math.max(threads.reduce((sum, each) => sum + each, 0) / 1e6, (user + system) * 10);
 }
 
-/** The fields after the program's name, which may contain spaces. */
+/** The fields after the program's name. The name is cut off because it may contain spaces. */
 const readStat = (pid: number) =>
   readText(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, "")

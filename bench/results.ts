@@ -1,19 +1,19 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** A number that was measured. A section is a table of RESULTS.md, with a row for each arm and a column for each quantity. */
+/** A measured number. Each section is a table in LAST_RUN.md, with a row for each arm and a column for each quantity. */
 export interface Figure {
   section: string;
   arm: string;
-  /** The unit, and what it is of. */
+  /** What was measured, with its unit. */
   quantity: string;
   value: number;
-  /** The extremes. */
+  /** The lowest and highest value of a turn. */
   least?: number;
   most?: number;
 }
 
-/** Writes RESULTS.md. `git diff` compares it with the results of the last commit. */
+/** Writes LAST_RUN.md. Compare it with the committed results by `git diff`. */
 export async function writeResults(
   directory: string,
   {
@@ -31,12 +31,12 @@ export async function writeResults(
 Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}, with ${reports.toLocaleString("en-US")} public reports:
 ${environment}.
 
-Each figure is the median of ${turns} turns in which the arms alternate, with the extremes in parentheses. The load comes from
-the same machine. CPU is per request. “Common design” is \`common-design.sql\`: the same rows in the same PostgreSQL,
-behind the same PostgREST, with an index wherever this service has one.
+The rows of a table alternate in ${turns} turns. Requests/s (with extremes) and CPU per request are medians of the turns.
+Latencies are of all requests. The load comes from the same machine. “Common design” is \`common-design.sql\`: the same
+rows in the same PostgreSQL, behind the same PostgREST, with an index wherever this service has one.
 
 ${sections.join("\n")}`;
-  await writeFile(path.join(directory, "RESULTS.md"), text);
+  await writeFile(path.join(directory, "LAST_RUN.md"), text);
 }
 
 function formatTable(figures: Figure[]): string {

@@ -13,27 +13,27 @@ import { runProgram } from "./run-stack.ts";
 const atLeast = (least: number) => (text: string) => {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= least) return number;
-  throw new InvalidArgumentError(`It must be a whole number of ${least} or more.`);
+  throw new InvalidArgumentError(`Enter a whole number of at least ${least}.`);
 };
 const options = new Command("npm run bench --")
-  .description("Measures the service side by side with a common design, on a stack of its own (Linux).")
-  .option("--submissions <number>", "size of the generated data set", atLeast(2000), 40_000)
-  .option("--source <directory>", "source files to measure with, instead of generated ones")
-  .option("--turns <number>", "turns of each comparison", atLeast(1), 5)
+  .description("Compares the service with a common design, on its own stack. Linux only.")
+  .option("--submissions <number>", "submissions in the generated data set", atLeast(2000), 40_000)
+  .option("--source <directory>", "source files to use instead of generated ones")
+  .option("--turns <number>", "how often to repeat each comparison", atLeast(1), 5)
   .option("--out <directory>", "where to write the results", import.meta.dirname)
   .allowExcessArguments(false)
   .addHelpText(
     "after",
     `
-Writes RESULTS.md; git diff compares it with the results of the last commit.
-40,000 submissions take about 10 minutes, 400,000 an hour. With GATEWAY=kong, the gateway is the installed Kong.`,
+Writes LAST_RUN.md. Compare it with the committed results: git diff
+40,000 submissions take about 10 minutes, and 400,000 about an hour. Set GATEWAY=kong to use the installed Kong.`,
   )
   .parse()
   .opts<{ submissions: number; source?: string; turns: number; out: string }>();
 
 await mkdir(options.out, { recursive: true });
 const directory = await mkdtemp(path.join(tmpdir(), "single-audit-bench-"));
-// PostgreSQL runs as another user and has to pass through.
+// PostgreSQL's unprivileged user must be able to pass.
 await chmod(directory, 0o711);
 let stack: BenchStack | undefined;
 const cleanUp = async () => {
@@ -47,7 +47,7 @@ try {
   const { client } = stack;
   const refresh = await measureRefresh(stack, source);
   await client.query(await readFile(path.join(import.meta.dirname, "common-design.sql"), "utf8"));
-  // PostgREST reads its configuration and schemas again.
+  // PostgREST needs time to reload its configuration and schemas.
   await sleep(3000);
   const lookups = await measureLookups(stack, options.turns);
   const reads = await measureReads(stack, options.turns);
@@ -62,7 +62,7 @@ try {
   ].join("; ");
   const figures = [...lookups, ...reads, ...refresh];
   await writeResults(options.out, { environment, reports: rows[0].reports, turns: options.turns, figures });
-  process.stderr.write(`Wrote RESULTS.md to ${options.out}.\n`);
+  process.stderr.write(`Wrote LAST_RUN.md to ${options.out}.\n`);
 } finally {
   await cleanUp();
 }

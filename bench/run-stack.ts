@@ -7,17 +7,17 @@ import type { StackFacts } from "../scripts/stack/start-stack.ts";
 
 const project = path.resolve(import.meta.dirname, "..");
 const ports = ["GATEWAY", "APP", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_METRICS"];
-/** Environment in which a stack takes free ports, so that it can run beside another one. */
+/** Environment variables that make a stack choose free ports, so that several can run at a time. */
 export const freePorts: Record<string, string> = Object.fromEntries(
   ports.map((name) => [`${name}_PORT`, "0"]),
 );
 
-/** A service that `npm start` runs. */
+/** A stack that `npm start` runs in a child process. */
 export interface RunningStack {
   facts: StackFacts;
   directory: string;
   pid: number;
-  /** Everything it has printed. */
+  /** Returns everything that it has printed so far. */
   output: () => string;
   /** Resolves to the exit code. */
   exited: Promise<number | null>;
@@ -26,7 +26,7 @@ export interface RunningStack {
   dispose: () => Promise<void>;
 }
 
-/** Runs a program of the project's `scripts`, and collects its output. */
+/** Starts a program in `scripts` and collects its output. */
 export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv, cwd = project) {
   const program = [
     "--import",
@@ -55,7 +55,7 @@ export interface RunStackOptions {
 }
 
 /**
- * Runs `npm start` in a directory of its own until it serves and has written its bulk files.
+ * Runs `npm start` in its own directory. Resolves when it serves and has written its bulk files.
  *
  * @throws Error with the stack's output if it ends before it serves
  */

@@ -1,23 +1,23 @@
 #!/bin/sh
-# Starts Kong. `start.sh KONG_YML COMMAND…` fills in where PostgREST and the counters are, writes the result to
-# KONG_DECLARATIVE_CONFIG, and then becomes COMMAND.
+# Starts Kong. `start.sh KONG_YML COMMAND…` fills in the addresses of PostgREST and Redis, writes the result to
+# KONG_DECLARATIVE_CONFIG, checks it, and then runs COMMAND in place of itself.
 #
-# POSTGREST_URL         where PostgREST is, as http://HOST:PORT
-# POSTGREST_WRITER_URL  the PostgREST that is sent calls, if POSTGREST_URL reads from replicas
-# REDIS_HOST            the Redis in which several gateways count together; without it, each gateway counts for itself
+# POSTGREST_URL         URL of PostgREST: http://HOST:PORT
+# POSTGREST_WRITER_URL  URL of the PostgREST that gets POST requests, if POSTGREST_URL reads from replicas
+# REDIS_HOST            host of the Redis in which gateways share their counters; if unset, each gateway has its own
 # REDIS_PORT            6379 if unset
-# SECRETS_DIRECTORY     if set, holds the files gateway_token and, with REDIS_HOST, counters_password. Kong reads secrets only
-#                       from its environment; this way, no other process has them in its environment.
+# SECRETS_DIRECTORY     if set, contains the files gateway_token and, with REDIS_HOST, counters_password. Kong reads
+#                       secrets only from its environment; with files, no other process has them there.
 # KONG_BIN              the program that checks the result; kong if unset
 set -eu
 
 template=$1
 shift
-: "${POSTGREST_URL:?Set POSTGREST_URL to the address of PostgREST, such as http://postgrest:3000}"
+: "${POSTGREST_URL:?Set POSTGREST_URL to the URL of PostgREST, such as http://postgrest:3000}"
 POSTGREST_WRITER_URL=${POSTGREST_WRITER_URL:-$POSTGREST_URL}
 case "$POSTGREST_URL$POSTGREST_WRITER_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
   *[!][A-Za-z0-9.:/_-]*)
-    echo "POSTGREST_URL, POSTGREST_WRITER_URL, REDIS_HOST or REDIS_PORT is not an address. Correct it (example: http://postgrest:3000)." >&2
+    echo "POSTGREST_URL, POSTGREST_WRITER_URL, REDIS_HOST or REDIS_PORT contains an invalid character. Correct it (example: http://postgrest:3000)." >&2
     exit 1
     ;;
 esac
@@ -38,6 +38,6 @@ if [ -n "${SECRETS_DIRECTORY:-}" ]; then
   fi
 fi
 : "${GATEWAY_TOKEN:?Set GATEWAY_TOKEN to the token that identifies the gateway to PostgREST}"
-# Kong logs too little to say what is wrong with the file.
+# Kong itself would log too little to show what is wrong with the file (kong.env).
 "${KONG_BIN:-kong}" config parse "$KONG_DECLARATIVE_CONFIG" > /dev/null
 exec "$@"

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
 import {
-  databaseAddress,
+  databaseUrl,
   describeVariable,
+  httpUrl,
   listenPort,
   readVariables,
-  webAddress,
 } from "../service/read-variables.ts";
 import type { S3Options, S3StoreOptions } from "./storage.ts";
 
@@ -47,7 +47,7 @@ const reportService = z.object({
   APP_METRICS_HOST: host,
   APP_METRICS_PORT: listenPort.optional(),
   PGHOST: z.string().optional(),
-  REPORT_SERVICE_DATABASE_URL: databaseAddress("report_service").optional(),
+  REPORT_SERVICE_DATABASE_URL: databaseUrl("report_service").optional(),
   REPORT_SERVICE_DATABASE_PASSWORD: z.string().optional(),
   REPORTS_DIRECTORY: z.string().optional(),
   S3_BUCKET: z.string().optional(),
@@ -61,8 +61,8 @@ const reportService = z.object({
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
   S3_KEY_PREFIX: z.string().default("reports/"),
-  S3_ENDPOINT: webAddress("the S3 API's URL, such as http://minio:9000").optional(),
-  S3_PUBLIC_ENDPOINT: webAddress("the URL at which clients reach the S3 API, or this service").optional(),
+  S3_ENDPOINT: httpUrl("the S3 API's URL, such as http://minio:9000").optional(),
+  S3_PUBLIC_ENDPOINT: httpUrl("the URL at which clients reach the S3 API, or this service").optional(),
   S3_FORCE_PATH_STYLE: z.enum(["true", "false"], "should be true or false").default("false"),
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
@@ -115,7 +115,7 @@ function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket
     endpoint: read.S3_ENDPOINT,
     publicEndpoint: read.S3_PUBLIC_ENDPOINT,
     forcePathStyle: read.S3_FORCE_PATH_STYLE === "true",
-    // The AWS standard chain would read these first, but not from files.
+    // Passed explicitly, because the AWS standard chain cannot read them from files.
     credentials:
       accessKeyId && secretAccessKey
         ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }

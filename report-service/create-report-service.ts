@@ -1,17 +1,17 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Pool } from "pg";
+import { checkDatabase, DatabaseUnavailable, requireSwitchedOn, SwitchedOff } from "./database.ts";
 import {
-  answerUnknown,
   failed,
   makeUnavailable,
   methodNotAllowed,
   securityHeaders,
-  sendAnswer,
+  sendError,
   switchedOff,
-} from "./answers.ts";
-import { checkDatabase, DatabaseUnavailable, requireOpen, SwitchedOff } from "./database.ts";
+  unknownPathError,
+} from "./error-responses.ts";
 import { limitDownloads } from "./limit-downloads.ts";
-import { createReportMetrics, makePartsCheck, measureStorage, type ReportMetrics } from "./metrics.ts";
+import { createReadinessCheck, createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
 import type { PublicFiles } from "./public-files.ts";
 import { createQuietApp } from "./quiet-logging.ts";
 import { serveDownloads } from "./redeem-token.ts";
@@ -20,12 +20,12 @@ import { servePublicReports } from "./serve-public-reports.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
 /**
- * Adds routes to the app. They use its connection pool and read which bulk files there are. Routes that give out data have the
- * hook `whileOpen`, which throws while the service is switched off.
+ * Adds the site's routes to the app, with its connection pool and bulk files. Routes that return data call `whileOn`,
+ * which throws while the service is switched off.
  */
 export type AddSite = (
   app: FastifyInstance,
-  parts: { pool: Pool; publicFiles: PublicFiles | undefined; whileOpen: () => Promise<void> },
+  parts: { pool: Pool; publicFiles: PublicFiles | undefined; whileOn: () => Promise<void> },
 ) => void;
 
 interface ReportServiceParts {
@@ -51,13 +51,13 @@ export function createReportService({
   const app = createQuietApp(logger, {
     routerOptions: { ignoreTrailingSlash: true },
     trustProxy: trustedIps.length > 0 && trustedIps,
-    // A target that cannot be decoded.
+    // Answers requests whose URL cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
       reply.header("x-request-id", request.id);
-      void sendAnswer(reply, request.method === "GET" ? answerUnknown(request.raw.url) : methodNotAllowed);
+      void sendError(reply, request.method === "GET" ? unknownPathError(request.raw.url) : methodNotAllowed);
     },
   });
-  const checkParts = makePartsCheck(
+  const checkParts = createReadinessCheck(
     { database: () => checkDatabase(pool), storage: () => storage.check() },
     app.log,
   );
@@ -72,37 +72,37 @@ export function createReportService({
     metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
   });
 
-  // No route reads a body, so every content type is accepted and discarded.
+  // No route reads a body, so bodies of every content type are accepted and discarded.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, body, done) => {
     body.resume();
     done(null);
   });
-  // HEAD and OPTIONS only where a route allows them, because programs that preview a link must not spend its token.
+  // Allows HEAD and OPTIONS only if the route does, because programs that preview a link must not redeem its token.
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header("x-request-id", request.id);
     const isKnown = ["HEAD", "OPTIONS"].includes(request.method) && request.routeOptions.url !== undefined;
-    if (request.method !== "GET" && !isKnown) return sendAnswer(reply, methodNotAllowed);
+    if (request.method !== "GET" && !isKnown) return sendError(reply, methodNotAllowed);
   });
-  app.setNotFoundHandler((request, reply) => sendAnswer(reply, answerUnknown(request.raw.url)));
+  app.setNotFoundHandler((request, reply) => sendError(reply, unknownPathError(request.raw.url)));
   app.setErrorHandler((err, request, reply) => {
-    if (err instanceof SwitchedOff) return sendAnswer(reply, switchedOff);
+    if (err instanceof SwitchedOff) return sendError(reply, switchedOff);
     if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
-      request.log.error({ err }, "a file could not be found");
-      return sendAnswer(reply, makeUnavailable());
+      request.log.error({ err }, "storage or the database is unavailable");
+      return sendError(reply, makeUnavailable());
     }
     request.log.error({ err }, "unexpected error");
-    return sendAnswer(reply, failed);
+    return sendError(reply, failed);
   });
 
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
-  const whileOpen = requireOpen(pool);
-  const onDownload = [limitDownloads(), whileOpen];
+  const whileOn = requireSwitchedOn(pool);
+  const onDownload = [limitDownloads(), whileOn];
   if (publicFiles !== undefined) servePublicData(app, publicFiles, onDownload);
   storage.addRoutes(app, onDownload);
-  addSite?.(app, { pool, publicFiles, whileOpen });
-  // `/healthz`: the process runs. `/readyz`: it could redeem a token now.
+  addSite?.(app, { pool, publicFiles, whileOn });
+  // `/healthz`: the process is running. `/readyz`: it can redeem tokens now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {
     const states = await checkParts();

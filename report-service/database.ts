@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import { type ClientConfig, Pool } from "pg";
 
-/** The database refused, or did not answer in time. The reason is the cause. */
+/** The database refused the query, or did not answer in time. `cause` has the reason. */
 export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";
 }
@@ -11,7 +11,7 @@ export class SwitchedOff extends Error {
   override name = "SwitchedOff";
 }
 
-/** Opens the service's pool. No wait is longer than 6 s, and a connection is held for one statement only. */
+/** Opens the connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s. */
 export function createPool(database: ClientConfig, logger: FastifyBaseLogger): Pool {
   const pool = new Pool({
     ...database,
@@ -29,11 +29,11 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger): P
 }
 
 /**
- * Runs one statement, which is a transaction of its own, and returns the values of its first row.
+ * Runs one statement in its own transaction, and returns the values of its first row.
  *
  * @throws DatabaseUnavailable
  */
-export async function askDatabase(pool: Pool, text: string, values: unknown[]): Promise<unknown[]> {
+export async function queryDatabase(pool: Pool, text: string, values: unknown[]): Promise<unknown[]> {
   try {
     const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array" });
     return rows[0] ?? [];
@@ -43,37 +43,38 @@ export async function askDatabase(pool: Pool, text: string, values: unknown[]): 
 }
 
 /**
- * Asks for these SQL expressions, and in the same statement whether the service is switched on.
+ * Selects these SQL expressions, and checks in the same statement that the service is switched on.
  *
  * @throws SwitchedOff, DatabaseUnavailable
  */
-export async function askWhileOpen(pool: Pool, expressions: string, values: unknown[]): Promise<unknown[]> {
-  const [isOpen, ...found] = await askDatabase(pool, `select publication.is_open(), ${expressions}`, values);
-  if (isOpen !== true) throw new SwitchedOff("The service is switched off.");
+export async function queryWhileOn(pool: Pool, expressions: string, values: unknown[]): Promise<unknown[]> {
+  const statement = `select publication.is_switched_on(), ${expressions}`;
+  const [isOn, ...found] = await queryDatabase(pool, statement, values);
+  if (isOn !== true) throw new SwitchedOff("The service is switched off.");
   return found;
 }
 
 /**
- * Makes a hook for routes that give out data without the database. While the database does not answer, its last answer counts.
+ * Makes a hook for routes that return data without querying the database. While it is down, its last answer counts.
  *
- * @throws SwitchedOff
+ * @throws SwitchedOff, or DatabaseUnavailable if the database has not yet answered that the service is on
  */
-export function requireOpen(pool: Pool): () => Promise<void> {
-  let wasOpen = false;
+export function requireSwitchedOn(pool: Pool): () => Promise<void> {
+  let wasOn = false;
   return async () => {
     try {
-      await askWhileOpen(pool, "true", []);
-      wasOpen = true;
+      await queryWhileOn(pool, "true", []);
+      wasOn = true;
     } catch (error) {
-      wasOpen &&= !(error instanceof SwitchedOff);
-      if (!wasOpen) throw error;
+      wasOn &&= !(error instanceof SwitchedOff);
+      if (!wasOn) throw error;
     }
   };
 }
 
 /** @throws DatabaseUnavailable if this service could not redeem a token now */
 export async function checkDatabase(pool: Pool): Promise<void> {
-  const [mayRedeem] = await askDatabase(
+  const [mayRedeem] = await queryDatabase(
     pool,
     `select has_function_privilege('access.find_report_of_token(uuid)', 'execute')
        and has_function_privilege('access.redeem_access_token(uuid)', 'execute')`,

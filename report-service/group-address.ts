@@ -1,4 +1,4 @@
-/** The part of a client's address by which it is counted: for IPv6 the /64, because a client has all addresses in it. */
+/** The part of an IP address that counts as one client: for IPv6 the /64, because a client has all addresses in it. */
 export function groupAddress(address: string): string {
   if (!address.includes(":") || address.startsWith("::ffff:")) return address;
   const [head = "", tail = ""] = address.split("::");

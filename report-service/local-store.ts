@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import path from "node:path";
-import { addressRefused, notFound, sendAnswer } from "./answers.ts";
-import { askStorage, describeDownload, isReportId, lifeSeconds, type Storage } from "./storage.ts";
+import { invalidLink, notFound, sendError } from "./error-responses.ts";
+import { callStorage, describeDownload, isReportId, type Storage, signedUrlSeconds } from "./storage.ts";
 
 /**
- * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the files
- * itself, at URLs signed with a secret that exists only while the process runs.
+ * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the
+ * files itself, at URLs signed with a secret that exists only while the process runs.
  */
 export function createLocalStore(directory: string): Storage {
   const secret = randomBytes(32);
@@ -15,7 +15,7 @@ export function createLocalStore(directory: string): Storage {
     const unsigned = `/reports/${reportId}.pdf?expires=${expires}`;
     return `${unsigned}&signature=${createHmac("sha256", secret).update(unsigned).digest("hex")}`;
   };
-  /** Returns the report ID of a target that was signed exactly as it was sent, and has not expired. */
+  /** Returns the report ID if a path and query string are exactly as they were signed, and have not expired. */
   const verify = (target: string): string | undefined => {
     const [, reportId = "", expires = ""] = /^\/reports\/([^/?]+)\.pdf\?expires=(\d+)&/.exec(target) ?? [];
     const [sent, signed] = [Buffer.from(target), Buffer.from(sign(reportId, Number(expires)))];
@@ -25,7 +25,7 @@ export function createLocalStore(directory: string): Storage {
   const hasFile = async (reportId: string) => {
     const found = await stat(locate(reportId)).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
-      // If the directory itself is missing, storage is out.
+      // If the directory itself is missing, storage is unavailable.
       await stat(directory);
     });
     return found?.isFile() === true;
@@ -33,25 +33,25 @@ export function createLocalStore(directory: string): Storage {
   return {
     signDownload: async (reportId) => {
       if (!isReportId(reportId)) return null;
-      const isThere = await askStorage(`the file of ${reportId}`, () => hasFile(reportId));
-      return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + lifeSeconds) : null;
+      const isThere = await callStorage(`the file of ${reportId}`, () => hasFile(reportId));
+      return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + signedUrlSeconds) : null;
     },
-    check: () => askStorage(`the directory ${directory}`, async () => void (await stat(directory))),
+    check: () => callStorage(`the directory ${directory}`, async () => void (await stat(directory))),
     addRoutes: (app, onRequest) => {
       app.get("/reports/*", { onRequest }, async (request, reply) => {
-        // The target as it was sent, not as it was parsed.
+        // Verifies the path and query string as sent, not as parsed.
         const reportId = verify(request.raw.url ?? "");
-        if (reportId === undefined) return sendAnswer(reply, addressRefused);
-        const file = await askStorage(`the file of ${reportId}`, async () =>
+        if (reportId === undefined) return sendError(reply, invalidLink);
+        const file = await callStorage(`the file of ${reportId}`, async () =>
           (await hasFile(reportId)) ? await open(locate(reportId)) : null,
         );
         if (file === null) {
           request.log.error({ report_id: reportId }, "a file disappeared after its URL was signed");
-          return sendAnswer(reply, notFound);
+          return sendError(reply, notFound);
         }
         const { size } = await file.stat();
         reply.headers({ ...describeDownload(reportId), "content-length": size });
-        // The size that was announced, even if the file grows meanwhile.
+        // Sends as many bytes as Content-Length says, even if the file grows meanwhile.
         return reply.send(file.createReadStream({ end: Math.max(0, size - 1) }));
       });
     },

@@ -110,8 +110,8 @@ export function measureStorage(storage: Storage, { storageSeconds }: ReportMetri
   };
 }
 
-/** Makes a check of each part that is needed to redeem a token. Simultaneous callers share one check. */
-export function makePartsCheck(
+/** Makes a function that checks each part needed to redeem a token. Simultaneous callers share one check. */
+export function createReadinessCheck(
   checks: Record<string, () => Promise<void>>,
   logger: FastifyBaseLogger,
 ): () => Promise<PartStates> {

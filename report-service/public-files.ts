@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
 import type { S3Options } from "./storage.ts";
-import { askStorage } from "./storage.ts";
+import { callStorage } from "./storage.ts";
 
 export interface PublicFile {
   name: string;
@@ -11,7 +11,7 @@ export interface PublicFile {
   sha256: string;
 }
 
-/** What this service reads of `manifest.json`, as the refresh writes it. */
+/** The parts of the refresh's `manifest.json` that this service reads. */
 export interface Manifest {
   data_set: string;
   published_at: string;
@@ -21,13 +21,13 @@ export interface Manifest {
 
 export interface Range {
   start: number;
-  /** Included. */
+  /** Inclusive. */
   end: number;
 }
 
-/** The bulk files of the published data set. Both methods answer or throw StorageUnavailable within 3 seconds. */
+/** The bulk files of the published data set. Both methods return, or throw StorageUnavailable, within 3 s. */
 export interface PublicFiles {
-  /** Reads the manifest of the live data set and its text. Returns undefined if there is none. */
+  /** Reads the live data set's manifest, parsed and as text. Returns undefined if there is none. */
   readManifest: () => Promise<{ manifest: Manifest; text: string } | undefined>;
   open: (folder: string, name: string, range: Range) => Promise<Readable>;
 }
@@ -39,12 +39,12 @@ export function openPublicFiles(location: string, options: S3Options = {}): Publ
     : openDirectory(path.resolve(location));
   return {
     readManifest: () =>
-      askStorage("the manifest of the bulk files", async () => {
+      callStorage("the manifest of the bulk files", async () => {
         const text = await readText("manifest.json");
         return text === undefined ? undefined : { manifest: JSON.parse(text) as Manifest, text };
       }),
     open: (folder, name, range) =>
-      askStorage(`the bulk file ${name}`, () => open(`${folder}/${name}`, range)),
+      callStorage(`the bulk file ${name}`, () => open(`${folder}/${name}`, range)),
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from "fastify";
 import { type Logger, pino } from "pino";
 
-/** Logs nothing that a library attached to an error, such as the request with its address. */
+/** Describes an error without what libraries attach to it, such as the request and its URL. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: "not an error", type: typeof error };
   const { name: type, message, stack, code, cause } = error as NodeJS.ErrnoException;
@@ -24,7 +24,7 @@ export function createLogger({ name, level = "info" }: { name: string; level?: s
   return pino({ base: { name }, level, serializers });
 }
 
-/** Creates an app that logs a line for each response: the route, never an address, a header or the raw request. */
+/** Creates an app that logs a line for each response: the route, never a URL, a header or the raw request. */
 export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServerOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
     ...options,
@@ -34,7 +34,7 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
     genReqId: chooseRequestId,
     exposeHeadRoutes: false,
     requestTimeout: 10_000,
-    // Closes connections over which no byte passes, such as those of clients that do not read their download.
+    // Closes idle connections, such as those of clients that have stopped reading a download.
     connectionTimeout: 60_000,
     // Fastify's own handler logs the bytes that it could not parse.
     clientErrorHandler: refuseUnreadableRequest,
@@ -51,7 +51,7 @@ export function createQuietApp(logger: FastifyBaseLogger, options: FastifyServer
 }
 
 /**
- * Keeps the request's own X-Request-Id, unless it is malformed, repeats a part of the URL or could hold a key.
+ * Keeps the request's own X-Request-Id, unless it is malformed, repeats a part of the URL or could contain a key.
  * db/api/request/decide.sql has the same rule.
  */
 function chooseRequestId({ headers, url = "" }: IncomingMessage): string {

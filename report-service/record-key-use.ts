@@ -10,8 +10,8 @@ const longestRetryMilliseconds = 30_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Listens for keys that were used (db/api/request/decide.sql) and has the database record them, once a second, until it is
- * closed. Reconnects if the connection breaks. If a use is lost with it, the key's next request announces it again.
+ * Listens for notifications that a key was used (db/api/request/decide.sql), and has the database record them once a
+ * second, until closed. Reconnects if the connection breaks; a key's next request repeats a lost notification.
  *
  * @param database connects as the role report_service, and not through a connection pooler
  */

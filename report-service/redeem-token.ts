@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { makeUnavailable, notFound, sendAnswer, tokenMissing } from "./answers.ts";
-import { askDatabase, askWhileOpen, DatabaseUnavailable, SwitchedOff } from "./database.ts";
+import { DatabaseUnavailable, queryDatabase, queryWhileOn, SwitchedOff } from "./database.ts";
+import { makeUnavailable, notFound, sendError, tokenMissing } from "./error-responses.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
 
@@ -12,58 +12,58 @@ const uncertain = makeUnavailable(
   "The token may have been used.",
   "Try the same link again in a few seconds. If you get 404, request access to the file again.",
 );
-const unspent = makeUnavailable("The token was not used.");
+const notRedeemed = makeUnavailable("The token was not used.");
 
-/** The database was lost while it redeemed a token, which may have been redeemed or not. */
+/** The database failed while it redeemed a token, so the token may or may not have been redeemed. */
 class RedemptionUncertain extends DatabaseUnavailable {
   override name = "RedemptionUncertain";
 }
 
 /**
- * Redirects a one-time token to a signed address of its report's PDF, and counts the results.
+ * Redirects a one-time token to a signed URL of its report's PDF, and counts the results.
  *
  * It signs the URL first, without holding a database connection, so that slow storage delays no other token. Then one
- * statement redeems the token, for at most one caller. So the token stays valid if storage fails, has no such file, or the
- * client has disconnected. A token is lost only if this process or the client ends between that statement and the response.
+ * statement redeems the token, for at most one caller. So the token stays valid if storage fails or lacks the file, or
+ * the client has left. A token is lost only if this process or the client ends between that statement and the response.
  */
 export function serveDownloads(
   app: FastifyInstance,
   { pool, storage, metrics }: { pool: Pool; storage: Storage; metrics: ReportMetrics },
 ): void {
-  /** Returns the address and what to log, or why there is none. */
+  /** Returns the signed URL and what to log, or why there is no URL. */
   const redeem = async (token: string, isClientWaiting: () => boolean) => {
     if (!uuid.test(token)) return "refused";
-    const [reportId, requestedIn] = await askWhileOpen(
+    const [reportId, requestedIn] = await queryWhileOn(
       pool,
       "access.find_report_of_token($1), access.find_request_of_token($1)",
       [token],
     );
     if (typeof reportId !== "string") return "refused";
-    const address = await storage.signDownload(reportId);
-    if (address === null) return "file_missing";
+    const signedUrl = await storage.signDownload(reportId);
+    if (signedUrl === null) return "file_missing";
     if (!isClientWaiting()) return "client_gone";
-    const [redeemed] = await askDatabase(pool, "select access.redeem_access_token($1)", [token]).catch(
+    const [redeemed] = await queryDatabase(pool, "select access.redeem_access_token($1)", [token]).catch(
       ({ message, cause }: DatabaseUnavailable) => {
         throw new RedemptionUncertain(message, { cause });
       },
     );
-    return redeemed === reportId ? { address, requestedIn } : "refused";
+    return redeemed === reportId ? { signedUrl, requestedIn } : "refused";
   };
-  app.get(downloads, (_request, reply) => sendAnswer(reply, tokenMissing));
+  app.get(downloads, (_request, reply) => sendError(reply, tokenMissing));
   app.get<{ Params: { token: string } }>(`${downloads}/:token`, async (request, reply) => {
     const { socket } = request.raw;
     try {
       const outcome = await redeem(request.params.token, () => !socket.destroyed && socket.writable);
       metrics.countRedemption(typeof outcome === "string" ? outcome : "redeemed");
-      if (typeof outcome === "string") return sendAnswer(reply, notFound);
-      // The X-Request-Id of the request that asked for the token, if the database knows it.
+      if (typeof outcome === "string") return sendError(reply, notFound);
+      // The X-Request-Id of the request that created the token, if the database knows it.
       request.log.info({ requested_in: outcome.requestedIn }, "a token was redeemed");
-      return reply.redirect(outcome.address);
+      return reply.redirect(outcome.signedUrl);
     } catch (error) {
       metrics.countRedemption(describeFailure(error));
       if (!(error instanceof StorageUnavailable || error instanceof DatabaseUnavailable)) throw error;
       request.log.error({ err: error }, "a token could not be redeemed");
-      return sendAnswer(reply, error instanceof RedemptionUncertain ? uncertain : unspent);
+      return sendError(reply, error instanceof RedemptionUncertain ? uncertain : notRedeemed);
     }
   });
 }

@@ -1,25 +1,25 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { Pool } from "undici";
 import {
-  type Answer,
-  addressRefused,
-  answerUnknown,
+  type ErrorResponse,
+  invalidLink,
   makeUnavailable,
   notFound,
-  sendAnswer,
-} from "./answers.ts";
+  sendError,
+  unknownPathError,
+} from "./error-responses.ts";
 import type { S3StoreOptions } from "./storage.ts";
 
-/** The headers that are passed on. */
-const ofRequests = /^(range|if-(match|none-match|range|modified-since|unmodified-since))$/;
-const ofResponses =
+/** The headers of requests and responses that are passed on. */
+const requestHeaders = /^(range|if-(match|none-match|range|modified-since|unmodified-since))$/;
+const responseHeaders =
   /^(accept-ranges|cache-control|content-(disposition|length|range|type)|etag|last-modified)$/;
 
 /**
- * Passes signed addresses of the reports on to the S3 API if clients cannot reach it, that is, if the public endpoint is this
- * service's own address and the bucket is in the path. The signature covers the host, so the storage gets the public one.
- * Only a signed `GET` below the reports' prefix is passed on. If any part of the address was changed, the answer is 403; if the
- * file has disappeared, 404; if the bucket has, or storage fails, 503.
+ * Relays downloads from the S3 API to clients that cannot reach it: the public endpoint is then this service's own URL,
+ * with the bucket in the path. The signature covers the host, so storage gets the public one. Only a signed `GET` below
+ * the reports' prefix is relayed. Responds 403 if the URL was changed, 404 if the file has disappeared, and 503 if the
+ * bucket has disappeared or storage fails.
  */
 export function relayStorage(
   app: FastifyInstance,
@@ -34,34 +34,34 @@ export function relayStorage(
   app.get(`/${bucket}/${keyPrefix}*`, { onRequest }, async (request, reply) => {
     const path = request.raw.url ?? "";
     const isSigned = /[?&]X-Amz-Signature=/.test(path) && path.startsWith("/");
-    if (!isSigned) return sendAnswer(reply, answerUnknown(path));
+    if (!isSigned) return sendError(reply, unknownPathError(path));
     try {
       const { statusCode, headers, body } = await storage.request({
         method: "GET",
         path,
-        headers: { ...pick(request.headers, ofRequests), host },
+        headers: { ...pick(request.headers, requestHeaders), host },
       });
       if (![200, 206, 304, 412, 416].includes(statusCode)) {
         const [, code = ""] = /<Code>(\w+)<\/Code>/.exec(await body.text()) ?? [];
-        // Storage checks the signature before it says NoSuchKey. With any other code, a client may have invented the path.
+        // Storage checks the signature before it says NoSuchKey. With any other code, the path may be made up.
         const file = code === "NoSuchKey" ? path.replace(/\?.*/, "") : undefined;
-        const answer = refusals[code] ?? (isRefusal(statusCode) ? addressRefused : unavailable);
-        const level = answer === addressRefused ? "warn" : "error";
+        const answer = refusals[code] ?? (isRefusal(statusCode) ? invalidLink : unavailable);
+        const level = answer === invalidLink ? "warn" : "error";
         request.log[level]({ statusCode, code, bucket, file }, "storage did not serve a signed URL");
-        return sendAnswer(reply, answer);
+        return sendError(reply, answer);
       }
-      return await reply.code(statusCode).headers(pick(headers, ofResponses)).send(body);
+      return await reply.code(statusCode).headers(pick(headers, responseHeaders)).send(body);
     } catch (err) {
       request.log.error({ err }, "storage did not answer");
-      return sendAnswer(reply, unavailable);
+      return sendError(reply, unavailable);
     }
   });
 }
 
 const unavailable = makeUnavailable();
-/** By the error codes of the S3 API. */
-const refusals: Record<string, Answer> = { NoSuchKey: notFound, NoSuchBucket: unavailable };
-/** Storages answer altered addresses with different statuses; versitygw answers 404 to an unknown access key. */
+/** Responses by the S3 API's error codes. */
+const refusals: Record<string, ErrorResponse> = { NoSuchKey: notFound, NoSuchBucket: unavailable };
+/** Servers refuse altered URLs with different statuses; versitygw returns 404 for an unknown access key. */
 const isRefusal = (status: number) => [400, 401, 403, 404].includes(status);
 
 function pick(headers: Record<string, string | string[] | undefined>, names: RegExp) {

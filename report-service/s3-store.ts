@@ -8,18 +8,18 @@ import {
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { relayStorage } from "./relay-storage.ts";
 import {
-  askStorage,
+  callStorage,
   describeDownload,
   isReportId,
-  lifeSeconds,
   type S3Options,
   type S3StoreOptions,
   type Storage,
+  signedUrlSeconds,
 } from "./storage.ts";
 
 /**
- * Storage behind the S3 API. Needs s3:GetObject and s3:ListBucket: without the latter, S3 answers 403 instead of 404 for a
- * file that does not exist.
+ * Storage behind the S3 API. Needs s3:GetObject and s3:ListBucket: without the latter, S3 returns 403 instead of 404
+ * for a file that does not exist.
  */
 export function createS3Store(options: S3StoreOptions): Storage {
   const { bucket: Bucket, keyPrefix, endpoint, publicEndpoint = endpoint } = options;
@@ -30,12 +30,12 @@ export function createS3Store(options: S3StoreOptions): Storage {
     signDownload: async (reportId) => {
       if (!isReportId(reportId)) return null;
       const Key = `${keyPrefix}${reportId}.pdf`;
-      return askStorage(`the file of ${reportId}`, async (abortSignal) => {
+      return callStorage(`the file of ${reportId}`, async (abortSignal) => {
         try {
           await client.send(new HeadObjectCommand({ Bucket, Key }), { abortSignal });
         } catch (error) {
           if (!(error instanceof NotFound)) throw error;
-          // If the bucket itself is missing, storage is out.
+          // If the bucket itself is missing, storage is unavailable.
           await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
           return null;
         }
@@ -47,11 +47,11 @@ export function createS3Store(options: S3StoreOptions): Storage {
           ResponseContentDisposition: headers["content-disposition"],
           ResponseCacheControl: headers["cache-control"],
         });
-        return getSignedUrl(presigner, download, { expiresIn: lifeSeconds });
+        return getSignedUrl(presigner, download, { expiresIn: signedUrlSeconds });
       });
     },
     check: async () => {
-      await askStorage(`the bucket ${Bucket}`, (abortSignal) =>
+      await callStorage(`the bucket ${Bucket}`, (abortSignal) =>
         client.send(new HeadBucketCommand({ Bucket }), { abortSignal }),
       );
     },
@@ -80,11 +80,11 @@ export function createS3Client({
       connectionTimeout: 1000,
       requestTimeout: 1300,
       throwOnRequestTimeout: true,
-      // Requests that hang hold a connection each, for 3 s. The default of 50 would leave none for others.
+      // Each request that hangs holds a connection for 3 s. With the default of 50, none might be left for others.
       httpAgent: { maxSockets: 1000 },
       httpsAgent: { maxSockets: 1000 },
     },
-    // Many servers that speak the S3 API do not know the checksums that are on by default.
+    // Many S3-compatible servers do not support the checksums that the SDK sends by default.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

@@ -2,18 +2,18 @@ import { createHash } from "node:crypto";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
-import { makeAnswer, sendAnswer } from "./answers.ts";
+import { makeError, sendError } from "./error-responses.ts";
 import type { Manifest, PublicFile, PublicFiles, Range } from "./public-files.ts";
 
 const publicData = "/public-data/";
-/** The federal service's addresses of the same tables. */
+/** The federal service's path of the same files. */
 const federalData = "/dissemination/public-data/gsa/";
 
-const noSuchFile = makeAnswer(404, "file_not_found", {
+const noSuchFile = makeError(404, "file_not_found", {
   message: "There is no such file.",
   hint: `Once a data set is published, ${publicData}manifest.json lists its files.`,
 });
-const otherFile = makeAnswer(412, "file_changed", {
+const otherFile = makeError(412, "file_changed", {
   message: "The file has changed since you received this ETag.",
   details: "A new data set was published.",
   hint: "Start again without If-Match.",
@@ -22,12 +22,12 @@ const types: Record<string, string> = { gz: "application/gzip", parquet: "applic
 const anyOrigin = { "access-control-allow-origin": "*" };
 const headers = {
   ...anyOrigin,
-  // Caches ask each time whether their copy is current, and get 304.
+  // Caches revalidate their copy each time, and get 304 if it is current.
   "cache-control": "public, no-cache",
   "access-control-expose-headers": "Data-Set, ETag, Accept-Ranges, Content-Range, Content-Length",
 };
 
-/** Lets pages of other hosts read parts of a file. */
+/** Lets pages of other origins read parts of a file. */
 const preflight = {
   ...anyOrigin,
   "access-control-allow-methods": "GET, HEAD",
@@ -36,10 +36,10 @@ const preflight = {
 };
 
 /**
- * Serves the bulk files of the live data set, and `manifest.json`, which lists them: `GET` and `HEAD`, with ranges, and an ETag
- * that is the SHA-256 of the file. So a download that is resumed after a publication starts again (`If-Range`), and a client
- * that reads a file in parts learns that it has changed (`If-Match`, 412). The CSV files are also at the federal service's
- * addresses, as CSV: compressed if the client accepts gzip, or else decompressed on the way.
+ * Serves the live data set's bulk files, and `manifest.json`, which lists them, with ranges and an ETag that is the
+ * SHA-256 of the file. So a download that is resumed after a publication starts again (`If-Range`), and a client that
+ * reads a file in parts learns that it has changed (`If-Match`, 412). The CSV files are also at the federal service's
+ * paths: compressed if the client accepts gzip, or else decompressed while they are sent.
  */
 export function servePublicData(
   app: FastifyInstance,
@@ -56,7 +56,7 @@ export function servePublicData(
         const { "*": name } = request.params;
         const live = await files.readManifest();
         const found = live && (name === "manifest.json" ? live : findFile(live.manifest, name, folder));
-        if (live === undefined || found === undefined) return sendAnswer(reply, noSuchFile);
+        if (live === undefined || found === undefined) return sendError(reply, noSuchFile);
         const { data_set: id, published_at: published } = live.manifest;
         reply.headers({
           ...headers,
@@ -86,7 +86,7 @@ function findFile({ files, changes }: Manifest, name: string, folder: string): P
   );
 }
 
-/** Sends a compressed file as CSV. Without gzip there are no ranges, because that would need a second copy of the file. */
+/** Sends a compressed file as CSV. Without gzip there are no ranges, which would need an uncompressed copy. */
 async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -117,7 +117,7 @@ function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): 
   const expected = request.headers["if-match"];
   const isOther = expected !== undefined && !listsTag(expected, etag);
   const isSame = listsTag(request.headers["if-none-match"], etag);
-  if (isOther) sendAnswer(reply, otherFile);
+  if (isOther) sendError(reply, otherFile);
   else if (isSame) reply.code(304).send();
   return isOther || isSame;
 }
@@ -131,7 +131,7 @@ async function sendRange(
   const etag = `"${sha256}"`;
   if (isSettled(request, reply.header("accept-ranges", "bytes"), etag)) return reply;
   const condition = request.headers["if-range"];
-  // A date never matches, because it says less than the tag.
+  // A date in If-Range never matches, because it is less precise than the ETag.
   const isSame = condition === undefined || condition === etag;
   const range = parseRange(isSame ? request.headers.range : undefined, bytes);
   if (range === "outside") return reply.code(416).header("content-range", `bytes */${bytes}`).send();
@@ -149,8 +149,8 @@ function listsTag(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * Reads a Range header (RFC 9110, 14.2): the first and last byte, `whole` if the header is to be ignored, or `outside` if the
- * file has no such byte. A request for several ranges gets the whole file, which the RFC allows.
+ * Parses a Range header (RFC 9110, 14.2): the first and last byte, `whole` if the header must be ignored, or `outside`
+ * if the file has no such byte. A request for several ranges gets the whole file, which the RFC allows.
  */
 function parseRange(header: string | undefined, bytes: number): Range | "whole" | "outside" {
   const [, first = "", last = ""] = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header ?? "") ?? [];

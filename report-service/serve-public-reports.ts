@@ -1,23 +1,23 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
-import { makeAnswer, sendAnswer } from "./answers.ts";
-import { askWhileOpen, SwitchedOff } from "./database.ts";
+import { queryWhileOn, SwitchedOff } from "./database.ts";
+import { makeError, sendError } from "./error-responses.ts";
 import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
 import { isReportId, type Storage } from "./storage.ts";
 
-/** Requests of an address in an hour, found or not. Each process counts for itself. */
+/** Most requests of a client IP in an hour, whether or not the report exists. Each process counts separately. */
 export const publicReportsAnHour = 600;
 
-/** The same for a report that is suppressed or superseded, that does not exist, or that has no file. */
-const notPublic = makeAnswer(404, "report_not_found", {
+/** The same response for a report that is suppressed or superseded, does not exist, or has no file. */
+const notPublic = makeError(404, "report_not_found", {
   message: "There is no public report with this report_id.",
   details: "A report_id looks like 2023-06-GSAFAC-0000000001.",
   hint: "For a suppressed report, call the API's /rpc/request_file_access with a Tribal API key.",
 });
 
-/** Redirects to a signed address of a public report's PDF, without a key. */
+/** Redirects requests for a public report's PDF to a signed URL. Needs no key. */
 export function servePublicReports(
   app: FastifyInstance,
   { pool, storage, metrics }: { pool: Pool; storage: Storage; metrics: ReportMetrics },
@@ -25,19 +25,19 @@ export function servePublicReports(
   const limiter = new RateLimiterMemory({ points: publicReportsAnHour, duration: 3600 });
   const find = async (reportId: string): Promise<string | null> => {
     if (!isReportId(reportId)) return null;
-    const [isPublic] = await askWhileOpen(pool, "publication.is_public_report($1)", [reportId]);
+    const [isPublic] = await queryWhileOn(pool, "publication.is_public_report($1)", [reportId]);
     return isPublic === true ? await storage.signDownload(reportId) : null;
   };
   app.get<{ Params: { reportId: string } }>("/dissemination/report/pdf/:reportId", async (request, reply) => {
     const use = await limiter.consume(groupAddress(request.ip)).catch((refusal: RateLimiterRes) => refusal);
     if (use.consumedPoints > publicReportsAnHour) {
       metrics.countPublicReport("limited");
-      return sendAnswer(reply, describeLimit(use));
+      return sendError(reply, describeLimit(use));
     }
     try {
-      const address = await find(request.params.reportId);
-      metrics.countPublicReport(address === null ? "not_found" : "redirected");
-      return address === null ? sendAnswer(reply, notPublic) : reply.redirect(address);
+      const signedUrl = await find(request.params.reportId);
+      metrics.countPublicReport(signedUrl === null ? "not_found" : "redirected");
+      return signedUrl === null ? sendError(reply, notPublic) : reply.redirect(signedUrl);
     } catch (error) {
       metrics.countPublicReport(error instanceof SwitchedOff ? "switched_off" : "unavailable");
       throw error;
@@ -51,5 +51,5 @@ function describeLimit({ msBeforeNext }: RateLimiterRes) {
     hint: "Wait the number of seconds in Retry-After.",
   };
   const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
-  return makeAnswer(429, "too_many_requests", texts, { "retry-after": seconds });
+  return makeError(429, "too_many_requests", texts, { "retry-after": seconds });
 }

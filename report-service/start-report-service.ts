@@ -12,7 +12,7 @@ export interface RunningReportService {
   /** Its base URL, with no slash at the end. */
   url: string;
   metricsUrl?: string;
-  /** Accepts no more requests, waits at most 10 seconds for responses in progress, and releases what the service used. */
+  /** Stops accepting requests, waits up to 10 s for responses in progress, then closes everything it has opened. */
   close(): Promise<void>;
 }
 
@@ -20,8 +20,8 @@ const drainMilliseconds = 10_000;
 const releaseMilliseconds = 2000;
 
 /**
- * Starts the report service with its own pool and storage, even if they are unreachable: `/readyz` says so. It also records
- * when keys are used. If `metrics` is set, it serves `/metrics` on a separate port, because the main port is public.
+ * Starts the report service, even if its database or storage is down (`/readyz` then returns 503). It also records when
+ * keys are used. If `metrics` is set, it serves `/metrics` on a separate port, because the main port is public.
  *
  * @throws Error if a port is taken
  */

@@ -3,26 +3,26 @@ import type { FastifyInstance, onRequestHookHandler } from "fastify";
 /** Where the PDFs are. */
 export interface Storage {
   /**
-   * Signs an address from which anyone can download a report's PDF for a short time. Returns null if there is no such file.
-   * The address is a path if this service serves the files itself.
+   * Returns a signed URL from which anyone can download a report's PDF for a short time, or null if there is no such
+   * file. The URL is a path if this service serves the files itself.
    *
    * @throws StorageUnavailable after 3 seconds at most
    */
   signDownload(reportId: string): Promise<string | null>;
   /** @throws StorageUnavailable after 3 seconds at most, if storage is unreachable or refuses this service */
   check(): Promise<void>;
-  /** Adds the routes by which clients reach the files through this service, if they do. */
+  /** Adds the routes for downloads through this service, if clients need them. */
   addRoutes(app: FastifyInstance, onRequest: onRequestHookHandler[]): void;
   /** Closes its connections. */
   close(): void;
 }
 
-/** Where an S3 API is, and how to use it. */
+/** How to reach and use an S3 API. */
 export interface S3Options {
   region?: string;
   /** AWS if absent. */
   endpoint?: string | undefined;
-  /** Puts the bucket's name into the path and not into the host. */
+  /** Puts the bucket's name into the path rather than the host. */
   forcePathStyle?: boolean;
   /** The AWS standard chain if absent: environment, profile, container, instance. */
   credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
@@ -30,19 +30,19 @@ export interface S3Options {
 
 export interface S3StoreOptions extends S3Options {
   bucket: string;
-  /** A file's key is this and `<report_id>.pdf`. */
+  /** Comes before `<report_id>.pdf` in a file's key. */
   keyPrefix: string;
-  /** Where clients reach the same API, if elsewhere: signed addresses name this host. */
+  /** Where clients reach the same API, if it differs from `endpoint`. Signed URLs name this host. */
   publicEndpoint?: string | undefined;
 }
 
-/** Storage did not say whether a file exists. The reason is the cause. */
+/** Storage failed, or did not answer in time. `cause` has the reason. */
 export class StorageUnavailable extends Error {
   override name = "StorageUnavailable";
 }
 
-/** Life of a signed address: ten seconds less than the API's contract allows, because clocks differ. */
-export const lifeSeconds = 50;
+/** Lifetime of a signed URL: ten seconds less than the API's contract allows, because clocks differ. */
+export const signedUrlSeconds = 50;
 
 const deadlineMilliseconds = 3000;
 const pattern = /^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$/;
@@ -60,13 +60,13 @@ export const describeDownload = (reportId: string) => ({
 });
 
 /**
- * Asks storage something, for 3 seconds at most.
+ * Runs a call to storage, for at most 3 seconds.
  *
- * @throws StorageUnavailable instead of any error
+ * @throws StorageUnavailable in place of any error
  */
-export async function askStorage<Result>(
+export async function callStorage<Result>(
   subject: string,
-  ask: (signal: AbortSignal) => Promise<Result>,
+  call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const signal = AbortSignal.timeout(deadlineMilliseconds);
   // A race, because some waits, such as the AWS SDK's search for credentials, ignore the signal.
@@ -74,7 +74,7 @@ export async function askStorage<Result>(
     signal.addEventListener("abort", () => reject(signal.reason));
   });
   try {
-    return await Promise.race([ask(signal), deadline]);
+    return await Promise.race([call(signal), deadline]);
   } catch (cause) {
     throw new StorageUnavailable(`Storage gave no usable answer about ${subject}.`, { cause });
   }

@@ -23,7 +23,7 @@ To change a secret, remove its file and run this command again. Remove the files
   gateway_token with jwt_secret`,
   )
   .parse();
-/** If the server does not answer, PostgREST gives up after 3 s and clients get 503. By default, it would wait for minutes. */
+/** If the server does not answer, PostgREST gives up after 3 s and clients get 503. By default, that takes minutes. */
 const unreachable = "connect_timeout=2&tcp_user_timeout=3000";
 const directory = path.resolve(command.opts<{ directory: string }>().directory);
 
@@ -81,7 +81,7 @@ async function writeOnce(name: string, content: string): Promise<boolean> {
   }
 }
 
-/** Writes no newline at the end, because PostgreSQL's image would take it as part of the password. */
+/** Writes no newline at the end, because PostgreSQL's image would treat it as part of the password. */
 async function write(name: string, content: string, flag = "w"): Promise<void> {
   await writeFile(path.join(directory, name), content, { flag });
   // writeFile() applies the umask; chmod() does not.

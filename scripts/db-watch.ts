@@ -11,11 +11,11 @@ import { listChanged, rebuildApi, repositoryDirectory } from "./deploy/deploy-da
 import { recordFingerprint } from "./deploy/deployed.ts";
 import { type DatabaseFiles, readFiles } from "./deploy/read-files.ts";
 import { runTransaction } from "./sql/run-transaction.ts";
-import { keepSession, lockDeployment } from "./sql/session.ts";
+import { lockDeployment, prepareSession } from "./sql/session.ts";
 import type { StackFacts } from "./stack/start-stack.ts";
 
 const pollMilliseconds = 100;
-/** Editors write a file in several steps. */
+/** Waits for this long after a change, because editors save a file in several steps. */
 const settleMilliseconds = 30;
 
 const options = new Command("npm run db:watch --")
@@ -49,7 +49,7 @@ try {
   });
   const facts: StackFacts = JSON.parse(text);
   const client = await connect(facts.database_url, "db-watch");
-  await keepSession(client);
+  await prepareSession(client);
   await lockDeployment(client, print);
   await watch(client, facts.base_url);
   await client.end();
@@ -79,7 +79,7 @@ For the requests below: API_KEY=$(node -p 'require("${factsFile}").keys.individu
   }
 }
 
-/** Files of `api` and `data_set` that differ, such as `api/api_v1_1_0/general.sql`. */
+/** Lists the files of `api` and `data_set` that differ, such as `api/api_v1_1_0/general.sql`. */
 function findSaved(now: DatabaseFiles, before: DatabaseFiles): string[] {
   const contentsOf = ({ api: { request, versions }, dataSet }: DatabaseFiles) => {
     const files = [...request, ...versions.flatMap((version) => version.files), ...Object.values(dataSet)];
@@ -100,7 +100,7 @@ async function apply(
   try {
     await runTransaction(client, () => rebuildApi(client, files, {}));
   } catch (error) {
-    // Without a connection there is nothing to watch for.
+    // Ends the program if the connection is lost.
     await client.query("select 1");
     return `not applied\n${describeError(error)}`;
   }

@@ -1,7 +1,7 @@
 import type { ClientConfig } from "pg";
 
 /**
- * Returns connection settings for a database whose address and password are configured separately. Without an address,
+ * Returns connection settings for a database whose URL and password are configured separately. Without a URL,
  * node-postgres reads libpq's variables: PGHOST, PGDATABASE, …
  */
 export function describeDatabase(

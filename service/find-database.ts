@@ -3,7 +3,7 @@ import { connect } from "./connect.ts";
 import { describeChoice, requireRunningStack } from "./find-running-stack.ts";
 
 /**
- * Finds the address of the database to work on: DATABASE_URL, else libpq's variables, else the stack that runs on this machine.
+ * Finds the URL of the database to use: from DATABASE_URL, or else libpq's variables, or else this machine's stack.
  *
  * @param report prints a line if the stack's database is used
  * @throws Error that says what to set
@@ -19,7 +19,7 @@ export function findDatabaseUrl(
     report(describeChoice(stack));
     return stack.databaseUrl;
   }
-  // The host may also be the directory of a socket.
+  // PGHOST may also be the directory of a socket.
   const host = encodeURIComponent(PGHOST || "localhost");
   const address = DATABASE_URL || `postgres://${host}:${PGPORT || 5432}/${PGDATABASE || PGUSER}`;
   if (!URL.canParse(address) || !/^postgres(ql)?:/.test(address)) {
@@ -33,16 +33,16 @@ export function findDatabaseUrl(
   return url.href;
 }
 
-/** Wrong credentials and missing databases do not mend themselves. */
-const lasting = new Set(["28P01", "28000", "3D000"]);
+/** Wrong credentials or a missing database: waiting does not help. */
+const permanent = new Set(["28P01", "28000", "3D000"]);
 
-/** Waits until the database takes connections. */
+/** Waits until the database accepts connections. Throws the last error if it does not in time. */
 export async function waitForDatabase(connectionString: string, milliseconds: number): Promise<void> {
   for (const giveUpAt = Date.now() + milliseconds; ; await sleep(250)) {
     try {
       return await (await connect(connectionString, "db-deploy")).end();
     } catch (error) {
-      if (lasting.has((error as { code?: string }).code ?? "") || Date.now() >= giveUpAt) throw error;
+      if (permanent.has((error as { code?: string }).code ?? "") || Date.now() >= giveUpAt) throw error;
     }
   }
 }

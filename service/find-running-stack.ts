@@ -21,8 +21,8 @@ export interface RunningStack {
 }
 
 /**
- * Finds the stack that runs in STACK_DIRECTORY (default: .stack). Returns undefined if none runs, even if a stopped stack
- * left its files behind.
+ * Finds the stack that runs in STACK_DIRECTORY (default: .stack). Returns undefined if none runs, even if a stopped
+ * stack left its files behind.
  *
  * @throws Error if its files cannot be read
  */
@@ -51,7 +51,7 @@ export function requireRunningStack(
   return stack;
 }
 
-/** The line with which a command says that it uses the stack's database. */
+/** The message of a command that uses the stack's database. */
 export function describeChoice({ directory }: RunningStack): string {
   return `Using the database of the stack running in ${directory}.`;
 }
@@ -62,15 +62,15 @@ export function findHolder(directory: string): Holder | undefined {
   if (text === undefined) return undefined;
   try {
     const holder: Holder = JSON.parse(text);
-    return readStart(holder.pid) === holder.started ? holder : undefined;
+    return readProcessStart(holder.pid) === holder.started ? holder : undefined;
   } catch {
     // A stack that was killed may leave an incomplete file.
     return undefined;
   }
 }
 
-/** When a process started, in clock ticks since boot (proc_pid_stat(5), field 22). Undefined if there is no such process. */
-export function readStart(pid: number): string | undefined {
+/** When a process started, in clock ticks since boot (proc_pid_stat(5), field 22). Undefined if it does not exist. */
+export function readProcessStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];

@@ -1,5 +1,5 @@
 /**
- * Parses the text of a JSON file. The error leaves out the parser's message, which quotes the file and may contain secrets.
+ * Parses the text of a JSON file. The error omits the parser's message, which quotes the file and may contain secrets.
  *
  * @throws Error that names the file
  */

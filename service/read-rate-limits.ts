@@ -44,8 +44,8 @@ const document = z.object({
 let last: { file: string; modifiedAt: number; limits: RateLimits } | undefined;
 
 /**
- * Reads the rate limits, and reads them again if the file has changed. If the file has become unreadable, returns the last
- * limits: the gateway does not start with such a file either.
+ * Reads the rate limits, again if the file has changed. If the file has become unreadable, returns the last limits: the
+ * gateway does not start with such a file either.
  *
  * @throws Error if the file was never readable, or does not have the structure of gateway/kong.yml
  */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Reads each secret from the file that `<NAME>_FILE` names, and returns it as `<NAME>` with the other variables. Leaves out
- * unset and empty variables.
+ * Reads each secret from the file that `<NAME>_FILE` names, and returns it as `<NAME>` with the other variables. Leaves
+ * out unset and empty variables.
  *
  * @throws Error if a file cannot be read, or if both variables are set
  */

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** The address of a database. The error message shows an example with this user. */
-export const databaseAddress = (user: string) =>
+/** The URL of a database. The error message shows an example with this user. */
+export const databaseUrl = (user: string) =>
   z.url({
     protocol: /^postgres(ql)?$/,
     error: `should be a URL such as postgres://${user}:password@host:5432/database`,
   });
 
-/** An http: or https: address. */
-export const webAddress = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
+/** An http: or https: URL. */
+export const httpUrl = (what: string) => z.url({ protocol: /^https?$/, error: `should be ${what}` });
 
 const portProblem = "should be a port number, or 0 for any free port";
 /** A port to listen on. */
@@ -21,7 +21,7 @@ export const listenPort = z
 /**
  * Validates environment variables.
  *
- * @throws Error with one line for each missing or malformed variable. It contains no values, because they may be secrets
+ * @throws Error with one line for each missing or malformed variable, without values, because they may be secrets
  */
 export function readVariables<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

@@ -6,8 +6,8 @@ interface Closable {
 }
 
 /**
- * Runs a server until SIGINT or SIGTERM, then closes it and exits with status 0. If it does not start, prints one line on
- * standard error and sets exit status 1.
+ * Runs a server until SIGINT or SIGTERM, then closes it and exits with status 0. If it does not start, prints one line
+ * on standard error and sets exit status 1.
  */
 export async function runUntilSignal(name: string, start: () => Promise<Closable>): Promise<void> {
   try {

@@ -20,7 +20,7 @@ interface StateServerOptions {
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` on a separate port, which is not published.
+ * Serves health checks and metrics, such as `/readyz` and `/metrics`, on a separate port that is not public.
  *
  * @throws Error if the port is in use. It names the variable that sets the port
  */

@@ -7,9 +7,9 @@ export type EnvironmentName = (typeof environments)[number];
 export const timeZone = "America/New_York";
 
 /**
- * When each environment refreshes, as cron patterns. Production refreshes on Wednesdays, which leaves two working days to
- * check the result. Staging refreshes daily. Development has no schedule, because the pipeline refreshes it after each merge
- * (`npm run refresh -- --from …`). Previews are refreshed by hand.
+ * When each environment refreshes, as cron patterns. Production refreshes on Wednesdays, which leaves two working days
+ * to check the result. Staging refreshes daily. Development has no schedule, because the pipeline refreshes it after
+ * each merge (`npm run refresh -- --from …`). Previews are refreshed by hand.
  */
 export const timetable: Record<EnvironmentName, string | undefined> = {
   production: "0 5 * * 3",
@@ -30,7 +30,7 @@ export function listNextRuns(environment: EnvironmentName, count: number, after 
   return pattern === undefined ? [] : new Cron(pattern, { timezone: timeZone }).nextRuns(count, after);
 }
 
-/** Returns when an environment should have refreshed last, or undefined if it has no schedule. */
+/** Returns when an environment was last due to refresh, or undefined if it has no schedule. */
 export function findLastRun(environment: EnvironmentName, before = new Date()): Date | undefined {
   const pattern = timetable[environment];
   return pattern === undefined
@@ -41,8 +41,8 @@ export function findLastRun(environment: EnvironmentName, before = new Date()): 
 const daySeconds = 86_400;
 
 /**
- * Returns the age in seconds at which an environment's data set is too old: the time between two refreshes, plus a day in
- * case one fails. Returns undefined if there is no schedule.
+ * Returns the age in seconds at which an environment's data set is too old: the time between two refreshes, plus a day
+ * in case one fails. Returns undefined if there is no schedule.
  */
 export function findLongestAge(environment: EnvironmentName): number | undefined {
   const [first, second] = listNextRuns(environment, 2);

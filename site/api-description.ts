@@ -6,7 +6,7 @@ export type Table = VersionDescription["tables"][number];
 export type Column = Table["columns"][number];
 export type ServedFunction = VersionDescription["functions"][number];
 
-/** A PostgreSQL type under its name. */
+/** The name and PostgreSQL type of a column or parameter. */
 const parameter = z.object({ name: z.string(), type: z.string() });
 const column = parameter.extend({ description: z.string() });
 const table = z.object({
@@ -26,9 +26,9 @@ const version = z.object({
 });
 
 /**
- * Reads the answer of publication.describe_api().
+ * Parses the result of publication.describe_api().
  *
- * @param known values of columns, by the end of the columns' names. Other values come from the columns' descriptions
+ * @param known values of columns, keyed by how the columns' names end. Other values come from the columns' descriptions
  */
 export function describeVersions(answer: unknown, known: Record<string, string[]>) {
   return z

@@ -2,13 +2,13 @@ import path from "node:path";
 import { build, stop } from "esbuild";
 
 export interface BuiltAssets {
-  /** By path. A path holds a hash of its file's content. */
+  /** By path. A path contains a hash of its file's content. */
   files: Map<string, { body: Buffer; type: string }>;
   /** Returns the path of an entry point, such as `explorer.js` or `site.css`. */
   locate: (name: string) => string;
 }
 
-/** Bundles the scripts and styles in memory, so that nothing is built beforehand. */
+/** Bundles the scripts and styles in memory, so that there is no build step. */
 export async function buildAssets(): Promise<BuiltAssets> {
   const directory = import.meta.dirname;
   const { outputFiles, metafile } = await build({

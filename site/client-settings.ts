@@ -2,9 +2,9 @@
 export interface ClientSettings {
   /** The API as clients reach it, with no slash at the end. */
   apiUrl: string;
-  /** Where the description of the served versions is: VersionDescription[]. */
+  /** The URL of the description of the served versions: VersionDescription[]. */
   description: string;
-  /** Whether whole tables are served as files. */
+  /** Whether bulk files are served. */
   hasPublicData: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readVariables, webAddress } from "../service/read-variables.ts";
+import { httpUrl, readVariables } from "../service/read-variables.ts";
 import { type EnvironmentName, environments } from "../service/timetable.ts";
 
 export interface SiteConfig {
@@ -13,7 +13,7 @@ export interface SiteConfig {
   securityContact: string;
 }
 
-/** An address where people can be reached. */
+/** A URL at which people can be reached. */
 export const contact = z.url({
   protocol: /^(mailto|https)$/,
   error: "should be a mailto: or https: address",
@@ -30,7 +30,7 @@ export const contactIsMissing = {
 
 const variables = z
   .object({
-    API_URL: webAddress("the API's public address, such as https://api.example.gov").optional(),
+    API_URL: httpUrl("the API's public address, such as https://api.example.gov").optional(),
     ENVIRONMENT: z.enum(environments, `should be ${environments.join(", ")}`).optional(),
     CONTACT: contact.optional(),
     SECURITY_CONTACT: contact.optional(),
@@ -38,7 +38,7 @@ const variables = z
   .refine((given) => given.API_URL === undefined || hasContact(given), contactIsMissing);
 
 /**
- * Reads the site's configuration from environment variables. Returns undefined without API_URL: there is no site then.
+ * Reads the site's configuration from environment variables. Without API_URL there is no site: returns undefined.
  *
  * @throws Error with one line for each malformed variable
  */

@@ -23,7 +23,7 @@ interface SiteParts {
   /** The bulk files, if they are served. The manifest is undefined while there are none. */
   publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;
   /** Throws while the service is switched off. */
-  whileOpen: () => Promise<void>;
+  whileOn: () => Promise<void>;
 }
 
 /** Bundles the scripts and styles. Returns a function that adds the pages and `/openapi.json` to an app. */
@@ -36,7 +36,7 @@ export async function createSite(
 
 function addSite(
   app: FastifyInstance,
-  { pool, publicFiles, whileOpen, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
+  { pool, publicFiles, whileOn, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
   const readFacts = createFactsReader(pool, (err) =>
     app.log.warn({ err }, "the pages have no facts: the database did not answer"),
@@ -65,15 +65,15 @@ function addSite(
       asked: request.query as Record<string, unknown>,
     };
   };
-  const answer = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
+  const addRoute = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
     app.route({ method: ["GET", "HEAD"], url, handler });
 
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": writeExplorer,
     "/totals": async (context) => {
-      // If there are no facts, there are no totals to hide.
-      if (context.facts !== undefined) await whileOpen();
+      // Without facts, the page shows no totals, so there is nothing to withhold.
+      if (context.facts !== undefined) await whileOn();
       return writeTotals(context);
     },
     "/reference": writeReference,
@@ -82,22 +82,22 @@ function addSite(
     }),
   };
   for (const [url, write] of Object.entries(pages)) {
-    answer(url, async (request, reply) => {
+    addRoute(url, async (request, reply) => {
       const body = await write(await describeContext(request));
       reply.headers({ ...securityHeaders, "cache-control": "public, no-cache" });
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
-  // The search box, and the URL of a report. The explorer sends the request with the visitor's key.
-  answer("/find", async (request, reply) => {
+  // Serves searches, and links such as /find?q=REPORT_ID. The explorer then sends the request with the visitor's key.
+  addRoute("/find", async (request, reply) => {
     const { q } = request.query as { q?: unknown };
     const facts = await readFacts();
     return reply.redirect(findReport(typeof q === "string" ? q : "", facts?.api[0]?.schema ?? ""), 303);
   });
-  answer("/openapi.json", async (request, reply) => {
+  addRoute("/openapi.json", async (request, reply) => {
     reply.headers({ "access-control-allow-origin": "*", "cache-control": "public, no-cache" });
     const facts = await readFacts();
-    if (facts === undefined) return reply.code(503).header("retry-after", "5").send(databaseAway);
+    if (facts === undefined) return reply.code(503).header("retry-after", "5").send(databaseUnavailable);
     const addresses = { ...config, appUrl: describeAppUrl(config, request) };
     const { version } = request.query as { version?: unknown };
     const document = describeOpenApi(facts, addresses, readRateLimits(), version);
@@ -107,24 +107,24 @@ function addSite(
       type: "application/json; charset=utf-8",
     });
   });
-  answer("/assets/:name", async (request, reply) => {
+  addRoute("/assets/:name", async (request, reply) => {
     const path = `/assets/${(request.params as { name: string }).name}`;
     const file = assets.files.get(path);
     if (file !== undefined) return sendBody(request, reply.header("cache-control", kept), file);
     const facts = /^\/assets\/api-[0-9A-F]{8}\.json$/.test(path) ? await readFacts() : undefined;
     if (facts === undefined) return reply.callNotFound();
-    // A page from before an update, or from another process, may name another file. It gets this one, without caching.
+    // A page from before an update, or from another process, may name an old file. It gets this one, without caching.
     const { path: current, body } = facts.apiFile;
     reply.header("cache-control", path === current ? kept : "no-cache");
     return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
   });
-  answer("/.well-known/security.txt", (request, reply) => {
+  addRoute("/.well-known/security.txt", (request, reply) => {
     reply.header("cache-control", "public, max-age=86400");
     const body = writeSecurityTxt(config.securityContact);
     return sendBody(request, reply, { body, type: "text/plain; charset=utf-8" });
   });
 
-  // Errors are pages for browsers, and stay JSON for programs.
+  // Browsers get errors as pages; programs get them as JSON.
   app.addHook("onSend", async (request, reply, payload) => {
     const type = String(reply.getHeader("content-type"));
     if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
@@ -132,21 +132,21 @@ function addSite(
     const body = JSON.parse(payload);
     if (typeof body.message !== "string") return payload;
     reply.header("vary", "Accept");
-    // Browsers name text/html when they follow a link. Programs that accept anything do not.
+    // Browsers list text/html in Accept when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
     reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
     return writeProblem(await describeContext(request), reply.statusCode, body);
   });
 }
 
-const databaseAway = {
+const databaseUnavailable = {
   code: "temporarily_unavailable",
   message: "The database did not answer, so this page cannot be shown right now.",
   details: null,
   hint: "Try again in a few seconds.",
 };
 
-/** The host is the one in the request. The scheme is the API's, because the same proxy terminates TLS for both. */
+/** The request's host, with the scheme of the API's URL, because the same proxy terminates TLS for both. */
 function describeAppUrl({ apiUrl }: SiteConfig, { headers: { host } }: FastifyRequest): string {
   const isValid = host !== undefined && /^([\w.-]+|\[[0-9a-f:.]+\])(:\d+)?$/i.test(host);
   return `${new URL(apiUrl).protocol}//${isValid ? host : "localhost"}`;

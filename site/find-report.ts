@@ -3,10 +3,10 @@ import { emptyQuery, type Filter } from "./query.ts";
 import { linkToExplorer } from "./write-target.ts";
 
 /**
- * Returns the explorer's URL for a search: a report ID, UEI, EIN, Assistance Listing number, a state with or without an audit
- * year, or part of an auditee's name.
+ * Returns the explorer's URL for a search: a report ID, UEI, EIN, Assistance Listing number, a state with or without an
+ * audit year, or part of an auditee's name.
  *
- * @param schema the version that answers
+ * @param schema the API version to search
  */
 export function findReport(text: string, schema: string): string {
   const filters = readFilters(text.slice(0, 200).trim());

@@ -1,12 +1,12 @@
-/** HTML that may be sent as it is. Only `html` makes it. */
+/** Escaped HTML, which may be sent as it is. Only `html` creates it. */
 export interface Html {
   readonly html: string;
 }
 
-/** What a template may hold. Strings are escaped; false, null and undefined leave nothing. */
+/** Values in a template. Strings are escaped; false, null and undefined become nothing. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
-/** Writes HTML. Every value is escaped, in text and in quoted attributes, unless it is HTML itself. */
+/** Writes HTML. Escapes every value, for text and for quoted attributes, unless it is Html already. */
 export function html(parts: TemplateStringsArray, ...values: Content[]): Html {
   return { html: String.raw({ raw: parts }, ...values.map(write)) };
 }

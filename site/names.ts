@@ -1,4 +1,4 @@
-/** Reads `10 Agriculture; 11 Commerce`. */
+/** Parses a list such as `10 Agriculture; 11 Commerce`. */
 const readNames = (list: string): Readonly<Record<string, string>> =>
   Object.fromEntries(list.split(";").map((each) => each.trim().split(/\s+(.*)/s, 2)));
 

@@ -8,11 +8,11 @@ import { readExtra, writeExtra, writeTarget } from "./write-target.ts";
 const mostShown = 500;
 
 /**
- * Writes a query's values in the format of the columns: without surrounding spaces, in the column's case, without dashes.
- * Drops empty filters. A page has at most 500 rows.
+ * Rewrites a query's values in the format of the columns: without surrounding spaces, in the column's case, without
+ * dashes. Drops empty filters. Limits a page to 500 rows.
  */
 export function normalizeQuery(typed: Query, table: Table | undefined): Query {
-  // Moves other parameters to their fields, if they have any.
+  // Moves parameters that were typed as other parameters to their own fields.
   const query = readTarget(writeTarget({ ...typed, filters: [] }));
   const filters = [...typed.filters, ...query.filters].map((filter) => {
     const column = table?.columns.find(({ name }) => name === filter.column);

@@ -2,11 +2,11 @@ import type { BuiltAssets } from "./build-assets.ts";
 import type { SiteConfig } from "./config.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
-/** What every page is made from. */
+/** What every page is rendered from. */
 export interface PageContext {
   config: SiteConfig;
   facts: ServiceFacts | undefined;
-  /** The site's public address, with no slash at the end. */
+  /** The site's public URL, with no slash at the end. */
   appUrl: string;
   /** Whether bulk files are served. */
   hasPublicData: boolean;

@@ -1,6 +1,6 @@
 /**
  * The comparisons of the explorer's form, by PostgREST's operator. `contains` is written as `ilike` with an asterisk on
- * both sides. An operator that ends in a period or contains `is.` is complete without a value.
+ * both sides. An operator that ends in a period or contains `is.` needs no value.
  */
 export const operators = {
   eq: "is",
@@ -20,14 +20,14 @@ export type Operator = keyof typeof operators;
 export interface Filter {
   column: string;
   operator: Operator;
-  /** As a person types it; `in` takes one value per line. */
+  /** As a person types it. For `in`, one value per line. */
   value: string;
 }
 
 /** A request for the rows of a table. */
 export interface Query {
   table: string;
-  /** Terms of `select`: columns, and what PostgREST takes beside them, such as `general(auditee_name)`. Empty: all columns. */
+  /** Terms of `select`: columns, and others such as `general(auditee_name)`. If empty, all columns. */
   select: string[];
   filters: Filter[];
   /** Terms of `order`, such as `amount_expended.desc.nullslast`. */
@@ -51,7 +51,7 @@ export const emptyQuery: Query = {
   offset: 0,
 };
 
-/** The kind of values that a PostgreSQL type holds. */
+/** The kind of a PostgreSQL type's values. */
 export function kindOf(type: string): "text" | "number" | "date" | "boolean" {
   if (/^(bigint|integer|smallint|numeric|real|double precision)/.test(type)) return "number";
   if (/^(date|timestamp)/.test(type)) return "date";
@@ -65,7 +65,7 @@ export function listOperators(type: string): Operator[] {
   return all.filter((operator) => isText || (operator !== "contains" && operator !== "eq."));
 }
 
-/** Whether the operator is complete without a value. */
+/** Whether the operator needs no value. */
 export function needsNoValue(operator: Operator): boolean {
   return operator.includes("is.") || operator.endsWith(".");
 }

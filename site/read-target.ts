@@ -2,8 +2,8 @@ import { emptyQuery, type Filter, type Operator, operators, type Query } from ".
 import { decode, writeExtra } from "./write-target.ts";
 
 /**
- * Reads a path and query string. Parameters that the form has no field for are kept in `extra`, so that writeTarget()
- * writes the same request. A key is dropped: it does not belong in a link.
+ * Parses a path and query string. Parameters that the form has no field for are kept in `extra`, so that writeTarget()
+ * writes the same request. Drops an API key, which does not belong in a link.
  */
 export function readTarget(target: string): Query {
   const [path = "", search = ""] = target.split(/\?(.*)/s);
@@ -61,7 +61,7 @@ function readList(column: string, text: string): Filter | undefined {
 
 function readContains(column: string, text: string): Filter | undefined {
   const [, inner] = /^\*([^*]+)\*$/s.exec(text) ?? [];
-  // An unescaped % or _ stands for any text or character; `contains` means the characters themselves.
+  // An unescaped % or _ is a wildcard, but `contains` matches these characters literally.
   if (inner === undefined || /(^|[^\\])(\\\\)*[%_]/.test(inner)) return undefined;
   return { column, operator: "contains", value: inner.replace(/\\([%_\\])/g, "$1") };
 }

@@ -2,7 +2,7 @@
 interface ApiRequest {
   /** With path and query, percent-encoded. */
   url: string;
-  /** All but the key. */
+  /** All except the key. */
   headers: Record<string, string>;
   /** The demonstration key is written out; a visitor's own key never is. */
   key: "demonstration" | "own";
@@ -15,9 +15,9 @@ export const languages = { curl: "curl", python: "Python", r: "R", typescript: "
 export type Language = keyof typeof languages;
 
 /**
- * Writes a request as a complete program that prints the rows. It reads the visitor's own key from the environment variable
- * API_KEY. Python needs only its standard library, R needs httr2 and jsonlite, and TypeScript needs fetch and process.env
- * (Node.js 20, Deno, Bun).
+ * Writes a request as a complete program that prints the rows. It reads the visitor's own key from the environment
+ * variable API_KEY. Python needs only its standard library, R needs httr2 and jsonlite, and TypeScript needs fetch and
+ * process.env (Node.js 20, Deno, Bun).
  */
 export function writeSnippet(language: Language, request: ApiRequest): string {
   return writers[language](request);
@@ -32,7 +32,7 @@ const writers: Record<Language, (request: ApiRequest) => string> = {
   curl: ({ url, headers, key }) => {
     const ownKey = '"x-api-key: $API_KEY"';
     const lines = [
-      // -g takes brackets in the URL literally.
+      // -g makes curl send brackets in the URL unchanged.
       `curl -sS -g ${quoteShell(url)}`,
       `-H ${key === "own" ? ownKey : quoteShell(`x-api-key: ${demonstrationKey}`)}`,
       ...Object.entries(headers).map(([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`),
@@ -75,7 +75,7 @@ ${listHeaders(request, 'process.env.API_KEY ?? ""', (name, value) => `      "${n
 main();`,
 };
 
-/** Writes a line for each header. Python, R, and TypeScript read the escapes of JSON alike. */
+/** Writes a line for each header. JSON's string escapes are valid in Python, R and TypeScript. */
 function listHeaders(
   { headers, key }: ApiRequest,
   ownKey: string,

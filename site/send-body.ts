@@ -9,7 +9,7 @@ export function sendBody(
   { body, type }: { body: string | Buffer; type: string },
 ): FastifyReply {
   const hash = createHash("sha256").update(body).digest("base64url").slice(0, 27);
-  // The tag is weak because it stands for both encodings (RFC 9110, 8.8.3).
+  // The tag is weak because both encodings share it (RFC 9110, 8.8.3).
   reply.headers({ etag: `W/"${hash}"`, vary: "Accept-Encoding" }).type(type);
   if (headers["if-none-match"]?.includes(`"${hash}"`)) return reply.code(304).send();
   const isCompressed = /\bgzip\b/i.test(String(headers["accept-encoding"] ?? ""));

@@ -24,13 +24,13 @@ const facts = z.object({
   ),
 });
 
-/** The answer of publication.describe_service(): the live data set and the served versions. */
+/** The result of publication.describe_service(): the live data set and the served versions. */
 export type ServiceFacts = z.infer<typeof facts> & {
-  /** The answer of publication.describe_api(). */
+  /** The result of publication.describe_api(). */
   api: VersionDescription[];
-  /** The same as a file for the explorer. Its path holds a hash of its content. */
+  /** The same as a file for the explorer. Its path contains a hash of its content. */
   apiFile: { path: string; body: string };
-  /** The answer of publication.describe_totals(). */
+  /** The result of publication.describe_totals(). */
   totals: Totals | null;
 };
 
@@ -39,8 +39,8 @@ const keepFailureMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
 /**
- * Creates a function that reads the service's facts, which are up to 30 seconds old. It resolves to undefined if the database
- * does not answer within 2 seconds. The database gets one query at a time, however many requests wait.
+ * Creates a function that reads the service's facts, which are up to 30 seconds old. It resolves to undefined if the
+ * database does not answer within 2 seconds. The database gets one query at a time, however many requests wait.
  */
 export function createFactsReader(
   pool: Pool,
@@ -80,7 +80,7 @@ function writeFile(api: VersionDescription[]): ServiceFacts["apiFile"] {
   return { path: `/assets/api-${hash}.json`, body };
 }
 
-/** The years and states of the live data set, by the end of the names of the columns that hold them. */
+/** The years and states of the live data set, keyed by how their columns' names end. */
 function listKnownValues(found: Totals | null): Record<string, string[]> {
   const list = (property: "audit_year" | "auditee_state") =>
     [...new Set(found?.totals_by_state.map((total) => total[property] ?? ""))].filter(Boolean).sort();

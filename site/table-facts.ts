@@ -1,7 +1,7 @@
 import type { Table } from "./api-description.ts";
 import type { Query } from "./query.ts";
 
-/** What the explorer shows of a row before it is opened, in PostgREST's `select` format. */
+/** The columns of each table that the explorer shows at first. */
 const shown: Record<string, string> = {
   general:
     "report_id,auditee_name,audit_year,total_amount_expended,auditee_city,auditee_state,fac_accepted_date,entity_type,is_internal_control_material_weakness_disclosed",
@@ -16,14 +16,14 @@ const shown: Record<string, string> = {
   resubmission: "report_id,version,status,previous_report_id,next_report_id",
 };
 
-/** The auditee's name, from the report that a row belongs to, as a column of its own. */
+/** A term of `select` that adds the auditee's name as a column, from the report that a row belongs to. */
 const auditeeTerm = "...general(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
 /** Filters on two of these leave few enough awards to join their reports. */
 const narrow = /^(audit_year|federal_agency_prefix|federal_award_extension)$/;
 
-/** Whether rows can come with their auditee's name in time. The API joins before it sorts and cuts off. */
+/** Whether the API can add the auditee's name in time. It joins the reports before it sorts and limits the rows. */
 function canHaveAuditee({ filters }: Query, { name, key, embeds }: Table): boolean {
   if (!embeds.includes("general") || name === "general") return false;
   if (filters.some(({ column }) => /^(report_id|auditee_uei)$/.test(column))) return true;
@@ -48,9 +48,9 @@ export function completeColumns(query: Query, table: Table | undefined): Query {
 }
 
 /**
- * The columns with which a request's order must end, so that its pages neither overlap nor miss rows: the table's key, or
- * otherwise all columns. None for a whole table, whose rows have a fixed order. Also none for one report's rows of a table
- * without a key, because the parts of a long text are in the order of the text.
+ * The columns with which a request's order must end, so that its pages neither overlap nor miss rows: the table's key,
+ * or otherwise all columns. None for a whole table, whose rows have a fixed order. Also none for one report's rows of a
+ * table without a key, because the parts of a long text are in the order of the text.
  */
 export function chooseTieBreakers(query: Query, table: Table | undefined): string[] {
   if (table === undefined) return [];
@@ -62,7 +62,7 @@ export function chooseTieBreakers(query: Query, table: Table | undefined): strin
   return isOfOneReport && order.length === 0 ? [] : table.columns.map(({ name }) => name);
 }
 
-/** The columns of a table that are shown at first, if it has more. */
+/** Chooses which of a table's columns the explorer shows at first. */
 export function chooseShown(table: string, names: string[]): string[] {
   const found = (shown[table]?.split(",") ?? names.slice(0, 8)).filter((name) => names.includes(name));
   return found.length === 0 ? names : found;

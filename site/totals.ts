@@ -9,7 +9,7 @@ const sums = {
   material_weaknesses: z.number(),
 };
 
-/** The answer of publication.describe_totals(): the rows of the API's tables of these names. */
+/** The result of publication.describe_totals(): the rows of the API's tables with these names. */
 export const totals = z.object({
   newest_submission: z.iso.date().nullable(),
   totals_by_state: z.array(z.object({ ...sums, auditee_state: z.string().nullable() })),
@@ -18,7 +18,7 @@ export const totals = z.object({
 export type Totals = z.infer<typeof totals>;
 type Total = z.infer<z.ZodObject<typeof sums>>;
 
-/** The measures, with their labels. */
+/** The labels of the measures. */
 export const measures = {
   submissions: "Submissions",
   awards: "Awards",

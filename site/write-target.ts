@@ -1,10 +1,10 @@
 import { listValues, needsNoValue, type Operator, type Query } from "./query.ts";
 
 /**
- * Writes a query as the path and query string of a request to PostgREST, so that values with quotes, commas, brackets, line
- * breaks or % are taken literally.
+ * Writes a query as the path and query string of a request to PostgREST, so that values with quotes, commas, brackets,
+ * line breaks or % are taken literally.
  *
- * @param tieBreakers columns that are unique together, appended to every order; none leaves the order as it is
+ * @param tieBreakers columns that are unique together, appended to every order; if empty, the order stays as it is
  */
 export function writeTarget(query: Query, tieBreakers: string[] = []): string {
   const { table, select, filters, order, extra, limit, offset } = query;
@@ -32,7 +32,7 @@ export function linkToExplorer(schema: string, query: Query, isRow = false): str
   return `/explorer#${schema}${isRow ? "/row" : ""}${writeTarget(query)}`;
 }
 
-/** Reads the parameters of a typed query string, with or without percent-encoding. Drops a key. */
+/** Reads the parameters of a typed query string, with or without percent-encoding. Drops an API key. */
 export function readExtra(text: string): [string, string][] {
   return text
     .trim()
@@ -64,15 +64,15 @@ function writeFilter(operator: Operator, value: string): string {
   return `${operator}.${value}`;
 }
 
-/** Percent-encodes what has a meaning in a query string, and leaves what reads better as it is. */
+/** Percent-encodes a text for a query string, except for commas, colons and slashes, which read better unencoded. */
 function encode(text: string): string {
-  // Half of a surrogate pair has no encoding.
+  // encodeURIComponent() would throw on half of a surrogate pair.
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"))
     .replace(/%(2C|3A|2F)/gi, decodeURIComponent)
     .replaceAll("'", "%27");
 }
 
-/** Decodes a part of a query string; a malformed one stays as it is. */
+/** Decodes a part of a query string. Returns a malformed one unchanged. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));

@@ -5,13 +5,13 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { readRepository } from "./support/read-repository.ts";
 
-// docs/configuration.md repeats what the --help of each program says about its environment.
-// `npx vitest run --mode slow test/configuration.slow.test.ts -u` writes it again.
+// docs/configuration.md repeats the environment variables that each program's --help prints.
+// To update it, run `npx vitest run --mode slow test/configuration.slow.test.ts -u`.
 
 const project = path.resolve(import.meta.dirname, "..");
 const file = path.join(project, "docs/configuration.md");
 
-/** The programs, with the heading that each gets. */
+/** The scripts, with the heading of each in the document. */
 const programs = {
   start: "npm start",
   "report-service": "Report service",
@@ -25,7 +25,7 @@ const programs = {
   "gateway-embedded": "npm run gateway:embedded",
 };
 
-it("docs/configuration.md has the environment of every program, as --help prints it", async () => {
+it("docs/configuration.md lists the environment variables of every program, as --help prints them", async () => {
   const sections = await Promise.all(
     Object.entries(programs).map(
       async ([name, title]) => `## ${title}\n\n\`\`\`text\n${await readEnvironment(name)}\n\`\`\`\n`,
@@ -44,12 +44,12 @@ async function readEnvironment(name: string): Promise<string> {
   return (block ?? "").trimEnd();
 }
 
-it("docs/configuration.md and .env.example have every variable that the code and docker-compose.yml read", async () => {
+it("docs/configuration.md or .env.example has each variable that the code or docker-compose.yml reads", async () => {
   const documented = `${await readFile(file, "utf8")}\n${await readFile(path.join(project, ".env.example"), "utf8")}`;
   const sources = await readRepository(["scripts", "service", "gateway", "report-service", "site"], [".ts"]);
   const read = sources.flatMap(({ text }) => [
     ...[...text.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name),
-    // Fields of a schema that validates variables.
+    // Fields of a zod schema that validates environment variables.
     ...(text.includes('from "zod"')
       ? [...text.matchAll(/^ +([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name)
       : []),

@@ -3,8 +3,6 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
 
-// People who follow a link or paste a command from README, CONTRIBUTING or docs get what the text promises.
-
 const project = path.resolve(import.meta.dirname, "..");
 const read = (file: string) => readFile(path.join(project, file), "utf8");
 
@@ -25,7 +23,7 @@ function findAnchors(text: string): string[] {
   );
 }
 
-it.each(documents)("%s names links, headings and npm scripts that exist", async (document) => {
+it.each(documents)("%s names only links, headings and npm scripts that exist", async (document) => {
   const text = await read(document);
   const broken: string[] = [];
   for (const [, link = ""] of text.matchAll(/\]\((?!\w+:)([^)\s]+)\)/g)) {
@@ -40,7 +38,7 @@ it.each(documents)("%s names links, headings and npm scripts that exist", async 
   expect(broken).toEqual([]);
 });
 
-it("README fits one page", async () => {
+it("README fits on one page", async () => {
   const text = (await read("README.md")).trim();
   expect(text.split("\n").length).toBeLessThanOrEqual(110);
   expect(text.split(/\s+/).length).toBeLessThanOrEqual(900);

@@ -4,30 +4,23 @@ import { ts } from "@ts-morph/common";
 import { expect, it } from "vitest";
 import { readRepository } from "./support/read-repository.ts";
 
-// Every text that clients, operators and database administrators can meet, in one file that a person can read in one go:
-// test/artefacts/messages.txt.
+// Collects every text that clients, operators and database administrators may see into test/artefacts/messages.txt, so
+// that one person can review them all.
 
 const project = path.resolve(import.meta.dirname, "..");
-const folders = ["db", "gateway", "report-service", "scripts", "service", "site"];
-/** Turns of phrase that are not English as people say it. */
+const folders = ["db", "deploy", "gateway", "ops", "report-service", "scripts", "service", "site"];
+/** Phrases that are not idiomatic English. */
 const oddTurns =
   /\b(?:for|by|to|of|from|with|than|as|if) who\b|\bwho (?:sends|asks|reads|deploys)\b|\bthose that\b|\bthat of\b|\bin place of\b|, nor\b|\blest\b/;
 
-interface Text {
-  file: string;
-  line: number;
-  text: string;
-}
-
-it("the texts that people meet are collected, and have no odd turns of phrase", async () => {
+it("texts that users may see are collected, and contain no unidiomatic phrases", async () => {
   const files = await readRepository(folders, Object.keys(readers));
   const texts = files.flatMap(readTexts);
   await mkdir(path.join(project, "test/artefacts"), { recursive: true });
   const lines = texts.map(({ file, line, text }) => `${file}:${line}  ${text}`);
   await writeFile(path.join(project, "test/artefacts/messages.txt"), `${lines.join("\n")}\n`);
-  for (const extension of Object.keys(readers)) {
+  for (const extension of Object.keys(readers))
     expect(texts.some(({ file }) => file.endsWith(extension))).toBe(true);
-  }
   expect(lines.filter((_, index) => oddTurns.test(texts[index]?.text ?? ""))).toEqual([]);
 });
 
@@ -36,9 +29,12 @@ const readers: Record<string, (source: string, file: string) => { text: string; 
   ".tsx": readTypeScript,
   ".sql": readSql,
   ".lua": readLua,
+  ".sh": readLua,
+  ".yml": readYaml,
+  ".yaml": readYaml,
 };
 
-function readTexts({ file, text: source }: { file: string; text: string }): Text[] {
+function readTexts({ file, text: source }: { file: string; text: string }) {
   return (readers[path.extname(file)]?.(source, file) ?? [])
     .map(({ text, at }) => ({
       file,
@@ -53,7 +49,7 @@ function readTypeScript(source: string, file: string): { text: string; at: numbe
   const visit = (node: ts.Node) => {
     if (ts.isArrayLiteralExpression(node) && node.elements.every(isText)) {
       const lines = node.elements.map(readText);
-      // Lines of one message.
+      // The elements are lines of one message.
       if (lines.slice(0, -1).some((line) => /( .*){3}[\w,]$/.test(line)))
         return void texts.push({ text: lines.join(" "), at: node.getStart() });
     }
@@ -79,7 +75,7 @@ function readText(node: TextNode): string {
   return node.head.text + spans.join("");
 }
 
-/** An element's text as a page shows it: with the texts of the elements in it, in one line. */
+/** Returns an element's text as a page shows it: on one line, with the text of nested elements. */
 function readJsx(node: ts.JsxChild): string {
   if (ts.isJsxText(node)) return node.text.replaceAll(/\s+/g, " ");
   if (ts.isJsxElement(node)) return node.children.map(readJsx).join("");
@@ -87,31 +83,36 @@ function readJsx(node: ts.JsxChild): string {
   return isText(node.expression) ? readText(node.expression) : node.getText();
 }
 
-/** Strings in quotation marks, outside comments. Those that continue on the next line are one text. */
-function readSql(source: string): { text: string; at: number }[] {
-  return [...source.matchAll(/--[^\n]*|'((?:[^']|''|'\s*\n\s*')*)'/g)]
-    .filter(([, text]) => text !== undefined)
-    .map((match) => ({
-      text: (match[1] ?? "")
-        .replaceAll(/'\s*\n\s*'/g, "")
-        .replaceAll("''", "'")
-        .replaceAll("\\n", "\n")
-        .replace(/^[: ]+/, ""),
-      at: match.index,
-    }));
+/** Finds quoted strings outside comments. Strings that continue on the next line are one text. */
+function readSql(source: string) {
+  return findQuoted(source, /--[^\n]*|'((?:[^']|''|'\s*\n\s*')*)'/g, (text) =>
+    text
+      .replaceAll(/'\s*\n\s*'/g, "")
+      .replaceAll("''", "'")
+      .replaceAll("\\n", "\n")
+      .replace(/^[: ]+/, ""),
+  );
 }
 
-/** Strings in quotation marks, outside comments. Those that are concatenated are one text. */
-function readLua(source: string): { text: string; at: number }[] {
+/** Finds quoted strings outside comments. Concatenated strings are one text. */
+function readLua(source: string) {
   const string = String.raw`(?:[^"\\\n]|\\.)*`;
   const join = String.raw`"\s*\.\.\s*(?:([\w.]+)\s*\.\.\s*)?"`;
   const chain = new RegExp(`--[^\n]*|"(${string}(?:${join}${string})*)"`, "g");
-  return [...source.matchAll(chain)]
-    .filter(([, text]) => text !== undefined)
-    .map((match) => ({
-      text: (match[1] ?? "")
-        .replaceAll(new RegExp(join, "g"), (_all, name) => (name ? `{${name}}` : ""))
-        .replaceAll('\\"', '"'),
-      at: match.index,
-    }));
+  return findQuoted(source, chain, (text) =>
+    text.replaceAll(new RegExp(join, "g"), (_all, name) => (name ? `{${name}}` : "")).replaceAll('\\"', '"'),
+  );
+}
+
+function findQuoted(source: string, quoted: RegExp, unquote: (text: string) => string) {
+  return [...source.matchAll(quoted)].flatMap(({ 1: text, index: at }) =>
+    text === undefined ? [] : [{ text: unquote(text), at }],
+  );
+}
+
+/** Finds the descriptions of alerts and of the OpenAPI document. */
+function readYaml(source: string) {
+  const text =
+    /(?:description|summary|^ +\d{3}): (?!\{)["']?(.+?)["']?(?: \}|, (?:schema|items|content): .*)?$/gm;
+  return findQuoted(source, text, (found) => found);
 }

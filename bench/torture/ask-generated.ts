@@ -14,8 +14,8 @@ interface GeneratedOptions {
 const senders = 4;
 
 /**
- * Sends generated requests and judges each response by rules that always hold. Reduces a request with a wrong response to the
- * smallest one that still gets one.
+ * Sends generated requests, and checks each response against rules that hold for all. If a response breaks a rule,
+ * shrinks the request to the smallest one whose response still does.
  */
 export async function askGenerated(target: Target, options: GeneratedOptions): Promise<Finding> {
   const { origin, arbitrary, requests, seed } = options;
@@ -47,13 +47,13 @@ export async function askGenerated(target: Target, options: GeneratedOptions): P
   };
 }
 
-/** Whether a response says that a part of the service is unavailable, and when to try again. */
+/** Whether a response means that a part of the service is unavailable. A 503 must also say when to try again. */
 export function isUnavailable({ status, headers, body }: WireAnswer): boolean {
   if (status === 503) return Number(headers["retry-after"]) > 0 && (body === "" || body.includes('"code"'));
-  return status === 502 || status === 504 || (status === 400 && body.includes('"database_away"'));
+  return status === 502 || status === 504 || (status === 400 && body.includes('"database_unavailable"'));
 }
 
-/** Returns what is wrong with a response, or undefined. */
+/** Returns what is wrong with a response, or undefined if nothing is. */
 function judgeAnswer(
   { databaseUrl, leaks }: Target,
   wire: WireRequest,
@@ -71,14 +71,15 @@ function judgeAnswer(
     }
   }
   const request = [wire.path, wire.body, ...wire.headers.flat()].join(" ");
-  // A client may get back what it has sent.
+  // A response may repeat what the client sent.
   const known = request.replace(/%([0-7][0-9a-f])/gi, (_, hex) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
   const text = `${JSON.stringify(headers)}\n${body}`;
-  const hidden = [new URL(databaseUrl).host, ...(isTribal ? [] : leaks.findSuppressed(text))];
+  const suppressed = isTribal ? [] : leaks.findSuppressed(text);
+  const hidden = [new URL(databaseUrl).host, ...leaks.findSecrets(text), ...suppressed];
   const leaked = hidden.find((each) => text.includes(each) && !known.includes(each));
   return leaked === undefined
     ? undefined
-    : `The response contains ${leaked}, which this client may not know.`;
+    : `The response contains ${leaked}, which this client must not see.`;
 }

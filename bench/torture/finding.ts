@@ -1,4 +1,4 @@
-/** The outcome of a part of the torture run. */
+/** The outcome of one part of the torture run. */
 export interface Finding {
   /** How much was done, and what was measured. */
   figures: string;

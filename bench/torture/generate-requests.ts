@@ -4,15 +4,15 @@ import fc, { type Arbitrary } from "fast-check";
 import type { Contract } from "../../scripts/deploy/contract.ts";
 import type { WireRequest } from "./send-request.ts";
 
-// Requests that follow PostgREST's query grammar most of the time, because what its parser accepts reaches the database.
+// Most of the requests follow PostgREST's query grammar, because only what its parser accepts reaches the database.
 
-/** A request to which the client's key is still to be added. */
+/** A request without its key, and which key to send with it. */
 export interface GeneratedRequest extends WireRequest {
   key: "individual" | "tribal" | "demo" | "wrong" | "none";
 }
 
 type Text = Arbitrary<string>;
-/** One of the words of a text, or one of the other values, which may be empty or contain spaces. */
+/** Picks one of the words in a text, or one of the other values, which may be empty or contain spaces. */
 const pick = (words: string, ...others: string[]): Text =>
   fc.constantFrom(...words.trim().split(/\s+/), ...others);
 const maybe = (words: string): Text => pick(words, "", "", "", "");
@@ -22,7 +22,7 @@ const concat = (...parts: Text[]): Text => fc.tuple(...parts).map((texts) => tex
 const list = (item: Text, maxLength: number, minLength = 0): Text =>
   fc.array(item, { minLength, maxLength }).map((items) => items.join(","));
 const parenthesize = (text: Text): Text => text.map((inner) => `(${inner})`);
-/** Any bytes from `min` on. */
+/** Up to 30 random bytes that are at least `min`, as Latin-1 text. */
 const bytes = (min: number): Text =>
   fc.uint8Array({ min, maxLength: 30 }).map((codes) => Buffer.from(codes).toString("latin1"));
 
@@ -30,7 +30,7 @@ const contractFile = path.resolve(import.meta.dirname, "../../db/contracts/api_v
 const { views }: Contract = JSON.parse(readFileSync(contractFile, "utf8"));
 const table = fc.constantFrom(...Object.keys(views));
 const columns = new Set(Object.values(views).flatMap((view) => view.columns.map(({ name }) => name)));
-/** Columns that every table of submissions has. */
+/** Columns that every table with rows of reports has. */
 const common = pick("report_id audit_year auditee_uei fac_accepted_date");
 const column = weigh(
   [6, common],
@@ -93,7 +93,7 @@ const parameter = weigh<Parameter>(
   [3, fc.tuple(concat(prefix, pick("limit offset")), amount)],
   [1, fc.tuple(pick("columns on_conflict api_key apikey report_id", "", "a b"), value)],
 );
-/** Parameters as clients write them: most of these get rows. */
+/** Parameters like those of ordinary clients. Most of these return rows. */
 const plainParameter = fc.oneof<Arbitrary<Parameter>[]>(
   fc.constantFrom<Parameter[]>(
     ["report_id", "like.2023*"],
@@ -110,7 +110,7 @@ const plainParameter = fc.oneof<Arbitrary<Parameter>[]>(
 );
 const latin1 = (text: string) => Buffer.from(text).toString("latin1");
 const escapeByte = (byte: string) => `%${byte.charCodeAt(0).toString(16).padStart(2, "0")}`;
-/** Ways in which clients encode a parameter: as they should, partly, or not at all. */
+/** Ways in which clients encode a parameter: completely, partly, or hardly at all. */
 const encoding = fc.constantFrom<((text: string) => string)[]>(
   (text) => encodeURIComponent(Buffer.from(text).toString()),
   (text) => encodeURIComponent(Buffer.from(text).toString()).replace(/%2[8C9A]|%3A/g, decodeURIComponent),
@@ -122,13 +122,13 @@ const parameters = weigh<Parameter[]>(
   [3, fc.tuple(fc.array(plainParameter, { maxLength: 3 }), parameter).map(([plain, odd]) => [...plain, odd])],
   [2, fc.array(parameter, { maxLength: 5 })],
 );
-/** Asks for few rows, so that a run can send many requests. */
+/** Limits each response to a few rows, so that a run can send many requests. */
 const query = fc
   .tuple(parameters, encoding, pick("limit=20 limit=3 limit=0"))
   .map(([all, encode, limit]) => [...all.map((pair) => pair.map(encode).join("=")), limit].join("&"));
 
 const visible = bytes(0x21);
-/** Header names with values worth trying. A line is chosen first, so several lines make a header more frequent. */
+/** Headers, and values to try for them. A line is picked first, so a header on several lines is sent more often. */
 const headerLines = `
   Accept, Content-Type: application/json | text/csv | */* | text/html | x | ;q=1 | application/json;q=x | application/geo+json
   Accept, Content-Type: application/vnd.pgrst.object+json | application/openapi+json | text/xml | text/*;q=0.1, application/*

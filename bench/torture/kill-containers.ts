@@ -8,13 +8,13 @@ import type { Target } from "./target.ts";
 const rounds = 2;
 const longestRecoveryMilliseconds = 10_000;
 const timeoutMilliseconds = 60_000;
-/** So many right responses in a row must each reader receive before the service counts as recovered. */
+/** The service counts as recovered when each reader has received this many correct responses in a row. */
 const rowLength = 20;
 
 /**
- * Kills each container of a Compose project in turn, while readers check each response. Docker starts it again.
+ * Kills the containers of a Compose project one by one, while readers check every response. Docker restarts them.
  *
- * @param project whose name is also the name of its image
+ * @param project the name of the project, and of its image
  */
 export async function killContainers(target: Target, project: string): Promise<Finding> {
   const label = `label=com.docker.compose.project=${project}`;
@@ -37,12 +37,12 @@ export async function killContainers(target: Target, project: string): Promise<F
   await readers.stop();
   const { right, unavailable } = readers.counts;
   return {
-    figures: `time until all readers got right responses: ${figures.join(", ")}; ${right} right, ${unavailable} unavailable`,
+    figures: `recovery times: ${figures.join(", ")}; ${right} correct responses, ${unavailable} unavailable`,
     faults: [...faults, ...new Set(readers.wrong)],
   };
 }
 
-/** Kills the first process from outside, as the kernel does if memory is short. After `docker kill`, Docker does not restart it. */
+/** Kills a container's main process from the host. Unlike after `docker kill`, Docker then restarts the container. */
 async function kill(name: string, image: string): Promise<void> {
   const findPid = () => docker("inspect", "--format", "{{.State.Pid}}", name);
   while ((await findPid()) === "0") await sleep(20);

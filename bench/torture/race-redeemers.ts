@@ -6,13 +6,13 @@ interface RaceOptions {
   tokens: number;
   /** Simultaneous requests for each token. */
   redeemers: number;
-  /** Makes a token that is valid for a minute. */
+  /** Issues a one-time token. */
   issue: () => Promise<string>;
 }
 
 /**
- * Redeems each token many times at once, over all report services in turn. One request is redirected, and every other one gets
- * a 404. If the service was too busy to answer any of them, the token must still work.
+ * Redeems each token many times at once, spread over the report services. One request must be redirected, and the
+ * others must get 404, or 503 from a busy service. If none is redirected, the token must still work.
  */
 export async function raceRedeemers({ appUrls, tokens, redeemers, issue }: RaceOptions): Promise<Finding> {
   const statuses = createTally();

@@ -8,8 +8,8 @@ type Outcome = "right" | "unavailable" | { wrong: string };
 type Ask = () => Promise<Outcome>;
 
 /**
- * Starts clients that repeat their requests and know what each response must be: for public rows, a stub, suppressed rows with
- * a Tribal key, a report that does not exist, an unknown key, a bulk file, and PDFs by one-time tokens.
+ * Starts clients that each repeat a request and expect the same response every time. They read public rows, stubs,
+ * suppressed rows with a Tribal key, a missing report, the manifest of bulk files and a PDF. One has an unknown key.
  */
 export async function startReaders(target: Target) {
   const readers = (await prepareReaders(target)).map((ask) => ({ ask, rightSince: 0, inARow: 0 }));
@@ -28,18 +28,18 @@ export async function startReaders(target: Target) {
     }
   });
   /**
-   * Waits until each reader has received several right responses in a row to requests that it began after a moment.
+   * Waits until each reader has received `rowLength` correct responses in a row to requests that it sent after `since`.
    *
-   * @param since as of performance.now()
-   * @returns milliseconds from that moment until the last reader's row began
-   * @throws Error if that takes too long
+   * @param since a time of performance.now()
+   * @returns milliseconds from `since` until the last reader sent the first request of its row
+   * @throws Error if this takes more than `longestMilliseconds`
    */
   const recovered = async (since: number, rowLength: number, longestMilliseconds: number) => {
     from = since;
     for (const reader of readers) reader.inARow = 0;
     while (readers.some(({ inARow }) => inARow < rowLength)) {
       if (performance.now() - since > longestMilliseconds)
-        throw new Error(`Readers still wait after ${longestMilliseconds} ms.\n${wrong.join("\n")}`);
+        throw new Error(`Some readers did not recover in ${longestMilliseconds} ms.\n${wrong.join("\n")}`);
       await sleep(10);
     }
     return Math.max(...readers.map(({ rightSince }) => rightSince)) - since;
@@ -84,13 +84,13 @@ async function prepareReaders(target: Target): Promise<Ask[]> {
   ]);
 }
 
-/** Expects what the first response was: status, body and ETag. */
+/** Sends a request once. Returns a function that repeats it and expects the same status, body and ETag. */
 async function expectSame(send: () => Promise<WireAnswer | undefined>): Promise<Ask> {
   const describe = ({ status, headers, body }: WireAnswer) =>
     JSON.stringify([status, headers.etag, body.replace(/"request_id":"[^"]*"/, "")]);
   const first = await send();
   if (first === undefined || isUnavailable(first))
-    throw new Error("The service was not available at the start.");
+    throw new Error("The service is unavailable. Start it first.");
   const expected = describe(first);
   return async () => {
     const answer = await send();
@@ -101,7 +101,7 @@ async function expectSame(send: () => Promise<WireAnswer | undefined>): Promise<
   };
 }
 
-/** Requests a token, redeems it twice, and downloads the PDF. Returns the first response that is not the expected one. */
+/** Requests a token, redeems it twice, and downloads the PDF. Returns the PDF, or the first unexpected response. */
 async function download({ baseUrl, appUrl, nextKey, leaks }: Target, reportId: string) {
   const issued = await ask(baseUrl, requestFileAccess(nextKey("tribal"), reportId));
   if (issued?.status !== 200) return issued;
@@ -110,7 +110,6 @@ async function download({ baseUrl, appUrl, nextKey, leaks }: Target, reportId: s
   const redemption = get(`/dissemination/report/pdf/ota/${token}`);
   const redeemed = await ask(appUrl, redemption);
   const again = await ask(appUrl, redemption);
-  // Whatever the first response was, the token works only once.
   if (redeemed?.status === 302 && again?.status === 302)
     return { ...again, body: "A token was redeemed twice." };
   if (redeemed?.status !== 302) return redeemed;
@@ -118,7 +117,7 @@ async function download({ baseUrl, appUrl, nextKey, leaks }: Target, reportId: s
   return await ask(origin, get(pathname + search));
 }
 
-/** The request for a one-time token. */
+/** Returns the request for a one-time token. */
 export const requestFileAccess = (key: string, reportId: string): WireRequest => ({
   method: "POST",
   path: "/rpc/request_file_access",
@@ -130,6 +129,6 @@ export const requestFileAccess = (key: string, reportId: string): WireRequest =>
   body: JSON.stringify({ report_id: reportId }),
 });
 
-/** Returns undefined if nobody listens, the connection breaks, or no response comes in time. */
+/** Returns undefined if the connection fails or no response arrives within 5 seconds. */
 const ask = (origin: string, wire: WireRequest): Promise<WireAnswer | undefined> =>
   sendRequest(origin, wire, 5000).catch(() => undefined);

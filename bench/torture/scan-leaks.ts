@@ -11,8 +11,8 @@ import type { Target } from "./target.ts";
 const mostFaults = 10;
 
 /**
- * Puts keys and tokens wherever a client can, and provokes errors about suppressed values. Then looks for them in the logs, in
- * each row of each database of the server, and in the bulk files.
+ * Sends keys and tokens in every part of a request, and provokes errors about suppressed values. Then searches for them
+ * in the logs (if the target has a directory), the rows of every database on the server, and the bulk files.
  */
 export async function scanForLeaks(target: Target): Promise<Finding> {
   const statuses = createTally();
@@ -21,7 +21,7 @@ export async function scanForLeaks(target: Target): Promise<Finding> {
     const headers: WireRequest["headers"] = [["x-api-key", key], ...(header === undefined ? [] : [header])];
     statuses.add((await sendRequest(origin, { method, path, headers })).status);
   }
-  // PostgreSQL and PostgREST log through a pipe of the stack.
+  // Logs of PostgreSQL and PostgREST go through a pipe, and arrive a little later.
   await sleep(1000);
   const faults = new Set<string>();
   const counts = createTally();
@@ -58,7 +58,7 @@ function listProvocations({ baseUrl, appUrl, nextKey, leaks }: Target): Provocat
     `x-request-id: ${key} | x-request-id: id-${key} and more | referer: http://a/?api_key=${key} | user-agent: ${key}
     | x-forwarded-for: ${key} | x-forwarded-path: /${key} | authorization: Bearer ${key} | cookie: key=${key} | accept: ${key}
     | accept-profile: ${key} | if-match: ${key} | prefer: handling=strict, timezone=${key}`.split(/\s+\| /);
-  // PostgreSQL names the value that it cannot cast.
+  // PostgreSQL's error message contains the value that it cannot cast.
   const columns = "auditee_email auditee_contact_name auditor_email auditee_uei auditee_ein".split(" ");
   const casts = columns.flatMap((column) => [
     ...["int", "date", "jsonb", "regclass", "bytea"].map((type) => `select=${column}::${type}`),
@@ -87,10 +87,10 @@ async function* readEverything({ directory, databaseUrl, appUrl }: Target): Asyn
     const ofKong = await readdir(path.join(directory, "kong/logs")).catch(() => []);
     for (const name of ["stack.log", "stack.log.1", ...ofKong.map((log) => `kong/logs/${log}`)]) {
       const text = await readFile(path.join(directory, name), "latin1").catch(() => "");
-      for (const line of text.split("\n")) yield ["lines of logs", name, line];
+      for (const line of text.split("\n")) yield ["log lines", name, line];
     }
   }
-  // The bulk files show the public rows of the data set.
+  // Skips the data set: its suppressed rows hold these values, and the bulk files have its public rows.
   const tables = `select format('%I.%I', nspname, relname) from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'm') and nspname !~ '^(pg_catalog|information_schema|(disclosed|suppressed).*)$'`;
   const databases = "select datname from pg_database where datallowconn and not datistemplate";
@@ -102,11 +102,11 @@ async function* readEverything({ directory, databaseUrl, appUrl }: Target): Asyn
     }
   }
   const manifest = await (await request(`${appUrl}/public-data/manifest.json`)).body.text();
-  // The Parquet files are made of the same rows.
+  // Skips the Parquet files, which have the same rows.
   const files: { name: string }[] = JSON.parse(manifest).files;
   for (const { name } of files.filter((each) => each.name.endsWith(".gz"))) {
     const file = await (await request(`${appUrl}/public-data/${name}`)).body.arrayBuffer();
-    for (const line of gunzipSync(file).toString().split("\n")) yield ["lines of bulk files", name, line];
+    for (const line of gunzipSync(file).toString().split("\n")) yield ["bulk-file lines", name, line];
   }
 }
 

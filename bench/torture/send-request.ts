@@ -2,10 +2,10 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 
-/** A request as it goes over the wire: each character is a byte. */
+/** A request as it is sent: each character is one byte. */
 export interface WireRequest {
   method: string;
-  /** Path and query, sent unchanged. */
+  /** Path and query string, sent unchanged. */
   path: string;
   headers: [name: string, value: string][];
   body?: string | undefined;
@@ -20,8 +20,8 @@ export interface WireAnswer {
 const agent = new Agent({ keepAlive: true, maxSockets: 400 });
 
 /**
- * Sends a request that ordinary clients would refuse to send, and reads the response to its end. Tries again if the server
- * has closed the connection that was kept alive.
+ * Sends a request, even one that ordinary clients refuse to send, and reads the whole response. Retries if the server
+ * has closed a reused connection.
  *
  * @param timeout milliseconds after which a request without a response fails
  * @throws Error if there is no response
@@ -32,7 +32,7 @@ export async function sendRequest(
   timeout = 75_000,
 ): Promise<WireAnswer> {
   const { hostname: host, port } = new URL(origin);
-  // Without a prototype, because a header may be called toString.
+  // Has no prototype, because a header may be named toString.
   const lines: Record<string, string[]> = Object.create(null);
   for (const [name, value] of headers) lines[name] = [...(lines[name] ?? []), value];
   if (body !== undefined) lines["content-length"] = [String(body.length)];

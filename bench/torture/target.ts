@@ -4,14 +4,14 @@ import type { Client } from "pg";
 import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import { connect } from "../../service/connect.ts";
 
-/** A deployment. */
+/** Where to reach a deployment. */
 export interface Addresses {
   baseUrl: string;
   appUrl: string;
-  /** With the rights of its superuser. */
+  /** Logs in as a superuser. */
   databaseUrl: string;
-  /** The directory of a stack on this machine. Without it, no log is read. */
-  directory?: string;
+  /** The directory of a stack on this machine. If missing, logs and the stack's secrets are not read. */
+  directory?: string | undefined;
 }
 
 /** A deployment with keys for this run. */
@@ -22,9 +22,9 @@ export interface Target extends Addresses {
 }
 
 /**
- * Issues keys, which expire after a day, and learns what responses and logs may not contain.
+ * Issues keys that expire after a day, and collects the secrets and suppressed values to watch for.
  *
- * @param counts how many keys: so many that none of them exceeds its hourly limit
+ * @param counts how many keys of each tier: enough that no key exceeds its hourly limit
  */
 export async function openTarget(
   addresses: Addresses,
@@ -49,11 +49,10 @@ export async function openTarget(
     const { directory } = addresses;
     const secrets = directory === undefined ? [] : await readSecrets(directory);
     for (const secret of [...rows.map(({ key }) => key), ...secrets]) leaks.addSecret(secret);
-    let turn = 0;
+    const turns = { individual: 0, tribal: 0 };
     const nextKey: Target["nextKey"] = (wanted) => {
       const keys = rows.filter(({ tier }) => tier === wanted);
-      turn += 1;
-      return keys[turn % keys.length]?.key ?? "";
+      return keys[turns[wanted]++ % keys.length]?.key ?? "";
     };
     return { ...addresses, nextKey, leaks };
   } finally {
@@ -61,19 +60,19 @@ export async function openTarget(
   }
 }
 
-/** The passwords and keys of a stack, and the token that PostgREST trusts. */
+/** Returns a stack's passwords and keys, and the gateway's token for PostgREST. */
 async function readSecrets(directory: string): Promise<string[]> {
   const text = await readFile(path.join(directory, "secrets.json"), "utf8");
   const strings = [...text.matchAll(/: "([^"]+)"/g)].map(([, value = ""]) => value);
   return [...strings, await signGatewayToken(JSON.parse(text).jwtSecret)];
 }
 
-/** Knows secrets and suppressed values, and finds them in text. */
+/** Finds known secrets and suppressed values in text. */
 type LeakWatch = Awaited<ReturnType<typeof watchLeaks>>;
 
-/** Reads the values of suppressed submissions that no public submission has. The report ID is public (docs/decisions/0001). */
+/** Collects values that only suppressed submissions have, except the public report IDs (docs/decisions/0001). */
 async function watchLeaks(client: Client) {
-  // A shorter value, or one of letters alone, may appear by chance.
+  // Other values, such as short ones, words and dates, may appear by chance.
   const select = (schema: string) =>
     `select field.value from ${schema}.general, jsonb_each_text(to_jsonb(general) - 'report_id') as field
      where length(field.value) >= 12 and field.value ~ '[0-9@]' and field.value !~ '^\\d{4}-\\d\\d-\\d\\d'`;

@@ -72,10 +72,10 @@ from (
 ) as described (object, description)
 where coalesce(description, '') = ''
 union all
-select signature, 'A relationship that returns a list must count its bytes; otherwise one row could embed any number of others. Add this to its where clause: "and request.take_weight(<bytes of a row>)".'
+select signature, 'A relationship that returns a list must count its bytes; otherwise one row could embed any number of others. Add this to its where clause: "and request.limit_embedded_bytes(<bytes of a row>)".'
 from functions
 where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
-  and signature not in (select signature from calls where called = 'request.take_weight(integer)')
+  and signature not in (select signature from calls where called = 'request.limit_embedded_bytes(integer)')
 union all
 select signature, 'PostgreSQL must parse the function''s body when it creates the function. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null

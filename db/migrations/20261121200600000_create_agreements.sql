@@ -40,7 +40,7 @@ comment on column access.tribal_access_agreements.revoked_at is 'When the agreem
 
 -- No grant: key_operator uses the functions below, which run with their owner's rights.
 
-create function access.keep_agreement()
+create function access.restrict_agreement_changes()
 returns trigger
 language plpgsql volatile security invoker set search_path = ''
 as $$
@@ -70,12 +70,12 @@ begin
   return new;
 end
 $$;
-comment on function access.keep_agreement is
+comment on function access.restrict_agreement_changes is
   'Trigger that allows an agreement to be approved, denied or, once approved, revoked, and refuses every other change.';
 
 create trigger tribal_access_agreements_keep
 before insert or update on access.tribal_access_agreements
-for each row execute function access.keep_agreement();
+for each row execute function access.restrict_agreement_changes();
 create trigger tribal_access_agreements_refuse_removal
 before delete or truncate on access.tribal_access_agreements
 for each statement execute function access.refuse_removal();

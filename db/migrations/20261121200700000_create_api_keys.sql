@@ -34,12 +34,12 @@ comment on column access.api_keys.key_prefix is
 comment on column access.api_keys.expires_at is
   'When the key stops working; null means never. It may move earlier, but not later. To renew a key, rotate it.';
 comment on column access.api_keys.last_used_on is
-  'The last day (UTC) on which a request with the key succeeded. 304, errors and reads on replicas do not count. The report service sets it (access.record_key_use).';
+  'The last day (UTC) on which a request with the key succeeded. 304, errors and reads on replicas do not count. Set by access.record_key_use().';
 comment on column access.api_keys.replaces_id is 'The key that this key replaced when it was rotated.';
 
 -- No grant: other roles read the views below, or use functions that run with their owner's rights.
 
-create function access.keep_key()
+create function access.restrict_key_changes()
 returns trigger
 language plpgsql volatile security invoker set search_path = ''
 as $$
@@ -65,12 +65,12 @@ begin
   return new;
 end
 $$;
-comment on function access.keep_key is
+comment on function access.restrict_key_changes is
   'Trigger that refuses a Tribal key without an approved agreement. Once a key exists, only its label, expiry date (to an earlier one), revocation and last-used date can change.';
 
 create trigger api_keys_keep
 before insert or update on access.api_keys
-for each row execute function access.keep_key();
+for each row execute function access.restrict_key_changes();
 create trigger api_keys_refuse_removal
 before delete or truncate on access.api_keys
 for each statement execute function access.refuse_removal();

@@ -119,7 +119,7 @@ begin
 end
 $$;
 comment on function access.rotate_key is
-  'Creates a key that replaces an active one, with the same tier, owner, label and agreement. The old key keeps working for the overlap, or until it expires if that is sooner.';
+  'Creates a key that replaces an active one, with the same tier, owner, label and agreement. The old key keeps working during the overlap, or until it expires if that is sooner.';
 
 create function access.revoke_key(key_id uuid)
 returns timestamptz

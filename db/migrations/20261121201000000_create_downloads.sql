@@ -18,7 +18,7 @@ comment on column access.downloads.request_id is
 
 -- No grant: a trigger of access.access_tokens writes the rows, and only the owner of this schema reads them.
 
-create function access.keep_download()
+create function access.restrict_download_changes()
 returns trigger
 language plpgsql volatile security invoker set search_path = ''
 as $$
@@ -32,11 +32,11 @@ begin
   return new;
 end
 $$;
-comment on function access.keep_download is 'Trigger that allows redeemed_at to be set once, and refuses every other change.';
+comment on function access.restrict_download_changes is 'Trigger that allows redeemed_at to be set once, and refuses every other change.';
 
 create trigger downloads_keep
 before update on access.downloads
-for each row execute function access.keep_download();
+for each row execute function access.restrict_download_changes();
 create trigger downloads_refuse_removal
 before delete or truncate on access.downloads
 for each statement execute function access.refuse_removal();

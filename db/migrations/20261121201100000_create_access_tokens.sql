@@ -97,7 +97,7 @@ begin
   where token_sha256 = sha256(uuid_send(access_uuid))
     and redeemed_at is null
     and expires_at > clock_timestamp()
-    and publication.is_open()
+    and publication.is_switched_on()
   returning report_id into redeemed_report_id;
   return redeemed_report_id;
 end
@@ -119,7 +119,7 @@ begin
     where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
       and access_tokens.redeemed_at is null
       and access_tokens.expires_at > clock_timestamp()
-      and publication.is_open()
+      and publication.is_switched_on()
   );
 end
 $$;

@@ -42,29 +42,29 @@ grant usage on schema publication to deployment_planner;
 grant select on publication.data_sets to deployment_planner;
 
 create table publication.settings (
-  is_open boolean not null default true,
+  is_switched_on boolean not null default true,
   changed_at timestamptz,
   changed_by text,
   only_row boolean primary key default true,
   constraint settings_has_one_row check (only_row)
 );
 comment on table publication.settings is 'Settings of the whole service, in one row.';
-comment on column publication.settings.is_open is 'Whether the service is switched on. If not, requests get 503.';
+comment on column publication.settings.is_switched_on is 'Whether the service is switched on. If not, requests get 503.';
 comment on column publication.settings.changed_at is 'When someone last switched the service on or off; null if nobody has.';
 insert into publication.settings default values;
 
 grant select, update on publication.settings to publisher;
 
 -- The report service calls this before it gives out files or totals.
-create function publication.is_open()
+create function publication.is_switched_on()
 returns boolean
 language sql stable security definer set search_path = ''
 as $$
-  select settings.is_open from publication.settings
+  select settings.is_switched_on from publication.settings
 $$;
-comment on function publication.is_open is
+comment on function publication.is_switched_on is
   'Whether the service is switched on. If not, requests get 503 and tokens cannot be redeemed.';
-grant execute on function publication.is_open to report_service;
+grant execute on function publication.is_switched_on to report_service;
 
 -- Other roles may create schemas with such names, so only schemas that api_owner owns are served.
 create view publication.served_schemas as

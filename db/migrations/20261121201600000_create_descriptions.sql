@@ -152,7 +152,7 @@ comment on function publication.describe_api is
   'Returns the served versions of the API, oldest first, with their tables, columns, relationships and functions, and the comments on them.';
 grant execute on function publication.describe_api to report_service;
 
--- The report service calls this before it hands out a PDF without a token, and asks publication.is_open() in the same
+-- The report service calls this before it hands out a PDF without a token, and asks publication.is_switched_on() in the same
 -- statement. This function does not, so that publication.find_leaks() sees what it says while the service is switched off.
 -- It reads only the public tables, so a suppressed report is handled exactly like one that does not exist.
 create function publication.is_public_report(asked_report_id text)

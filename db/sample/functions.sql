@@ -31,19 +31,19 @@ create table sample.lists as
 select list.key as name, array(select jsonb_array_elements_text(list.value)) as items
 from jsonb_each(sample.read('lists')) as list
 union all
--- Columns that nothing else depends on have any of these values.
+-- Values of columns that nothing else depends on.
 select 'column ' || name, items
 from jsonb_to_recordset(sample.read('columns')) as drawn (names text[], items text[])
 cross join lateral unnest(names) as name
 union all
--- Each item is in its list as often as it has slots.
+-- Each item appears in its list once per slot.
 select 'places', array(select state from sample.places cross join lateral generate_series(1, slots))
 union all
 select 'programs', array(select program from sample.programs cross join lateral generate_series(1, slots))
 union all
 select 'entity types', array(select entity_type from sample.entity_types cross join lateral generate_series(1, slots));
 
--- The key of something that belongs to something else, such as award 3 of a submission.
+-- The key of a child, such as award 3 of a submission.
 create function sample.child(key bigint, number bigint) returns bigint immutable
 return hashint8extended(number, key);
 

@@ -28,7 +28,7 @@ return substr(text, (piece - 1) * (length(text) / pieces + 1) + 1, length(text) 
 create function sample.write_finding(key bigint) returns text immutable
 return (
   select string_agg(title || ': ' || sample.compose(items, key,
-    -- Six of the eight sections share the length. The other two have sentences that exclude each other.
+    -- Six of the eight sections share the length. Each of the other two needs a single sentence, because theirs contradict each other.
     case when title in ('Questioned costs', 'Views of responsible officials') then 0
       else least(27000, sample.skewed(sample.draw(key, 'length'), 1900, 0.5)) / 6 end),
     sample.pick('separators', key) order by section)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
-import { plainAddress, type TrustCheck } from "./client-address.ts";
+import { normalizeAddress, type TrustCheck } from "./client-address.ts";
 import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
 import { escapePath } from "./normalize-path.ts";
 import type { Exchange } from "./plugin.ts";
@@ -7,7 +7,7 @@ import type { Service } from "./read-config.ts";
 
 /** Headers that nginx removes from requests and responses. */
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"];
-const OF_REQUESTS = ["te", "expect", "proxy", "proxy-connection", "content-length"];
+const REQUEST_ONLY = ["te", "expect", "proxy", "proxy-connection", "content-length"];
 
 /** Removes hop-by-hop headers, and the headers that Connection names. */
 export function removeHopByHop(headers: Headers): Headers {
@@ -17,10 +17,10 @@ export function removeHopByHop(headers: Headers): Headers {
 }
 
 /**
- * Builds the upstream's request, with Kong's `X-Forwarded-*`. Clients can set those only through a trusted proxy.
+ * Builds the request to the upstream, with Kong's `X-Forwarded-*`. Only trusted proxies can set those headers.
  *
- * Content-Length is always the body's length, whatever the client sent. Otherwise the upstream could take the end of the body
- * for the next client's request (RFC 9112, 6.3).
+ * Content-Length is always the body's length, whatever the client sent. Otherwise the upstream could mistake the end of
+ * the body for the next client's request (RFC 9112, 6.3).
  */
 export function buildUpstreamRequest(
   { method, path, rawPath, query, address, headers, target }: Exchange,
@@ -29,7 +29,7 @@ export function buildUpstreamRequest(
   service: Service,
   isTrusted: TrustCheck,
 ): RequestOptions {
-  const peer = plainAddress(client.socket.remoteAddress ?? "");
+  const peer = normalizeAddress(client.socket.remoteAddress ?? "");
   const forward = (name: string, value: string | number) => {
     if (!isTrusted(peer) || !headers.has(name.toLowerCase())) setHeader(headers, name, value);
   };
@@ -44,7 +44,7 @@ export function buildUpstreamRequest(
 
   const wantsTrailers = /(^|,)\s*trailers\s*(,|$)/.test(getHeader(headers, "te") ?? "");
   removeHopByHop(headers);
-  for (const name of OF_REQUESTS) headers.delete(name);
+  for (const name of REQUEST_ONLY) headers.delete(name);
   if (wantsTrailers) setHeader(headers, "TE", "trailers");
   const { host, hostname, port } = new URL(target ? `http://${target}` : service.url);
   setHeader(headers, "Host", host);

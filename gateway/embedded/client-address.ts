@@ -6,7 +6,7 @@ export type TrustCheck = (address: string) => boolean;
 const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
 
 /**
- * Reads addresses and CIDRs, like Kong's `trusted_ips`.
+ * Reads IP addresses and CIDRs, like Kong's `trusted_ips`.
  * @throws Error that names an entry that is neither
  */
 export function readTrustedIps(entries: readonly string[]): TrustCheck {
@@ -23,14 +23,14 @@ export function readTrustedIps(entries: readonly string[]): TrustCheck {
 }
 
 /** Writes an IPv6 address as nginx does, and an IPv4-mapped one without the prefix `::ffff:`. */
-export function plainAddress(address: string): string {
+export function normalizeAddress(address: string): string {
   const plain = isIP(address) === 6 ? new SocketAddress({ address, family: "ipv6" }).address : address;
   return plain.replace(/^::ffff:(?=\d+\.)/, "");
 }
 
 /**
- * Finds the client as nginx does with `real_ip_recursive on`: the last address in X-Forwarded-For that is not a trusted proxy.
- * An untrusted peer is the client itself. The search ends at an entry that is not an address.
+ * Finds the client's address as nginx does with `real_ip_recursive on`: the last address in X-Forwarded-For that is not
+ * a trusted proxy. A peer that is not trusted is the client itself. The search ends at an entry that is not an address.
  */
 export function findClientAddress(
   peer: string,
@@ -40,7 +40,7 @@ export function findClientAddress(
   let client = peer;
   for (const entry of forwardedFor.join(",").split(",").reverse()) {
     const withPort = /^(?:\[(.*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
-    const address = plainAddress(entry.trim().replace(withPort, "$1$2"));
+    const address = normalizeAddress(entry.trim().replace(withPort, "$1$2"));
     if (!isTrusted(client) || isIP(address) === 0) break;
     client = address;
   }

@@ -2,13 +2,13 @@ import { Agent, type IncomingMessage, type RequestOptions, request, type ServerR
 import type { Socket } from "node:net";
 import type { Service } from "./read-config.ts";
 
-/** Less than upstreams keep idle connections, so that a request rarely meets a connection that is closing. */
+/** Shorter than the upstreams' keep-alive timeouts, so that a request rarely reuses a connection that is closing. */
 const IDLE_CONNECTION_MS = 10_000;
-/** PROXY_NEXT_UPSTREAM_TIMEOUT of gateway/kong.env. */
+/** Like PROXY_NEXT_UPSTREAM_TIMEOUT in gateway/kong.env. */
 const REPEAT_MS = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** The upstream gave no response. `status` is what the client gets. */
+/** The upstream sent no complete response. The client gets `status`, unless its response has already started. */
 export class ForwardError extends Error {
   readonly status: number;
 
@@ -19,8 +19,8 @@ export class ForwardError extends Error {
 }
 
 /**
- * Keeps connections to upstreams open between requests. A connection that receives data between requests is closed, because
- * the data would become the response to another client's request.
+ * Keeps connections to upstreams open between requests. A connection that receives data between requests is closed,
+ * because the data would become the response to another client's request.
  */
 export function createConnectionPool(): Agent {
   const agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, maxFreeSockets: 256 });
@@ -40,8 +40,8 @@ export function createConnectionPool(): Agent {
 }
 
 /**
- * Sends a request and returns the response once its head has arrived. Repeats a request without a body as often as the service
- * allows, within a second, if the connection was refused or the method is safe. Ends when the client disconnects.
+ * Sends a request and returns the response once its headers arrive. Retries a request without a body, up to
+ * `service.retries` times within a second, if no connection was made or the method is safe. Stops if the client leaves.
  * @throws ForwardError 502, 503 (no such host) or 504
  */
 export async function forwardRequest(
@@ -59,7 +59,7 @@ export async function forwardRequest(
       const mayRepeat = body.length === 0 && (!state.isConnected || REPEATABLE.has(options.method ?? ""));
       const status = error instanceof ForwardError ? error.status : 503;
       if (client.destroyed || !mayRepeat || status === 503 || performance.now() > repeatUntil) throw error;
-      // Like nginx, does not count an attempt on a kept connection that was closed.
+      // Like nginx, does not count an attempt on a reused connection that the upstream has closed.
       if (!(state.isReused && status === 502) && ++failures > service.retries) throw error;
     }
   }
@@ -81,7 +81,7 @@ function sendOnce(
       reject(error);
       outgoing.destroy(error);
     };
-    // In a busy process the timer can fire before a finished connection is noticed, so this looks once more.
+    // In a busy process, the timer can fire before the event of a finished connection, so let that event run first.
     const expire = () => setImmediate(() => state.isConnected || fail(new ForwardError(504)));
     const connecting = setTimeout(expire, service.connect_timeout);
     outgoing.once("socket", (socket) => {
@@ -98,7 +98,7 @@ function sendOnce(
       outgoing.removeAllListeners("timeout");
       resolve(response);
       outgoing.on("timeout", () => {
-        // The client may be slow to read, and not the upstream slow to write.
+        // Waits again if the client is slow to read, rather than the upstream slow to write.
         if (response.isPaused() || response.readableLength > 0) outgoing.setTimeout(service.read_timeout);
         else response.destroy(new ForwardError(504));
       });

@@ -4,12 +4,12 @@ import { type Headers, setHeader } from "./headers.ts";
 import { runLua } from "./lua-state.ts";
 import type { Answer, Plugin } from "./plugin.ts";
 
-/** Has a folder for each plugin. */
+/** Contains a folder for each plugin. */
 export const luaPluginsDirectory = path.resolve(import.meta.dirname, "../plugins");
 
 /**
- * Loads the Lua files of a plugin, the same that Kong runs. pdk.lua stands in for Kong's functions.
- * @throws Error if the plugin's schema refuses the configuration
+ * Loads the Lua files of a plugin, which Kong runs as well. pdk.lua replaces Kong's plugin development kit.
+ * @throws Error if the plugin's schema rejects the configuration
  */
 export async function loadLuaPlugin(name: string, config: Record<string, string | number>): Promise<Plugin> {
   const call = await runLua(await readFile(path.join(import.meta.dirname, "pdk.lua"), "latin1"));
@@ -23,7 +23,7 @@ export async function loadLuaPlugin(name: string, config: Record<string, string 
     priority,
     rewrite(exchange) {
       const { id, method, path, rawPath, query, address, headers } = exchange;
-      // A decoded line break would end the field. Like it, a carriage return is in no table's name.
+      // A decoded line break would end the field, so a carriage return replaces it. Table names contain neither.
       const text = joinLines([method, path.replaceAll("\n", "\r"), rawPath, query, address], headers);
       applyChanges(call("rewrite", id, text), headers, (kind, text) => {
         if (kind === "L") exchange.loggedPath = text;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { LuaWasm } from "wasmoon";
 
-/** Lua's C API as exported by WebAssembly. wasmoon's own conversions cost more than the calls. */
+/** Exported functions of Lua's C API, used because wasmoon's own conversions take longer than the calls. */
 type Exported =
   | "_malloc"
   | "_free"
@@ -15,9 +15,9 @@ type Lua = Record<Exported | "_lua_pushvalue" | "_lua_settop", (...args: number[
 };
 
 /**
- * Runs a Lua file in a Lua state of its own. The file gets a function that returns the SHA-256 of a text in hexadecimal
- * digits, and returns a function from texts to a text. Each character of a text is a byte.
- * @throws Error with Lua's message. The returned function throws it too.
+ * Runs a Lua file in its own Lua state. The file receives a function that returns a string's SHA-256 in hexadecimal,
+ * and must return a function that turns strings into a string. Each character of a string is a byte.
+ * @throws Error with Lua's message. The returned function throws such errors too.
  */
 export async function runLua(source: string): Promise<(...args: string[]) => string> {
   const wasm = await LuaWasm.initialize();
@@ -26,7 +26,7 @@ export async function runLua(source: string): Promise<(...args: string[]) => str
   wasm.luaL_openlibs(state);
   const sizePointer = lua._malloc(4);
 
-  // WebAssembly replaces its memory when it grows, so each access starts from HEAPU8.
+  // WebAssembly replaces its buffer when its memory grows, so each access reads HEAPU8 again.
   const push = (text: string) => {
     const start = lua._malloc(text.length + 1);
     Buffer.from(lua.HEAPU8.buffer, start).write(text, "latin1");

@@ -1,8 +1,8 @@
 import { Counter, Histogram, Registry } from "prom-client";
 
 /**
- * The metrics of Kong's plugin prometheus that the rules and the dashboard in ops/ use, under Kong's names. Like Kong, does not
- * count requests that match no route.
+ * Creates the metrics of Kong's prometheus plugin that the alert rules and the dashboard in ops/ use, under Kong's
+ * names. Like Kong, the gateway does not count requests that match no route.
  */
 export function createGatewayMetrics() {
   const registry = new Registry();

@@ -2,8 +2,8 @@
 const RESERVED = new Set("!*'();:@&=+$,/?%#[]");
 
 /**
- * Returns the path by which Kong chooses a route: unreserved characters decoded, dot segments resolved, slashes merged (Kong
- * 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`). Returns undefined for a path that nginx refuses.
+ * Returns the path that Kong matches against routes: unreserved characters decoded, dot segments resolved, slashes
+ * merged (Kong 3.9, `kong/tools/uri.lua`: `normalize(uri, true)`). Returns undefined for a path that nginx refuses.
  */
 export function normalizePath(path: string): string | undefined {
   const decoded = path.replace(/%[0-9a-f]{2}/gi, (triplet) => {

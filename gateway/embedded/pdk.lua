@@ -1,13 +1,13 @@
--- The part of Kong's plugin development kit that gateway/plugins use, for Lua in WebAssembly. lua-plugin.ts calls one function
--- per phase. The request or response goes in as one string, and a list of changes comes out as one string, because each call
--- between the two languages costs more than its work.
+-- The part of Kong's plugin development kit that gateway/plugins uses, for Lua in WebAssembly. lua-plugin.ts calls one
+-- function per phase. A request or response goes in as one string, and a list of changes comes out as one string,
+-- because each call between the two languages costs more than the work that it does.
 
 local sha256_hex = ...
 local MOST_HEADERS = 100
 local EXIT = {}
 
 local handler, config
--- What plugins see of each request, from its first phase to its last.
+-- The state of each request, by its ID, from its first phase to its last.
 local requests = {}
 local request, changes
 
@@ -69,9 +69,9 @@ kong = {
   },
 }
 
---- Only for rewrite, because changes that other plugins make later are not known here.
+--- Only for the rewrite phase, because this file does not learn of changes that other plugins make later.
 function kong.request.get_headers()
-  assert(request.headers, "kong.request.get_headers is implemented for the phase rewrite alone")
+  assert(request.headers, "kong.request.get_headers is implemented only for the rewrite phase")
   return request.headers, request.truncated
 end
 
@@ -158,10 +158,10 @@ function phases.access(id)
   run(id, requests[id], "access")
 end
 
---- Also runs body_filter without a body. If it asks for the body, the response waits until the body is complete.
+--- Also runs body_filter without a body. If that calls get_raw_body, the response waits until the body is complete.
 function phases.header_filter(id, text)
   local line = text:gmatch("([^\n]*)\n")
-  -- A malformed request has had no phase before.
+  -- A malformed request has had no earlier phase.
   local known = requests[id] or { var = { kong_request_id = id }, context = {} }
   known.source, known.status, known.answer = line(), tonumber(line()), read_headers(line, math.huge)
   run(id, known, "header_filter", "body_filter")

@@ -3,7 +3,7 @@ import type { Agent, IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { buildUpstreamRequest, removeHopByHop } from "./build-upstream-request.ts";
-import { findClientAddress, plainAddress, type TrustCheck } from "./client-address.ts";
+import { findClientAddress, normalizeAddress, type TrustCheck } from "./client-address.ts";
 import { ForwardError, forwardRequest } from "./forward-request.ts";
 import { getHeader, type Headers, readHeaders, setHeader } from "./headers.ts";
 import { normalizePath } from "./normalize-path.ts";
@@ -22,7 +22,7 @@ const UNIQUE_HEADERS = [
   ...["if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"],
 ];
 
-/** What all requests share. */
+/** State that all requests share. */
 interface ProxyContext {
   readonly config: GatewayConfig;
   readonly connections: Agent;
@@ -109,7 +109,7 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
   for (const name of headers.keys()) if (!/^[a-z0-9-]+$/.test(name)) headers.delete(name);
   const target = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "");
   const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
-  const peer = plainAddress(request.socket.remoteAddress ?? "");
+  const peer = normalizeAddress(request.socket.remoteAddress ?? "");
   return {
     id: randomUUID().replaceAll("-", ""),
     method: request.method ?? "",
@@ -122,17 +122,17 @@ function createExchange(context: ProxyContext, request: IncomingMessage): Exchan
   };
 }
 
-/** Returns the status of a request that nginx refuses before Kong sees it. */
+/** Returns the status with which nginx refuses a request before Kong routes it, or undefined if nginx accepts it. */
 function refuseLikeNginx({ method, path, headers }: Exchange, { url = "", httpVersion }: IncomingMessage) {
   const isTooLong = method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_REQUEST_LINE;
   if (!isTooLong && method === "TRACE") return 405;
   const isTooLarge = Number(getHeader(headers, "content-length") ?? 0) > MAX_BODY;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
   const isMalformed = path === "" || /[\x00-\x20\x7f]/.test(url);
-  const isTwofold = UNIQUE_HEADERS.some((name) => (headers.get(name)?.values.length ?? 0) > 1);
+  const hasDuplicate = UNIQUE_HEADERS.some((name) => (headers.get(name)?.values.length ?? 0) > 1);
   const isWithoutHost = httpVersion === "1.1" && !headers.has("host");
-  if (!isTooLong && !isMalformed && !isTwofold && !isWithoutHost) return isTooLarge ? 413 : undefined;
-  // Kong's plugins see no headers of such a request.
+  if (!isTooLong && !isMalformed && !hasDuplicate && !isWithoutHost) return isTooLarge ? 413 : undefined;
+  // Kong's plugins do not see the headers of such a request.
   headers.clear();
   return isTooLong ? 414 : 400;
 }

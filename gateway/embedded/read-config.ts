@@ -8,7 +8,7 @@ import { rateLimiting } from "./plugins/rate-limiting.ts";
 
 const NOT_IMPLEMENTED = "The embedded gateway cannot use these settings. Correct them, or run Kong.";
 
-// The embedded gateway always counts requests, with or without this plugin.
+// The embedded gateway always collects metrics, with or without this plugin.
 const prometheus = z
   .strictObject({ status_code_metrics: z.boolean(), latency_metrics: z.boolean() })
   .transform((): Plugin => ({ name: "prometheus", priority: 13 }));
@@ -39,9 +39,9 @@ const service = z.strictObject({
   routes: z.array(route),
 });
 
-/** Where requests go, with Kong's names. Times are in milliseconds. */
+/** An upstream, with Kong's field names. Times are in milliseconds. */
 export type Service = Omit<z.infer<typeof service>, "routes" | "plugins">;
-/** A request takes the route if it has one of the values of each header. */
+/** A request matches the route if each of these headers has one of the listed values. */
 export type Route = Omit<z.infer<typeof route>, "paths" | "plugins"> & {
   service: Service;
   plugins: Plugin[];
@@ -54,8 +54,8 @@ export interface GatewayConfig {
 }
 
 /**
- * Reads the text of gateway/kong.yml, with POSTGREST_URL and GATEWAY_TOKEN from the environment.
- * @throws Error that names everything that is wrong, or that only Kong implements
+ * Parses the text of gateway/kong.yml, and fills in POSTGREST_URL and GATEWAY_TOKEN from the environment.
+ * @throws Error that lists every setting that is wrong or that only Kong implements
  */
 export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<GatewayConfig> {
   const luaConfig = z.record(z.string(), z.union([z.string(), z.number()]));
@@ -81,8 +81,8 @@ export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 /**
- * Replaces ${POSTGREST_URL} and {vault://env/gateway-token} with values from the environment. The embedded gateway always
- * counts in its own memory.
+ * Replaces ${POSTGREST_URL} and {vault://env/gateway-token} with values from the environment. The embedded gateway
+ * always counts requests in its own memory, not in Redis.
  */
 function fillPlaceholders(text: string, env: NodeJS.ProcessEnv): string {
   const local = { COUNTERS: "local", REDIS_HOST: "127.0.0.1", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
@@ -98,7 +98,7 @@ function fillPlaceholders(text: string, env: NodeJS.ProcessEnv): string {
     });
 }
 
-/** A route's plugin replaces the service's, which replaces the global one. The highest priority runs first. */
+/** A route's plugin replaces the service's plugin of that name, which replaces the global one. Sorts by priority. */
 function replacePlugins(plugins: Plugin[], entries: { config: Plugin }[]): Plugin[] {
   const kept = plugins.filter(({ name }) => entries.every(({ config }) => config.name !== name));
   return [...kept, ...entries.map(({ config }) => config)].sort((a, b) => b.priority - a.priority);

@@ -13,7 +13,7 @@ export interface Reply {
   status: number;
   reason: string | undefined;
   headers: Headers;
-  /** A string is the gateway's own body. Each character is a byte. */
+  /** A string if the gateway wrote or rewrote the body. Each character is a byte. */
   body: Readable | string;
 }
 
@@ -24,7 +24,7 @@ export async function sendResponse(
   { status, reason, headers, body }: Reply,
 ): Promise<void> {
   if (typeof body === "string") setHeader(headers, "Content-Length", body.length);
-  // nginx treats the upstream's answer to HEAD like an answer to GET.
+  // nginx treats the upstream's response to HEAD like a response to GET, but does not compress its own.
   const isOwnHead = request.method === "HEAD" && typeof body === "string";
   const isCompressible = !isOwnHead && mayCompress(status, headers);
   if (isCompressible) {

@@ -11,7 +11,7 @@ import { readConfig } from "./read-config.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
-/** The limits and timeouts of gateway/kong.env. Requests without a host are answered like all that nginx refuses. */
+/** The limits and timeouts of gateway/kong.env. proxy.ts refuses requests without a Host header, as nginx does. */
 const SERVER_OPTIONS = {
   maxHeaderSize: 131_072,
   headersTimeout: 10_000,
@@ -20,7 +20,7 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 1000,
   requireHostHeader: false,
 };
-/** Longer than any upstream may take, because a client is also silent while it waits for its response. */
+/** How long a connection may be idle: longer than read_timeout, because a client sends nothing while it waits. */
 const SILENCE_MS = 75_000;
 const MAX_CONNECTIONS = 8192;
 /** nginx's status for a client that disconnected. */
@@ -30,11 +30,11 @@ export interface EmbeddedGatewayOptions {
   host: string;
   /** 0 for any free port. */
   port: number;
-  /** Serves /metrics and /status on 127.0.0.1. */
+  /** Port of /metrics and /status on 127.0.0.1. */
   metricsPort: number;
   /** The text of gateway/kong.yml. */
   config: string;
-  /** Has POSTGREST_URL and GATEWAY_TOKEN. */
+  /** Must contain POSTGREST_URL and GATEWAY_TOKEN. */
   env: Readonly<Record<string, string | undefined>>;
   /** Addresses or CIDRs of proxies whose `X-Forwarded-*` headers are trusted. */
   trustedIps?: readonly string[];
@@ -49,7 +49,7 @@ export interface EmbeddedGateway {
 }
 
 /**
- * Starts the stand-in for Kong 3.9. It serves gateway/kong.yml with the same answers.
+ * Starts the gateway that replaces Kong 3.9. It reads gateway/kong.yml and gives the same responses.
  * @throws Error if the configuration needs something that is not implemented, or if a port is taken
  */
 export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Promise<EmbeddedGateway> {
@@ -108,7 +108,7 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   }
 }
 
-/** The log line of a request. It never holds a key, a token or another header. */
+/** The log line of a request. It never contains a key, a token or a query string. */
 function describeRequest({ exchange, ...outcome }: Outcome, response: ServerResponse, milliseconds: number) {
   const { error } = outcome;
   const cause = error instanceof Error ? (error.cause ?? error) : undefined;

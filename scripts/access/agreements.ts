@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { Surroundings } from "../../service/surroundings.ts";
+import type { ProcessContext } from "../../service/process-context.ts";
 import type { Ask } from "./database.ts";
 import { formatRow, formatTable, type Row } from "./format.ts";
 import { type CommonOptions, createProgram } from "./program.ts";
@@ -10,9 +10,9 @@ const agreementHelp = "the agreement's ID, or its first 6 or more characters";
 const statuses = ["requested", "approved", "denied", "revoked"];
 
 /** Runs `npm run agreements` to its end. */
-export async function runAgreements(around: Surroundings): Promise<void> {
+export async function runAgreements(context: ProcessContext): Promise<void> {
   const { add, inDatabase, print, run } = createProgram(
-    around,
+    context,
     "agreements",
     "Manages the agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
     "0 success, 1 refused or failed, 2 invalid arguments.",

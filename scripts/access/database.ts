@@ -7,7 +7,7 @@ export type Ask = <Value>(sql: string, values?: unknown[]) => Promise<Value[]>;
 /**
  * Runs `work` in one transaction in the database that the variables select. access.events records the operator.
  *
- * @throws whatever error the database raises. The transaction is then rolled back
+ * @throws the database's error, which also rolls back the transaction
  */
 export async function inTransaction<Result>(
   variables: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** A row of a view of `access`, as JSON. Times are ISO 8601 in UTC. */
+/** A row of a view in the schema `access`, as JSON. Times are ISO 8601 in UTC. */
 export type Row = Record<string, unknown>;
 
 /** Formats some columns of the rows as an aligned table. */
@@ -36,6 +36,6 @@ export function formatValue(value: unknown, name = ""): string {
   if (value === null || value === undefined) return withoutValue[name] ?? "";
   const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*$/.exec(String(value));
   if (time !== null) return `${time[1]} ${time[2]}Z`;
-  // Without control characters, so that a label cannot control the terminal.
+  // Removes control characters, so that a label cannot control the terminal.
   return String(value).replaceAll(/\p{Cc}/gu, " ");
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Option } from "commander";
+import type { ProcessContext } from "../../service/process-context.ts";
 import { describeRateLimit, readRateLimits } from "../../service/read-rate-limits.ts";
-import type { Surroundings } from "../../service/surroundings.ts";
 import type { Ask } from "./database.ts";
 import { formatRow, formatTable, formatValue, type Row } from "./format.ts";
 import { type CommonOptions, createProgram, UsageError } from "./program.ts";
@@ -18,9 +18,9 @@ const makeQuietOption = () =>
   new Option("--quiet", "print only the key, for a secret store").conflicts("json");
 
 /** Runs `npm run keys` to its end. */
-export async function runKeys(around: Surroundings): Promise<void> {
+export async function runKeys(context: ProcessContext): Promise<void> {
   const { program, add, inDatabase, print, run } = createProgram(
-    around,
+    context,
     "keys",
     "Issues, lists, rotates, revokes and verifies API keys. A key is shown only once, when it is issued, and is never stored.",
     "0 success, 1 refused or failed, 2 invalid arguments, 4 (verify) the key is not valid.",
@@ -120,7 +120,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
     "verify",
     "Read a key from standard input, and show whether it is valid and to whom it was issued.",
   ).action(async (options: CommonOptions) => {
-    const value = await readKey(around);
+    const value = await readKey(context);
     if (value === "")
       throw new UsageError("There is no key on standard input. Pipe the key into this command.");
     // Only the hash leaves this process.
@@ -132,7 +132,7 @@ export async function runKeys(around: Surroundings): Promise<void> {
     const valid = status === "active";
     const verdict = valid ? "valid" : `not valid: ${status}`;
     print(options, { valid, status, ...key }, key ? `${verdict}\n\n${formatRow(key)}` : verdict);
-    if (!valid) around.exitCode = 4;
+    if (!valid) context.exitCode = 4;
   });
 
   await run();

@@ -2,8 +2,8 @@ import { userInfo } from "node:os";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { DatabaseError } from "pg";
 import { dotenv } from "zx";
+import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
-import type { Surroundings } from "../../service/surroundings.ts";
 import { type Ask, inTransaction } from "./database.ts";
 
 /** Options of every command. */
@@ -29,8 +29,13 @@ Environment (or .env):
 Exit status: `;
 
 /** Creates a program whose commands share their options, their database connection and their exit status. */
-export function createProgram(around: Surroundings, name: string, description: string, exitStatus: string) {
-  const { stdout, stderr, env } = around;
+export function createProgram(
+  context: ProcessContext,
+  name: string,
+  description: string,
+  exitStatus: string,
+) {
+  const { stdout, stderr, env } = context;
   const program = new Command(`npm run -s ${name} --`)
     .description(description)
     .exitOverride()
@@ -39,10 +44,10 @@ export function createProgram(around: Surroundings, name: string, description: s
   const operator = env.SUDO_USER || env.USER || userInfo().username;
   return {
     program,
-    add: (usage: string, its: string): Command =>
+    add: (usage: string, summary: string): Command =>
       program
         .command(usage)
-        .description(its)
+        .description(summary)
         .allowExcessArguments(false)
         .option("--operator <name>", "your name, for the audit log", readOperator, operator)
         .option("--json", "print JSON"),
@@ -50,8 +55,8 @@ export function createProgram(around: Surroundings, name: string, description: s
     inDatabase: <Result>(options: CommonOptions, work: (ask: Ask) => Promise<Result>): Promise<Result> => {
       const variables = { ...dotenv.loadSafe(".env"), ...env };
       // Assigned to the process's environment, because node-postgres reads libpq's variables from there.
-      around.env = readSecretFiles(variables, ["DATABASE_URL", "PGPASSWORD"]);
-      return inTransaction(around.env, options.operator, (line) => stderr.write(`${line}\n`), work);
+      context.env = readSecretFiles(variables, ["DATABASE_URL", "PGPASSWORD"]);
+      return inTransaction(context.env, options.operator, (line) => stderr.write(`${line}\n`), work);
     },
     /** Prints text for people, or a value as JSON for programs. */
     print: ({ json }: Pick<CommonOptions, "json">, value: unknown, text: string): void =>
@@ -60,14 +65,14 @@ export function createProgram(around: Surroundings, name: string, description: s
     run: async (): Promise<void> => {
       stdout.on("error", (error) => {
         stderr.write(`error: the output could not be written: ${error.message}\n`);
-        around.exitCode = 1;
+        context.exitCode = 1;
       });
       try {
-        await program.parseAsync(around.argv);
+        await program.parseAsync(context.argv);
       } catch (error) {
         const isUsage = error instanceof UsageError || error instanceof CommanderError;
-        around.exitCode = isUsage ? 2 : 1;
-        if (error instanceof CommanderError && error.exitCode === 0) around.exitCode = 0;
+        context.exitCode = isUsage ? 2 : 1;
+        if (error instanceof CommanderError && error.exitCode === 0) context.exitCode = 0;
         // Commander has already printed its own errors.
         if (!(error instanceof CommanderError)) stderr.write(`error: ${describeError(error)}\n`);
       }
@@ -89,7 +94,7 @@ const hints: Record<string, string> = {
   "42501": "Connect as a member of key_operator, or as the deploying role (docs/keys.md).",
 };
 
-/** Says in one line what happened and what to do. Leaves out a database error's detail, which may contain a key's hash. */
+/** Says in one line what happened and what to do. Omits a database error's detail, which may contain a key's hash. */
 function describeError(error: unknown): string {
   const { message } = error as Error;
   const hint = error instanceof DatabaseError ? (hints[error.code ?? ""] ?? error.hint ?? "") : "";

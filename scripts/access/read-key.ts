@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { Surroundings } from "../../service/surroundings.ts";
+import type { ProcessContext } from "../../service/process-context.ts";
 
-/** Reads a key from standard input. On a terminal, it asks for the key and does not show what is typed. */
-export async function readKey({ stdin, stderr }: Pick<Surroundings, "stdin" | "stderr">): Promise<string> {
+/** Reads a key from standard input. On a terminal, it prompts for the key and does not echo it. */
+export async function readKey({ stdin, stderr }: Pick<ProcessContext, "stdin" | "stderr">): Promise<string> {
   if (!stdin.isTTY) return (await text(stdin)).trim();
   stderr.write("Key: ");
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

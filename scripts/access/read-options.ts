@@ -20,7 +20,7 @@ export function readDuration(text: string): string {
 /**
  * Reads a key's ID, prefix or the first characters of its ID.
  *
- * @throws UsageError for a whole key, because command lines appear in process lists. The message does not repeat the key
+ * @throws UsageError for a whole key, because process lists show command lines. The message does not repeat the key
  */
 export function readKeyReference(text: string): string {
   // An ID has 36 characters, and each key has more.

@@ -3,23 +3,23 @@ import path from "node:path";
 import { type Client, escapeIdentifier } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { resetSession } from "../sql/session.ts";
-import { refuseFound } from "./deployment-refused.ts";
+import { refuseIfFound } from "./deployment-refused.ts";
 import type { ApiFiles } from "./read-files.ts";
 
 /**
  * Rebuilds `request` and the API schemas, inside the caller's transaction. The files of `request` run with the rights of the
  * deploying role. The files of a version run with the rights of api_owner, which may read `dissemination` and owns only these
- * schemas, so PostgreSQL refuses everything else. Requests under way finish first; new ones wait some tens of milliseconds.
+ * schemas, so PostgreSQL refuses everything else. Running requests finish first; new requests wait for tens of milliseconds.
  *
- * @throws SqlFileError if a file fails; DeploymentRefused if the API schemas hold what a rebuild would lose
+ * @throws SqlFileError if a file fails; DeploymentRefused if a rebuild would delete objects made by hand
  */
 export async function applyApi(client: Client, { request, versions }: ApiFiles): Promise<void> {
-  // request.authorize() holds this lock, shared, until its request ends.
+  // request.authorize() holds a share of this lock until its request ends.
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
-  await refuseHandMade(client, { versions });
+  await refuseHandMadeObjects(client, { versions });
   await client.query(clearSchemas);
   await runSqlFiles(client, request);
-  // Default privileges belong to whoever deployed first.
+  // Default privileges belong to the role that deployed first.
   await client.query("revoke execute on all functions in schema request from public");
   await client.query(makeRunner);
   for (const { schema } of versions)
@@ -49,13 +49,13 @@ const makeRunner = `
  *
  * @throws DeploymentRefused
  */
-export async function refuseHandMade(
+export async function refuseHandMadeObjects(
   client: Client,
   { versions }: Pick<ApiFiles, "versions">,
 ): Promise<void> {
   const schemas = versions.map(({ schema }) => schema);
   const { rows } = await client.query<{ line: string }>(handMade, [schemas]);
-  refuseFound(
+  refuseIfFound(
     "Rebuilding the API schemas would delete these objects, which were made by hand:",
     rows.map(({ line }) => line),
     "Move tables, materialized views and sequences to another schema, and drop the rest. Then deploy again.",
@@ -121,13 +121,13 @@ const clearSchemas = `
 const rulesFile = path.resolve(import.meta.dirname, "../../db/deployment/rules.sql");
 
 /**
- * Refuses API schemas that break a rule of this database.
+ * Refuses API schemas that break a rule (db/deployment/rules.sql).
  *
  * @throws DeploymentRefused with a line for each broken rule
  */
 export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(await readFile(rulesFile, "utf8"));
-  refuseFound(
+  refuseIfFound(
     "These API objects break the rules in docs/editing-views.md:",
     rows.map(({ object, rule }) => `${object}: ${rule}`),
   );

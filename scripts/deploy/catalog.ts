@@ -12,7 +12,7 @@ export interface CatalogRow {
   statement: string;
 }
 
-/** Hashes of a database's catalog by scope, and of the query that read it: results of two queries cannot be compared. */
+/** Hashes of a database's catalog by scope, and of the query that read it, because results of different queries differ. */
 export type Fingerprint = Partial<Record<"api" | "durable" | "query", string>>;
 
 const query = readFileSync(path.resolve(import.meta.dirname, "../../db/deployment/catalog.sql"), "utf8");
@@ -40,13 +40,13 @@ export async function readFingerprint(client: Client): Promise<Fingerprint> {
 
 const hash = (texts: string[]) => createHash("md5").update(texts.join("\n")).digest("hex");
 
-/** What differs between two catalogs in one object. */
+/** One object's difference between two catalogs. */
 export interface ObjectChange {
   change: "added" | "changed" | "dropped";
   /** Such as `view api_v1_1_0.general`. */
   object: string;
   scope: CatalogRow["scope"];
-  /** Lines of its statements that are in one catalog only: `- ` before, `+ ` after. */
+  /** Lines of its statements that only one catalog has: `- ` the old one, `+ ` the new one. */
   lines: string[];
   /** Statements that restore it, as far as PostgreSQL can print them. */
   undo: string[];
@@ -73,7 +73,7 @@ export function compareCatalogs(before: CatalogRow[], after: CatalogRow[]): Obje
 function findUndo(object: string, gone: string[], made: string[], change: ObjectChange["change"]): string[] {
   if (change === "added")
     return object.startsWith("row ") ? [] : [`drop ${object.replace("composite ", "")}`];
-  // If the statement that creates the object is missing, the others are of no use.
+  // If the statement that creates the object is missing, the others would fail.
   if (change === "dropped" && !gone.some((statement) => rank(statement) === 0)) return [];
   return [...made.flatMap(invert), ...gone.filter(isSql)].sort((a, b) => rank(a) - rank(b));
 }
@@ -116,7 +116,7 @@ function invert(statement: string): string[] {
   return rule === undefined ? [] : [statement.replace(...rule)];
 }
 
-/** Changes as text: a line for each object, and below it what changed in it. */
+/** Changes as text: a line for each object, with its changed lines below. */
 export function describeChanges(changes: ObjectChange[]): string[] {
   const signs = { added: "+", changed: "~", dropped: "-" };
   return changes.flatMap(({ change, object, lines }) => [

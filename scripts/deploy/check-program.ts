@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import { $ } from "zx";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
-import type { Surroundings } from "../../service/surroundings.ts";
+import type { ProcessContext } from "../../service/process-context.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import {
   type Contract,
@@ -16,7 +16,7 @@ import {
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 
 /** Runs `npm run db:check` to its end. */
-export async function runCheck(around: Surroundings): Promise<void> {
+export async function runCheck(context: ProcessContext): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
       "Checks db/: lints the SQL, deploys to an empty scratch database, checks it for leaks and for the API's rules, and compares what it serves with db/contracts (what each version serves).",
@@ -38,15 +38,15 @@ Environment:
 
 Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
     )
-    .parse(around.argv)
+    .parse(context.argv)
     .opts<{ strict?: true; write?: true; directory: string }>();
   const directory = path.resolve(options.directory);
-  const server = await startScratchServer(around.env.SCRATCH_URL || undefined);
+  const server = await startScratchServer(context.env.SCRATCH_URL || undefined);
   const check = async (name: string, work: () => Promise<string[]>) => {
     const errors = await work().catch((error: unknown) => [describeError(error)]);
-    if (errors.length > 0) around.exitCode = 1;
+    if (errors.length > 0) context.exitCode = 1;
     const lines = [`${errors.length === 0 ? "ok  " : "FAIL"} ${name}`, ...errors];
-    around.stdout.write(`${lines.join("\n").replaceAll("\n", "\n       ")}\n`);
+    context.stdout.write(`${lines.join("\n").replaceAll("\n", "\n       ")}\n`);
   };
   try {
     await check("lint", () => lintSql(directory, strict === true));
@@ -70,7 +70,7 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
   }
 }
 
-/** Runs the Postgres language server, as `postgres-language-server.jsonc` configures it: syntax, and what migrations block. */
+/** Runs the Postgres language server, as `postgres-language-server.jsonc` configures it: checks syntax, and locks that migrations take. */
 async function lintSql(directory: string, isStrict: boolean): Promise<string[]> {
   const project = path.resolve(import.meta.dirname, "../..");
   const program = path.join(

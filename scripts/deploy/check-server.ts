@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { DeploymentRefused, refuseFound } from "./deployment-refused.ts";
+import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 
 /** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
@@ -11,7 +11,7 @@ const roles = [
 ];
 
 /**
- * Refuses a server that is too old, before anything else is asked.
+ * Refuses a server that is too old. Runs before every other query.
  *
  * @throws DeploymentRefused
  */
@@ -25,14 +25,14 @@ export async function refuseOldServer(client: Client): Promise<void> {
 }
 
 /**
- * Refuses a role that may not deploy. A superuser may; another role must own the database, have createrole, and administer
- * the roles of this project that the server already has.
+ * Refuses a role that may not deploy. A superuser may. Any other role must own the database, have createrole, and administer
+ * those of this project's roles that the server already has.
  *
  * @throws DeploymentRefused with the missing rights as SQL for an administrator
  */
 export async function refuseMissingRights(client: Client): Promise<void> {
   const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
-  refuseFound(
+  refuseIfFound(
     `${rows[0]?.role} lacks the rights to deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),
     "A role that only makes deployment plans, or only manages keys, needs fewer rights: see docs/operations.md, Rights.",

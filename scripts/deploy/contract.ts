@@ -13,9 +13,9 @@ export interface Contract {
   schema: string;
   /** Roles that may use the schema. */
   usage: string[];
-  /** What is served under `/<name>`: columns in order, and the roles that may read them. */
+  /** Views served at `/<name>`: columns in order, and the roles that may read them. */
   views: Record<string, { select: string[]; columns: Column[] }>;
-  /** What is served under `/rpc/<name>`, and the relationships, by name and arguments. */
+  /** Functions served at `/rpc/<name>`, and relationships, by name and arguments. */
   functions: Record<string, { execute: string[]; returns: string }>;
   /** Composite types that functions return. */
   types: Record<string, Column[]>;
@@ -26,7 +26,7 @@ export interface ContractChange {
   schema: string;
   /** Such as `general.auditee_ein was removed`. */
   what: string;
-  /** What clients notice. Missing if clients that follow the contract notice nothing. */
+  /** What clients notice. Undefined if clients that follow the contract notice nothing. */
   breaks?: string;
 }
 
@@ -67,7 +67,7 @@ export async function readContracts(directory: string): Promise<Contract[]> {
   );
 }
 
-/** Makes `contracts/*.json` of a `db` directory say what is served. */
+/** Writes what is served to `contracts/*.json` of a `db` directory. */
 export async function writeContracts(directory: string, served: Contract[]): Promise<void> {
   const folder = path.join(directory, "contracts");
   await rm(folder, { recursive: true });
@@ -144,7 +144,7 @@ function compareSchema(contract: Contract, served: Contract): ContractChange[] {
   const changes: ContractChange[] = [];
   for (const [what, { kind, of }] of new Map([...after, ...before])) {
     const [old, now] = [before.get(what)?.value, after.get(what)?.value];
-    // What came or went as a whole is listed without its parts.
+    // An object that was added or removed is listed without its parts.
     const isPart = of !== undefined && !(before.has(of) && after.has(of));
     if (old === now || isPart) continue;
     const add = (is: string, breaks?: keyof typeof consequences) =>

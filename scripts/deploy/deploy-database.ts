@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
-import { keepSession, lockDeployment } from "../sql/session.ts";
+import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
 import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
@@ -28,25 +28,25 @@ export interface Deployment {
 }
 
 export interface DeploymentOptions {
-  /** Another directory than this repository's `db`. */
+  /** A directory to deploy instead of this repository's `db`. */
   directory?: string;
   /** Whether clients may rely on what this deployment serves. Without it, the deployment is a draft. */
   promises?: boolean | undefined;
-  /** Whether promises may be broken, and the database may have run migrations that the files do not have. */
+  /** Allows broken promises, and migrations in the database that the files lack. */
   rollsBack?: boolean | undefined;
   /** Decides whether to deploy to a database that was changed by hand; without it, nothing is deployed. */
   acceptsDrift?: () => boolean | Promise<boolean>;
-  /** Throws to refuse the deployment. Called when no other deployment can interfere any more. */
+  /** Throws to refuse the deployment. Called once this deployment holds the lock. */
   confirm?: () => Promise<void>;
-  /** The names of the only migrations to run; then the API schemas stay as they are. */
+  /** Runs only the migrations with these names, and leaves the API schemas unchanged. */
   onlyMigrations?: string[] | undefined;
-  /** How long to wait for another deployment; without it, until that ends. */
+  /** How long to wait for another deployment. Unlimited if absent. */
   waitMilliseconds?: number | undefined;
-  /** Receives lines about waiting, and what a person should know. */
+  /** Receives progress and warnings, line by line. */
   report?: (line: string) => void;
 }
 
-/** The database was changed by hand since the last deployment, and nobody has accepted that. */
+/** The database was changed by hand since the last deployment, and the operator has not accepted that. */
 export class DriftFound extends DeploymentRefused {
   override name = "DriftFound";
 }
@@ -69,7 +69,7 @@ export async function deployDatabase(
   const migrations: string[] = [];
   try {
     await refuseOldServer(client);
-    await keepSession(client);
+    await prepareSession(client);
     await refuseMissingRights(client);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
@@ -89,11 +89,11 @@ export async function deployDatabase(
     let changes: ContractChange[] = [];
     if (isOutdated) {
       changes = await runTransaction(client, () => rebuildApi(client, files, options), report);
-      // To answer `GET /`, PostgREST joins the API's functions to all others: ten times as slow if the planner expects one.
-      // After the transaction, because requests wait for that.
+      // For `GET /`, PostgREST's query takes ten times as long if the planner expects only one function in the catalog.
+      // Requests wait for the transaction above, so this runs after it.
       await client.query("analyze pg_catalog.pg_proc");
     } else {
-      // Changes by hand, or by a migration without a transaction, may leak as well.
+      // A change made by hand, or a migration without a transaction, may have caused a leak.
       await runTransaction(client, () => refuseLeaks(client, files.leakCheck, true), report);
     }
     for (const statement of describePasswords(passwords)) await client.query(statement);
@@ -111,7 +111,7 @@ export async function deployDatabase(
   }
 }
 
-/** Finds what a database lacks of the files, and whether the API has to be rebuilt for it. */
+/** Finds the migrations that a database has not run, and whether its API has to be rebuilt. */
 export async function findWork(client: Client, files: DatabaseFiles, options: DeploymentOptions) {
   const { onlyMigrations, promises } = options;
   const pending = (await findPendingMigrations(client, files.migrations, options)).filter(

@@ -3,8 +3,8 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
 import { describeError } from "../../service/describe-error.ts";
 import { findDatabaseUrl, waitForDatabase } from "../../service/find-database.ts";
+import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
-import type { Surroundings } from "../../service/surroundings.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";
@@ -33,17 +33,17 @@ interface Options {
 }
 
 /** Runs `npm run db:deploy` to its end. */
-export async function runDeploy(around: Surroundings): Promise<void> {
-  const options = readOptions(around.argv);
+export async function runDeploy(context: ProcessContext): Promise<void> {
+  const options = readOptions(context.argv);
   try {
-    await deploy(around, options);
+    await deploy(context, options);
   } catch (error) {
-    around.stderr.write(`db:deploy: ${describeError(error)}\n`);
+    context.stderr.write(`db:deploy: ${describeError(error)}\n`);
     const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
     const kind = error instanceof DriftFound ? "drift" : isRefused ? "refused" : "failed";
     const failure = { error: { kind, message: describeError(error) } };
-    if (options.json) around.stdout.write(`${JSON.stringify(failure, null, 2)}\n`);
-    around.exitCode = kind === "drift" ? 4 : 1;
+    if (options.json) context.stdout.write(`${JSON.stringify(failure, null, 2)}\n`);
+    context.exitCode = kind === "drift" ? 4 : 1;
   }
 }
 
@@ -96,11 +96,11 @@ With --plan: 0 nothing to do, 3 there are changes to deploy, 4 there is drift, 1
     .opts<Options>();
 }
 
-async function deploy(around: Surroundings, options: Options): Promise<void> {
+async function deploy(context: ProcessContext, options: Options): Promise<void> {
   const { wait, json, planHash } = options;
-  const print = (text: string) => void around.stdout.write(`${text}\n`);
-  const report = (line: string) => void around.stderr.write(`${line}\n`);
-  const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, [
+  const print = (text: string) => void context.stdout.write(`${text}\n`);
+  const report = (line: string) => void context.stderr.write(`${line}\n`);
+  const variables = readSecretFiles({ ...dotenv.loadSafe(".env"), ...context.env }, [
     "DATABASE_URL",
     "PGPASSWORD",
     ...loginRoles.map(passwordVariable),
@@ -127,7 +127,7 @@ async function deploy(around: Surroundings, options: Options): Promise<void> {
   if (options.plan) {
     const plan = await findPlan();
     print(json ? JSON.stringify({ ...plan, passwords: roles }, null, 2) : describePlan(plan, roles));
-    around.exitCode = plan.refusal !== undefined ? 1 : plan.isDriftNew ? 4 : hasWork(plan, roles) ? 3 : 0;
+    context.exitCode = plan.refusal !== undefined ? 1 : plan.isDriftNew ? 4 : hasWork(plan, roles) ? 3 : 0;
     return;
   }
   const done = await deployDatabase(databaseUrl, passwords, {

@@ -33,7 +33,7 @@ export async function findDrift(
   return { api: differs("api"), durable: differs("durable") };
 }
 
-/** Records the catalog as the deployment leaves it, unless it is recorded. */
+/** Records the catalog as the deployment left it, unless it is already recorded. */
 export async function recordFingerprint(client: Client): Promise<void> {
   const deployed = await readDeployed(client);
   if (deployed === undefined || deployed.fingerprint.query !== undefined) return;

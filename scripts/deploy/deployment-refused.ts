@@ -1,4 +1,4 @@
-/** The deployment was refused: it would break a promise or a rule, or does not fit the database. Its message has several lines. */
+/** The deployment would break a promise or a rule, or does not fit the database. The message has several lines. */
 export class DeploymentRefused extends Error {
   override name = "DeploymentRefused";
 }
@@ -10,7 +10,7 @@ export class DeploymentRefused extends Error {
  * @param advice what to do next
  * @throws DeploymentRefused that lists what was found
  */
-export function refuseFound(problem: string, found: string[], ...advice: string[]): void {
+export function refuseIfFound(problem: string, found: string[], ...advice: string[]): void {
   if (found.length === 0) return;
   throw new DeploymentRefused([problem, ...found.map((one) => `  ${one}`), ...advice].join("\n"));
 }

@@ -66,7 +66,7 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
 function describeDefinitions(definitions: string[]): string[] {
   return definitions.map(
     (name) =>
-      `db/data_set/${name} has changed since the last deployment. If no refresh has used it yet, run one: npm run refresh`,
+      `db/data_set/${name} has changed since the last deployment. The next refresh uses it. If you have refreshed with it already, there is nothing to do.`,
   );
 }
 

@@ -5,7 +5,7 @@ import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { resetSession } from "../sql/session.ts";
-import { DeploymentRefused, refuseFound } from "./deployment-refused.ts";
+import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import type { Migration } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
 
@@ -20,7 +20,7 @@ const startEmpty = [
 ];
 
 /** The migrations that this database has run, ordered by name. */
-export async function readApplied(client: Client): Promise<Applied[]> {
+export async function readAppliedMigrations(client: Client): Promise<Applied[]> {
   const { rows: tables } = await client.query("select to_regclass('deployment.migrations') as found");
   if (tables[0].found === null) return [];
   return (await client.query<Applied>("select name, sha256 from deployment.migrations order by name")).rows;
@@ -29,14 +29,14 @@ export async function readApplied(client: Client): Promise<Applied[]> {
 /**
  * The migrations that this database has not run, in order.
  *
- * @throws DeploymentRefused if one that it has run is missing or was edited, or if one is dated before the last that it has run
+ * @throws DeploymentRefused if a migration that it ran is missing or was edited, or if a pending one is dated before its last one
  */
 export async function findPendingMigrations(
   client: Client,
   migrations: Migration[],
   { rollsBack = false }: { rollsBack?: boolean | undefined } = {},
 ): Promise<Migration[]> {
-  const applied = new Map((await readApplied(client)).map(({ name, sha256 }) => [name, sha256]));
+  const applied = new Map((await readAppliedMigrations(client)).map(({ name, sha256 }) => [name, sha256]));
   const missing = [...applied.keys()].filter((name) => !migrations.some(({ id }) => id === name));
   const newest = migrations.at(-1)?.id ?? "";
   const isAhead = missing.every((name) => name > newest);
@@ -46,13 +46,13 @@ export async function findPendingMigrations(
         "to this checkout, run npm run db:deploy -- --roll-back",
       ]
     : ["Deploy the commit that has these migrations, or start with an empty database:", ...startEmpty];
-  refuseFound(
+  refuseIfFound(
     "Nothing was changed. This database ran migrations that db/migrations does not have:",
     isAhead && rollsBack ? [] : missing,
     ...advice,
   );
   const namesOf = (some: Migration[]) => some.map(({ name }) => name);
-  refuseFound(
+  refuseIfFound(
     "These migrations were edited after this database ran them:",
     namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
     "The edits would not reach this database. Restore the files, and write the change as a new migration.",
@@ -61,7 +61,7 @@ export async function findPendingMigrations(
   );
   const pending = migrations.filter(({ id }) => !applied.has(id));
   const last = [...applied.keys()].at(-1) ?? "";
-  refuseFound(
+  refuseIfFound(
     `These migrations are dated before the last one that this database ran, ${last}:`,
     namesOf(pending.filter(({ id }) => id < last)),
     "On a new database they would run before it, but on this database they would run after it. Give them a later date: rename them with git mv.",
@@ -71,11 +71,11 @@ export async function findPendingMigrations(
 
 /**
  * Runs one migration and records it, in a transaction of its own that ends with the leak check. A migration whose first line
- * says `-- No transaction: <why>` is one statement, and waits for locks as long as it takes; if it leaks, the service is
+ * says `-- No transaction: <why>` has one statement and waits for locks without a limit. If it causes a leak, the service is
  * switched off.
  *
  * @param leakCheck see `refuseLeaks`
- * @throws SqlFileError; DeploymentRefused if it leaks
+ * @throws SqlFileError; DeploymentRefused if it causes a leak
  */
 export async function runMigration(
   client: Client,
@@ -99,7 +99,7 @@ export async function runMigration(
   });
   await runTransaction(client, check, report).catch(async (cause: unknown) => {
     await client.query(
-      "update publication.settings set is_open = false, changed_at = now(), changed_by = session_user",
+      "update publication.settings set is_switched_on = false, changed_at = now(), changed_by = session_user",
     );
     throw new DeploymentRefused(
       [
@@ -132,7 +132,7 @@ async function runOnce(
   run: () => Promise<void>,
 ): Promise<void> {
   await client.query(migrationsTable);
-  // Large, and most deployments have no migration to run.
+  // Loaded only here, because it is large and most deployments have no migration to run.
   const { runner } = await import("node-pg-migrate");
   const up = async (builder: { noTransaction: () => void }) => {
     builder.noTransaction();

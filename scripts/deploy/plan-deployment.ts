@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import type { Client } from "pg";
 import { connect } from "../../service/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
-import { refuseHandMade } from "./apply-api.ts";
+import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
 import { refuseOldServer } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
-import { readApplied } from "./migrations.ts";
+import { readAppliedMigrations } from "./migrations.ts";
 import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
@@ -19,25 +19,25 @@ export interface Plan {
   uncertain: string[];
   /** Files of `db/data_set` that have changed since the last deployment. */
   definitions: string[];
-  /** Whether the API schemas would be rebuilt, which every deployment does that has anything to do. */
+  /** Whether the API schemas would be rebuilt. A deployment that changes anything rebuilds them. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
   changes: ObjectChange[];
   /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
-  /** What was changed by hand: the difference between the database and a scratch build of the same files. */
+  /** Changes made by hand: the difference between the database and a scratch build of the same files. */
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
   isDriftNew: boolean;
   /** Why the deployment would be refused or fail. */
   refusal?: string;
-  /** Identifies this plan: a hash of all the rest, of the files and of the options. */
+  /** Identifies this plan: a hash of the other fields, the files and the options. */
   hash: string;
 }
 
 /**
- * Finds out what a deployment would do without being able to change the database: reads it in a read-only transaction, and
- * compares it with what `db` builds on a scratch server.
+ * Finds out what a deployment would do, without changing the database: reads the database in a read-only transaction, and
+ * compares it with a scratch server that is built from `db`.
  *
  * @param scratchUrl an empty database on another server
  * @throws Error if the scratch server is the database's own, whose roles the files would change
@@ -90,7 +90,7 @@ interface Trial {
   build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
 }
 
-/** Deploys on the scratch server what this database has, then what it would get, and completes the plan. */
+/** Deploys first the database's current state on the scratch server, then the files, and completes the plan. */
 async function tryDeployment(
   plan: Plan,
   client: Client,
@@ -103,7 +103,7 @@ async function tryDeployment(
   plan.definitions = definitions;
   plan.apiSchemasChanged = isOutdated;
   plan.isDriftNew = drift.durable;
-  const applied = (await readApplied(client)).map(({ name }) => name);
+  const applied = (await readAppliedMigrations(client)).map(({ name }) => name);
   const isAhead = applied.some((name) => !files.migrations.some(({ id }) => id === name));
   const now = await readCatalog(client);
   let was = now;
@@ -112,7 +112,7 @@ async function tryDeployment(
     const isComparable = ({ scope }: CatalogRow) =>
       scope === "durable" || (scope === "data_set" && definitions.length === 0);
     if (!isAhead) plan.drift = compareCatalogs(was.filter(isComparable), now.filter(isComparable));
-    await refuseHandMade(client, files.api);
+    await refuseHandMadeObjects(client, files.api);
   }
   if (!isOutdated) return;
   if (applied.length > 0) {
@@ -136,13 +136,13 @@ async function tryDeployment(
     plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
 }
 
-/** What was changed by hand, so that migrations meet it on the scratch server. Not roles: those belong to the whole server. */
+/** Changes made by hand, to repeat on the scratch server. Without roles, which belong to the whole server. */
 function describeDurable(was: CatalogRow[], now: CatalogRow[]): string[] {
   const changes = compareCatalogs(now, was).filter(({ scope }) => scope === "durable");
   return changes.flatMap(({ object, undo }) => (object.startsWith("role ") ? [] : undo));
 }
 
-/** Hides the columns that the published data set lacks, so that files of the API meet it as it is. */
+/** Hides the columns that the published data set lacks, so that API files see the same columns as in the database. */
 function describeColumns(was: CatalogRow[], now: CatalogRow[]): string[] {
   const columnsOf = (rows: CatalogRow[]) =>
     rows.flatMap(({ object, statement }) => {
@@ -163,7 +163,7 @@ const dependsOnRows: [pattern: RegExp, what: string][] = [
   [/^(insert|update|delete|merge|with \w|select)\b/gim, "depends on the rows that it finds"],
 ];
 
-/** The statements of a migration whose outcome depends on rows: a scratch server has none. */
+/** The statements of a migration whose outcome depends on rows, which a scratch server does not have. */
 function findUncertain({ name, sql }: Migration): string[] {
   return dependsOnRows.flatMap(([pattern, what]) =>
     [...sql.matchAll(pattern)].map(

@@ -5,7 +5,7 @@ import { resetSession } from "../sql/session.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
 
-// The files that a refresh runs, except those that copy, check and compare rows.
+// A refresh's files, except those that copy, check and compare rows.
 const order = "staging check build indexes fingerprints totals publish views record_empty".split(" ");
 
 /**

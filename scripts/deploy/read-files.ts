@@ -9,11 +9,11 @@ export interface Migration extends SqlFile {
   id: string;
   path: string;
   sha256: string;
-  /** Whether it cannot run in a transaction: its first line says why. */
+  /** Whether it cannot run in a transaction. Its first line then says why. */
   noTransaction: boolean;
 }
 
-/** `db/api`: the platform's own functions, and the schemas that are served, each with its files in order. */
+/** `db/api`: the files of `request` and of each served schema, in order. */
 export interface ApiFiles {
   request: SqlFile[];
   versions: { schema: string; files: SqlFile[] }[];
@@ -24,7 +24,7 @@ export interface ApiFiles {
 export interface DatabaseFiles {
   migrations: Migration[];
   api: ApiFiles;
-  /** `db/data_set`, by name. It is in effect with the next data set. */
+  /** Files of `db/data_set`, by name. The next refresh uses them. */
   dataSet: Record<string, SqlFile>;
   /** The hashes of these files. */
   definitions: Record<string, string>;
@@ -56,8 +56,8 @@ async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /**
- * The files of `db/api`. In a folder `schema.sql` comes first, then `general.sql`, then the others by name. A
- * relationship names two views, so it stands in the file of the later one; each table has one with `general`.
+ * Reads the files of `db/api`. In each folder, `schema.sql` comes first, then `general.sql`, then the others by name. A
+ * relationship names two views, so it is in the later view's file. Each table has a relationship with `general`.
  */
 async function readApiFiles(directory: string): Promise<ApiFiles> {
   const entries = await readdir(path.join(directory, "api"), { withFileTypes: true });

@@ -16,8 +16,8 @@ const touchesRows = `
   )`;
 
 /**
- * Replaces the files' leak check with the database's if that is newer: in a rollback, or if production promised a later check
- * after deploying the files' check.
+ * Replaces the leak check in `files` with the database's: in a rollback, or if a deployment with --promise has replaced the
+ * checkout's leak check since.
  */
 export async function keepNewestLeakCheck(
   client: Client,
@@ -51,10 +51,10 @@ select pg_get_functiondef(to_regprocedure('publication.find_leaks(boolean,text)'
   ) as is_newer`;
 
 /**
- * At the end of a transaction, checks whether it would show suppressed data. Always checks rights; checks rows only if the
- * transaction changed the data set or a function that the report service calls.
+ * Runs at the end of a transaction and refuses it if it would show suppressed data. Always checks rights. Checks rows only if
+ * the transaction changed the data set or a function that the report service calls.
  *
- * @param leakCheck the SQL that creates publication.find_leaks(), which runs first: the transaction may have replaced it
+ * @param leakCheck the SQL that creates publication.find_leaks(), which runs first, because the transaction may have replaced the function
  * @param asksRows whether to check rows in any case, because other transactions may have changed them
  * @throws DeploymentRefused
  */
@@ -63,7 +63,7 @@ export async function refuseLeaks(client: Client, leakCheck: string, asksRows = 
     `select num_nonnulls(to_regprocedure('publication.find_leaks(boolean,text)'),
        to_regprocedure('publication.describe_totals()')) = 0 as is_first, ${touchesRows} as touches`,
   );
-  // Before the migrations that create these functions, there is nothing to show.
+  // Until migrations have created these functions, there is no data to leak.
   if (rows[0]?.is_first) return;
   await client.query(leakCheck);
   try {

@@ -4,7 +4,7 @@ import { escapeLiteral } from "pg";
 /** The roles that services connect as. */
 export const loginRoles = ["authenticator", "report_service", "publisher"] as const;
 export type LoginRole = (typeof loginRoles)[number];
-/** Those of other roles stay as they are. */
+/** Passwords to set. Roles without an entry keep theirs. */
 export type Passwords = Partial<Record<LoginRole, string | undefined>>;
 
 /** The statements that set passwords of login roles. They contain only SCRAM verifiers, so that no log can hold a password. */

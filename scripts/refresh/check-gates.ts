@@ -2,17 +2,17 @@ import type { Client } from "pg";
 import type { RowCounts } from "./count-rows.ts";
 import { readDefinition } from "./read-definition.ts";
 
-/** Differences from the live data set that somebody has accepted. Without a value, they are not looked for. */
+/** Differences from the live data set that the operator accepts. Only a difference set to false is checked. */
 export interface GateOptions {
   acceptShrink?: boolean;
   acceptGrowth?: boolean;
 }
 
 /**
- * Compares a new data set with the live one. If a table loses more than 5 % of its rows or more than doubles, or the share of
- * suppressed submissions moves by more than 1 point, the source is probably broken. Every table may gain 1,000 rows.
+ * Compares a new data set with the live one. A table that loses more than 5% of its rows or more than doubles (by more than
+ * 1,000 rows), or a share of suppressed submissions that changes by more than 1 percentage point, is probably a mistake.
  *
- * @throws Error with a line for each table at fault
+ * @throws Error with a line for each difference
  */
 export async function checkGates(
   client: Client,

@@ -1,14 +1,14 @@
 import type { Client } from "pg";
 
-/** A suppressed submission would be shown to someone without Tribal access. Its message has a line for each way. */
+/** Someone without Tribal access could see a suppressed submission. The message has a line for each leak. */
 export class LeaksFound extends Error {
   override name = "LeaksFound";
 }
 
 /**
- * Returns the ways in which the database would show suppressed data (db/data_set/find_leaks.sql).
+ * Runs the leak check (db/data_set/find_leaks.sql).
  *
- * @param generation also checks the rows of this generation of the data set: `_next`, or the live one
+ * @param generation the generation of the data set whose rows are checked: `_next`, or the live one
  * @throws LeaksFound
  */
 export async function checkLeaks(client: Client, generation?: "_next" | ""): Promise<void> {

@@ -6,16 +6,16 @@ import { readRows } from "./read-rows.ts";
 import { splitRow, unquote } from "./row-format.ts";
 import { openContent } from "./storage.ts";
 
-/** What `check.sql` found out about the whole data set. */
+/** The result of `check.sql`. */
 interface CheckedRows {
-  /** Rows that are left out because their report's row in general is. */
+  /** Rows that are left out because their report's row in general is left out. */
   consequences: number;
   /** Rows by table that repeat an earlier file. */
   repetitions: { table: string; rows: number }[];
 }
 
 /**
- * Looks for faults that only the whole data set shows: invalid report IDs, duplicate reports, files that contradict each
+ * Finds faults that only the whole data set shows: invalid report IDs, duplicate reports, files that contradict each
  * other, rows without a report. Removes these rows from the staging tables and adds them to the faults.
  */
 export async function checkRows(

@@ -8,7 +8,7 @@ const advice =
  * Checks that a generation has every column that the deployed API serves, with the same type. Other columns and another
  * order are allowed.
  *
- * @throws Error with a line for each column at fault
+ * @throws Error with a line for each missing or different column
  */
 export async function checkServed(client: Client, schema: "disclosed" | "disclosed_next"): Promise<void> {
   const { rows } = await client.query<{ line: string }>(await readDefinition("check_served.sql"), [schema]);

@@ -1,10 +1,10 @@
 import { Client, type ClientConfig } from "pg";
-import { keepSession, PoolerRefused } from "../sql/session.ts";
+import { PoolerRefused, prepareSession } from "../sql/session.ts";
 
 /**
- * Runs work on a connection of its own, as the role publisher.
+ * Runs work on a new connection, as the role publisher.
  *
- * @throws Error that says which server did not take the connection; PoolerRefused
+ * @throws Error that names the server if the connection fails; PoolerRefused
  */
 export async function withPublisher<Result>(
   config: ClientConfig,
@@ -20,7 +20,7 @@ export async function withPublisher<Result>(
   client.on("error", () => {});
   try {
     await client.connect();
-    await keepSession(client);
+    await prepareSession(client);
     await client.query("set role publisher");
   } catch (cause) {
     await client.end().catch(() => {});

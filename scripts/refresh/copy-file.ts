@@ -13,8 +13,8 @@ const reportMilliseconds = 5_000;
  * Streams a CSV file into its staging table. Rows with a fault are left out and added to the faults.
  *
  * @param report receives the number of rows so far, every few seconds
- * @returns the number of rows that are in the table now
- * @throws Error that names the file if it cannot be read or loaded to its end
+ * @returns the number of rows in the table
+ * @throws Error that names the file if it cannot be read or loaded completely
  */
 export async function copyFile(
   client: Client,

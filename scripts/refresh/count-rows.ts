@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 
-/** Rows of a table by where they went. Rows of superseded submissions are in neither. */
+/** A table's disclosed and suppressed rows. Rows of superseded submissions are in neither. */
 export type RowCounts = Record<string, { disclosed: number; suppressed: number }>;
 
 /** Counts the rows of the next generation's source tables: the suppressed side has no other tables. */

@@ -3,7 +3,7 @@ const stopped = ["57P01", "57P02"];
 /** The driver's messages if the connection breaks. */
 const brokenOff = /^Connection terminated|is not queryable|^read ECONNRESET/;
 
-/** The message of a refresh that fails. If PostgreSQL has no disk space or was stopped, it says what to do. */
+/** Returns the message of a failed refresh. If PostgreSQL's disk is full or PostgreSQL was stopped, the message says what to do. */
 export function explainFailure(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code = "", message } = cause as Error & { code?: string };

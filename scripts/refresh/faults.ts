@@ -8,18 +8,18 @@ export interface Fault extends RowProblem {
   file: SourceFileWithHeader;
   /** The line that the row begins on. */
   line: number;
-  /** The row, as the file has it. */
+  /** The row's text in the file. */
   record: string;
 }
 
 const shownFaults = 20;
 
-/** The faults of a load. All are counted, the first ones are kept. */
+/** The faults of a load. Counts all of them and keeps the first ones. */
 export class FaultList {
   total = 0;
   kept: Fault[] = [];
   readonly tolerate: number;
-  /** How many faults are kept. */
+  /** The number of faults to keep. */
   readonly keep: number;
   readonly #counts = new Map<string, number>();
 
@@ -39,7 +39,7 @@ export class FaultList {
     if (this.kept.length < this.keep) this.kept.push(fault);
   }
 
-  /** Names the first faults, and counts them all by table and kind. */
+  /** Describes the first faults, and counts all faults by table and kind. */
   describe(): string {
     const { total, tolerate } = this;
     return [
@@ -53,7 +53,7 @@ export class FaultList {
     ].join("\n");
   }
 
-  /** Writes the rows that were left out to a CSV file, each with its place and what is wrong with it. */
+  /** Writes the rows that were left out to a CSV file, each with its location and problem. */
   async write(target: string): Promise<void> {
     const columns = ["file", "line", "column", "value", "problem", "record"];
     const rows = this.kept.map((fault) => ({ ...fault, file: fault.file.path }));

@@ -7,13 +7,13 @@ import type { SourceFile } from "./find-files.ts";
 import { readSourceTables } from "./read-definition.ts";
 import { readHeaders } from "./read-headers.ts";
 import type { Stopwatch } from "./stopwatch.ts";
-import { describeKept, readSuppression, type Suppression } from "./suppression.ts";
+import { describeKeptSuppressed, readSuppression, type Suppression } from "./suppression.ts";
 
 export interface FillOptions {
   report?: (line: string) => void;
-  /** How many bad rows may be left out. */
+  /** The number of faulty rows that may be left out. */
   tolerate?: number;
-  /** File that takes the rows that are left out. */
+  /** The file to which the left-out rows are written. */
   rejects?: string;
 }
 
@@ -48,7 +48,7 @@ export async function fillStaging(
   for (const { table, rows } of repetitions)
     report(`${table}: left out ${countRows(rows)} that an earlier file also contains`);
   const suppression = await readSuppression(client);
-  if (suppression.kept.length > 0) report(describeKept(suppression.kept));
+  if (suppression.kept.length > 0) report(describeKeptSuppressed(suppression.kept));
   if (faults.total > tolerate) throw new SourceFaults(faults.describe());
   if (faults.total === 0) return { rejected: 0, suppression };
   if (rejects !== undefined) await faults.write(rejects);

@@ -19,15 +19,15 @@ export interface Source {
 }
 
 export interface LoadOptions extends FillOptions, GateOptions {
-  /** By which the same source is known again. */
+  /** Identifies the source, so that later refreshes can skip it. */
   checksum?: string;
-  /** Build and check the data set, and leave nothing behind. */
+  /** Builds and checks the data set, then rolls back. */
   dryRun?: boolean;
-  /** Writes the bulk files of the next generation, before it is live. */
+  /** Writes the bulk files of the next generation before it goes live. */
   writePublicFiles?: () => Promise<unknown>;
 }
 
-/** What was published, or would be. */
+/** The published data set, or after a dry run the one that would be published. */
 export interface LoadedDataSet {
   /** Empty after a dry run. */
   id: string;
@@ -38,7 +38,7 @@ export interface LoadedDataSet {
  * Builds a data set beside the live one and publishes it. If anything fails, the live one stays as it is. The client must have
  * the role publisher.
  *
- * @throws SourceFaults, LeaksFound, RefreshIsRunning, and Error that names a file that cannot be read, or what does not fit
+ * @throws SourceFaults, LeaksFound, RefreshIsRunning; Error if a file cannot be read or the data set does not fit the API
  */
 export async function loadDataSet(
   client: Client,

@@ -9,10 +9,10 @@ export class RefreshIsRunning extends Error {
 const lock = "publication";
 
 /**
- * Does work that changes what is published, under one lock for all such work. The lock is released at the end, or when the
- * connection ends.
+ * Runs work that changes what is published, under one lock for all such work. The lock is released at the end, or when the
+ * connection closes.
  *
- * @throws RefreshIsRunning that says who has it, since when, and how to end that
+ * @throws RefreshIsRunning that names the session that holds the lock, since when, and how to end it
  */
 export async function lockPublication<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   if (!(await tryLock(client, lock))) {

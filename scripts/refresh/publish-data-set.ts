@@ -4,7 +4,7 @@ import { checkLeaks } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { runDefinition } from "./read-definition.ts";
 
-/** Three minutes and more: longer than the longest query that a tier allows. */
+/** More than three minutes, which is longer than any tier's statement timeout. */
 const attempts = 600;
 const droppedSchemas = ["disclosed_dropped", "suppressed_dropped"];
 

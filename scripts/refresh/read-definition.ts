@@ -8,7 +8,7 @@ import type { StoredFile } from "./storage.ts";
 /** The `db/data_set` of this repository. */
 export let definitionsDirectory = path.resolve(import.meta.dirname, "../../db/data_set");
 
-/** For tests: what follows uses a changed copy of `db/data_set`. */
+/** For tests: from now on, uses a changed copy of `db/data_set`. */
 export function useDefinitions(directory: string): void {
   definitionsDirectory = directory;
 }

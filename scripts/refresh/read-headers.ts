@@ -8,7 +8,7 @@ import { openContent } from "./storage.ts";
 
 /** A source file with the columns that its first line names. */
 export interface SourceFileWithHeader extends SourceFile {
-  /** Its place in the order in which files are read. */
+  /** Its position in the order in which files are read. */
   number: number;
   columns: Column[];
   /** The number of its first row in its table, from 1. */

@@ -15,7 +15,7 @@ interface HistoryEntry {
   seconds: string;
 }
 
-/** The data sets that were published last, the newest first. */
+/** Returns the latest published data sets, newest first. */
 export async function readHistory(client: Client, limit: number): Promise<HistoryEntry[]> {
   const { rows } = await client.query<HistoryEntry>(
     `select id, state, source, checksum, row_counts, rejected_rows, kept_suppressed, started_at, published_at,

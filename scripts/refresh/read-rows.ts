@@ -10,7 +10,7 @@ import {
   splitRow,
 } from "./row-format.ts";
 
-/** A row of a source file, as bytes of the block that it is in. The first one is the header. */
+/** A row of a source file, as a range of its block's bytes. The first row is the header. */
 interface SourceRow {
   start: number;
   /** After its line break. */
@@ -60,7 +60,7 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
     }
     return { bytes, rows };
   };
-  /** What is left when the file ends, or a row that does not end. */
+  /** The remaining bytes when the file ends, or a row that does not end. */
   const describeRest = (problem: string): SourceRow & { problem: RowProblem } => {
     const values = splitRow(rest.toString("latin1", 0, longestRowBytes).replace(/\r$/, ""));
     const [column, value] = [columns[values.length - 1]?.name, show(values.at(-1) ?? "")];
@@ -84,7 +84,7 @@ export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]
   yield { bytes: rest, rows: [describeRest(problem)] };
 }
 
-/** The end of what a sticky pattern matches at this place. */
+/** Returns where a sticky pattern's match ends. */
 function findEnd(pattern: RegExp, text: string, start: number): number | undefined {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : undefined;

@@ -3,27 +3,27 @@ import { z } from "zod";
 import { describeDatabase } from "../../service/describe-database.ts";
 import { requireRunningStack } from "../../service/find-running-stack.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
-import { databaseAddress, listenPort, readVariables } from "../../service/read-variables.ts";
+import { databaseUrl, listenPort, readVariables } from "../../service/read-variables.ts";
 import { type EnvironmentName, environments } from "../../service/timetable.ts";
 
-/** How a refresh finds its database, its source and the place for the bulk files. */
+/** A refresh's database, source, and location of the bulk files. */
 export interface RefreshConfig {
   database: ClientConfig;
-  /** Directory or s3:// address that is published when none is named. */
+  /** Directory or s3:// URL of the source files if --from is not given. */
   source: string | undefined;
-  /** Directory or s3:// address of the bulk files; without it none are written. */
+  /** Directory or s3:// URL of the bulk files; without it, none are written. */
   publicData: string | undefined;
   environment: EnvironmentName;
-  /** Where the schedule's service listens. */
+  /** Where the scheduled service listens. */
   host: string;
   port: number;
 }
 
 const secrets = ["PUBLISHER_DATABASE_URL", "PUBLISHER_DATABASE_PASSWORD", "DATABASE_URL"];
-const databaseUrl = databaseAddress("publisher").optional();
+const publisherUrl = databaseUrl("publisher").optional();
 const schema = z.object({
-  PUBLISHER_DATABASE_URL: databaseUrl,
-  DATABASE_URL: databaseUrl,
+  PUBLISHER_DATABASE_URL: publisherUrl,
+  DATABASE_URL: publisherUrl,
   PUBLISHER_DATABASE_PASSWORD: z.string().optional(),
   PGHOST: z.string().optional(),
   PGDATABASE: z.string().optional(),

@@ -5,14 +5,14 @@ import { type LoadedDataSet, type LoadOptions, loadDataSet } from "./load-data-s
 import { openStorage } from "./open-storage.ts";
 import { computeChecksum } from "./read-definition.ts";
 import { warmTables } from "./warm-tables.ts";
-import { settlePublicFiles, writePublicFiles } from "./write-public-files.ts";
+import { publishManifest, writePublicFiles } from "./write-public-files.ts";
 
 export interface RefreshOptions extends LoadOptions {
-  /** Directory, or s3:// address, of the source files. */
+  /** Directory, or s3:// URL, of the source files. */
   from: string;
-  /** Directory or s3:// address of the bulk files. Without it none are written. */
+  /** Directory or s3:// URL of the bulk files. Without it none are written. */
   publicData?: string | undefined;
-  /** Publish even what is live already, or was rolled back. */
+  /** Publishes files even if they are already live or were rolled back. */
   force?: boolean;
 }
 
@@ -24,7 +24,7 @@ type Refreshed =
  * Publishes the files of a directory or bucket, with their bulk files, unless they are live already. The client must have the
  * role publisher.
  *
- * @throws as `loadDataSet`: then nothing has changed
+ * @throws the errors of `loadDataSet`, after which nothing has changed
  */
 export async function refreshDataSet(client: Client, options: RefreshOptions): Promise<Refreshed> {
   const { from, report = () => {}, publicData, force } = options;
@@ -38,12 +38,12 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   const store = publicData === undefined ? undefined : await openStorage(publicData);
   const reason = force ? undefined : await findReasonToSkip(client, checksum);
   if (reason !== undefined) {
-    if (store !== undefined) await settlePublicFiles(client, store);
+    if (store !== undefined) await publishManifest(client, store);
     return { outcome: "skipped", reason };
   }
   const bulkFiles = store && { writePublicFiles: () => writePublicFiles(client, store, "disclosed_next") };
   const dataSet = await loadDataSet(client, { source, files }, { ...load, checksum, ...bulkFiles });
-  if (store !== undefined) await settlePublicFiles(client, store);
+  if (store !== undefined) await publishManifest(client, store);
   await warmTables(client, report);
   return { outcome: "published", dataSet };
 }

@@ -2,9 +2,9 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "pg";
 import { pino } from "pino";
 import { dotenv } from "zx";
+import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import { closeOnSignal } from "../../service/run-until-signal.ts";
-import type { Surroundings } from "../../service/surroundings.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
@@ -14,7 +14,7 @@ import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
 import { type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
 import { warmTables } from "./warm-tables.ts";
-import { settlePublicFiles } from "./write-public-files.ts";
+import { publishManifest } from "./write-public-files.ts";
 
 type Options = Omit<RefreshOptions, "from"> & {
   from?: string;
@@ -29,15 +29,15 @@ type Options = Omit<RefreshOptions, "from"> & {
 const awsCredentials = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
 
 /** Runs `npm run refresh` to its end. */
-export async function runRefreshProgram(around: Surroundings): Promise<void> {
-  const command = createCommand().parse(around.argv);
+export async function runRefreshProgram(context: ProcessContext): Promise<void> {
+  const command = createCommand().parse(context.argv);
   try {
     // The S3 client looks for its credentials in process.env.
-    around.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...around.env }, awsCredentials);
-    await run(around, readRefreshConfig(around.env), command);
+    context.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...context.env }, awsCredentials);
+    await run(context, readRefreshConfig(context.env), command);
   } catch (error) {
-    around.stderr.write(`${explainFailure(error)}\n`);
-    around.exitCode = error instanceof RefreshIsRunning ? 3 : 1;
+    context.stderr.write(`${explainFailure(error)}\n`);
+    context.exitCode = error instanceof RefreshIsRunning ? 3 : 1;
   }
 }
 
@@ -76,12 +76,12 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the URL
   STACK_DIRECTORY                 directory of the running stack to use if none of these is set (.stack)
   REFRESH_SOURCE                  where to read the files if --from is not given
-  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files (the stack's, if one is used; else none are written)
+  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files (the running stack's; else none are written)
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// URLs
 With --schedule:
-  ENVIRONMENT                     production: Wednesdays 5 a.m. Eastern; staging: daily 5 a.m. Eastern; development: no
-                                  schedule; preview: no schedule, and the API is off until you run --requests on (development)
+  ENVIRONMENT (development)       production: Wednesdays 5 a.m. Eastern; staging: daily 5 a.m. Eastern; development: no
+                                  schedule; preview: no schedule, and the API is off until you switch it on (--requests on)
   REFRESH_HOST (127.0.0.1), REFRESH_PORT (8007)
                                   where /healthz and /metrics are served
 
@@ -89,10 +89,10 @@ Exit status: 0 done or nothing to do, 1 failed (--status shows which data set is
     );
 }
 
-async function run(around: Surroundings, config: RefreshConfig, command: Command): Promise<void> {
+async function run(context: ProcessContext, config: RefreshConfig, command: Command): Promise<void> {
   const options = command.opts<Options>();
   const from = options.from ?? config.source;
-  const print = (line: string) => void around.stdout.write(`${line}\n`);
+  const print = (line: string) => void context.stdout.write(`${line}\n`);
   const asPublisher = <Result>(work: (client: Client) => Promise<Result>) =>
     withPublisher(config.database, work);
   const { release, requests } = options;
@@ -114,14 +114,14 @@ async function run(around: Surroundings, config: RefreshConfig, command: Command
   } else if (from === undefined) {
     command.error("error: set --from (or REFRESH_SOURCE) to the files to publish");
   } else {
-    const report = (line: string) => void around.stderr.write(`${line}\n`);
+    const report = (line: string) => void context.stderr.write(`${line}\n`);
     const wanted = { ...options, from, publicData: config.publicData, report };
     await asPublisher((client) => runRefresh(client, wanted, print));
   }
 }
 
 const switchRequests =
-  "update publication.settings set is_open = $1, changed_at = now(), changed_by = session_user";
+  "update publication.settings set is_switched_on = $1, changed_at = now(), changed_by = session_user";
 
 async function runRefresh(
   client: Client,
@@ -152,7 +152,7 @@ async function runRollback(
   const seconds = ((performance.now() - start) / 1000).toFixed(2);
   print(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.`);
   await warmTables(client, print);
-  if (publicData !== undefined) await settlePublicFiles(client, await openStorage(publicData));
+  if (publicData !== undefined) await publishManifest(client, await openStorage(publicData));
 }
 
 function parseWhole(text: string): number {

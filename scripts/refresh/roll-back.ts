@@ -7,7 +7,7 @@ import { listReports } from "./suppression.ts";
  * Makes the previous data set live again, and the live one the previous: a second rollback undoes the first.
  *
  * @returns the ID of the data set that is live now
- * @throws Error if there is none, if it lacks what the API serves, or if it shows a report that was suppressed since
+ * @throws Error if there is no previous data set, if it lacks a served column, or if it shows a report suppressed since then
  */
 export async function rollBack(client: Client): Promise<string> {
   return await lockPublication(client, async () => {
@@ -26,7 +26,7 @@ export async function rollBack(client: Client): Promise<string> {
   });
 }
 
-// The rollback would make them public again.
+// Reports that the rollback would make public again.
 const suppressedSince = `
   select report_id from publication.suppressed_reports
   where report_id in (

@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
 
-/** A column of a source file, with its type as `format_type()` names it. */
+/** A column of a source file, with its type in the format of `format_type()`. */
 export interface Column {
   name: string;
   type: string;
 }
 
-/** What is wrong with one row, and with which of its values. */
+/** A row's problem, and the value that has it. */
 export interface RowProblem {
   column?: string | undefined;
   value?: string | undefined;
@@ -37,8 +37,8 @@ const wholeNumber = (digits: number) => [
 ];
 
 /**
- * The values that each type accepts. PostgreSQL would read `today`, `infinity`, `0x1F` or `20230304` as something that the
- * file does not say, so these are refused. PostgreSQL accepts everything that a pattern accepts, except numbers and times
+ * The values that each type accepts. PostgreSQL would also read `today`, `infinity`, `0x1F` and `20230304`, but these
+ * are probably mistakes, so they are refused. PostgreSQL accepts everything that a pattern accepts, except numbers and times
  * out of range.
  */
 const formats: Record<string, string[] | undefined> = {
@@ -55,7 +55,7 @@ const formats: Record<string, string[] | undefined> = {
 };
 
 const anyText = String.raw`(?:"[^"\0]*(?:""[^"\0]*)*"|[^",\r\n\0]*)`;
-/** A value even if its quotes are misplaced. Fails only if a quote is never closed. */
+/** Matches a value even if its quotes are misplaced. Fails only if a quote is never closed. */
 const looseValue = String.raw`(?:"[^"]*(?:""[^"]*)*"(?!")[^,\n]*|(?!")[^,\n]*)`;
 
 /**

@@ -14,12 +14,12 @@ import { createRefreshMetrics } from "./refresh-metrics.ts";
 
 export interface Schedule {
   url: string;
-  /** Does what the timer does, now. */
+  /** Runs a scheduled refresh now. */
   refreshNow: () => Promise<void>;
   close: () => Promise<void>;
 }
 
-/** Minutes to wait before each further attempt of a refresh that failed. */
+/** Minutes to wait before each retry of a failed refresh. */
 const retryMinutes = [1, 5, 15, 60];
 const hourMilliseconds = 3_600_000;
 const pollMilliseconds = 15_000;
@@ -30,10 +30,10 @@ const now = () => Date.now() / 1000;
 
 /**
  * Starts the service that refreshes by the environment's timetable, one refresh at a time. It serves `/healthz`, `/readyz` and
- * `/metrics`. Once an hour it looks for leaks, and removes one-time tokens that are spent or expired. It keeps running while
+ * `/metrics`. Once an hour it looks for leaks, and removes one-time tokens that were redeemed or have expired. It keeps running while
  * the database is unreachable. If a refresh was due while the service did not run, it refreshes at once.
  *
- * @param options.minute length of a minute between attempts, in milliseconds. Tests use short ones.
+ * @param options.minute milliseconds in a minute between attempts; tests use fewer
  * @throws Error if the port is taken, or the timetable has no source
  */
 export async function startSchedule(
@@ -148,7 +148,7 @@ export async function startSchedule(
   if (longestAge !== undefined && source === undefined)
     throw new Error(`${environment} refreshes on a schedule, so it needs a source. Set REFRESH_SOURCE.`);
   // A preview answers no requests until someone switches it on.
-  const close = "update publication.settings set is_open = false where changed_at is null";
+  const close = "update publication.settings set is_switched_on = false where changed_at is null";
   if (environment === "preview") await withPublisher(database, (client) => client.query(close));
   await Promise.all([poll(), everyHour()]);
   const server = await serveState({

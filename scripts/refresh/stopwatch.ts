@@ -5,7 +5,7 @@ export function createStopwatch() {
   const seconds: Record<string, number> = {};
   return {
     seconds,
-    /** Waits for a step that has begun just now. */
+    /** Times a step that has just started. */
     time: async <Result>(step: string, work: Promise<Result>): Promise<Result> => {
       const start = performance.now();
       const result = await work;

@@ -11,7 +11,7 @@ export interface StoredFile {
   open: () => Promise<Readable>;
   /** A text that changes when the content does. */
   identify: () => Promise<string>;
-  /** @throws Error if the file is not as it was when it was listed */
+  /** @throws Error if the file has changed since it was listed */
   checkUnchanged: () => Promise<void>;
 }
 
@@ -26,9 +26,9 @@ export interface Storage {
   removeFolder: (name: string) => Promise<void>;
   /** Makes a local directory for unfinished files. The caller removes it. */
   makeWorkDirectory: () => Promise<string>;
-  /** Takes a finished file, which may be moved. */
+  /** Stores a finished local file. May move it. */
   putFile: (key: string, file: string, contentType: string) => Promise<void>;
-  /** Replaces a small file at once. */
+  /** Writes a small file in one step. Replaces an existing one. */
   put: (key: string, content: string | Buffer, contentType: string) => Promise<void>;
   /** @returns undefined if there is none */
   readText: (key: string) => Promise<string | undefined>;

@@ -1,10 +1,10 @@
 import type { Client } from "pg";
 
-/** Reports of a data set that is being built, by why they are suppressed. */
+/** The suppressed reports of a data set that is being built, by reason. */
 export interface Suppression {
-  /** Its files do not call them public. */
+  /** The source files do not mark them as public. */
   suppressed: string[];
-  /** Its files call them public, and an earlier data set suppressed them. */
+  /** The source files mark them as public, but an earlier data set suppressed them. */
   kept: string[];
 }
 
@@ -21,7 +21,7 @@ export async function readSuppression(client: Client): Promise<Suppression> {
   return rows[0] ?? { suppressed: [], kept: [] };
 }
 
-export function describeKept(reports: string[]): string {
+export function describeKeptSuppressed(reports: string[]): string {
   const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
   return (
     `${count} suppressed, although the source files mark them as public: ${listReports(reports)}. ` +

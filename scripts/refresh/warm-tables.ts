@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { inTransaction } from "./in-transaction.ts";
 
-/** How much of shared_buffers tables may fill: the rest is for their indexes and whatever else is asked for. */
+/** The share of shared_buffers that tables may fill. The rest is for indexes and the catalog. */
 const warmShare = 0.95;
 
 /**

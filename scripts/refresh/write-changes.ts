@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import type { Client } from "pg";
 import type { Storage } from "./storage.ts";
 
-/** A file with the reports that differ between two data sets, of which one replaced the other. */
+/** A file that lists the reports that differ between a data set and the one that replaced it. */
 export interface ChangeFile {
   name: string;
   from: string;
@@ -16,13 +16,13 @@ export interface ChangeFile {
   sha256: string;
 }
 
-/** What is recorded of a publication, as the manifest has it. */
+/** The recorded publications, in the manifest's format. */
 const recordedChanges = `
   select format('changes-%s.csv.gz', number) as name, from_data_set as from, to_data_set as to, published_at,
     cardinality(added) as added, cardinality(changed) as changed, cardinality(removed) as removed
   from publication.changes order by number`;
 
-/** The file of a publication. Report IDs need no quotes. */
+/** The content of a publication's file. Report IDs need no quotes. */
 const changedReports = `
   select E'report_id,change\\n' || coalesce(string_agg(report_id || ',' || change || E'\\n', '' order by report_id), '') as csv
   from publication.changes, lateral (
@@ -33,10 +33,10 @@ const changedReports = `
   where format('changes-%s.csv.gz', number) = $1`;
 
 /**
- * Writes a file for each publication that has none yet. To update a copy of the data set `from`, a client applies all files
- * since the last one that starts from `from`.
+ * Writes a file for each publication that has none yet. To update a copy of data set X, a client applies the last file whose
+ * `from` is X, and all later ones.
  *
- * @param written the files that the manifest lists so far
+ * @param written the files that the manifest already lists
  */
 export async function writeChanges(
   client: Client,

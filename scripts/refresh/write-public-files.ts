@@ -19,7 +19,7 @@ const contentTypes = { "csv.gz": "application/gzip", parquet: "application/vnd.a
 /** The content of `manifest.json`. */
 interface Manifest {
   data_set: string;
-  /** When it became live. Null until then. */
+  /** When the data set went live. Null until then. */
   published_at: string | null;
   /** Public rows of a table, or of one audit year of it. */
   files: {
@@ -31,15 +31,15 @@ interface Manifest {
     bytes: number;
     sha256: string;
   }[];
-  /** For each table its name, texts and JSON Table Schema. */
+  /** Each table's name, descriptions and JSON Table Schema. */
   tables: object[];
   /** The last publications and rollbacks, the newest last. */
   changes: ChangeFile[];
 }
 
 /**
- * Writes the public data of a data set to files: for each table, one CSV file, one Parquet file, and one CSV file per audit
- * year. They have the rows that a public key gets from the API, in the same order. For suppressed submissions, general has
+ * Writes a data set's public rows to files: for each table, one CSV file, one Parquet file, and one CSV file per audit year (for
+ * the large tables also Parquet). They have the rows that a public key gets from the API, in the same order. For suppressed submissions, general has
  * only `report_id` and `is_public`.
  *
  * @param schema `disclosed`, or `disclosed_next` before it is live
@@ -77,7 +77,7 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
         await finish(file, "csv.gz", csv.rows);
         if (file.hasParquet) await finish(file, "parquet", csv.rows);
       });
-      // The last one is waited for below.
+      // Awaited below.
       converted.catch(() => {});
     }
     await converted;
@@ -96,7 +96,7 @@ export async function writePublicFiles(client: Client, store: Storage, schema: S
  * Makes the manifest name the live data set, and removes the files of data sets that no rollback can restore. Repairs what a
  * killed run left.
  */
-export async function settlePublicFiles(client: Client, store: Storage): Promise<void> {
+export async function publishManifest(client: Client, store: Storage): Promise<void> {
   const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
     "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
   );

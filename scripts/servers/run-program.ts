@@ -13,7 +13,7 @@ export interface Program {
   args: string[];
   /** Its complete environment. */
   env: NodeJS.ProcessEnv;
-  /** Resolves to whether it serves. */
+  /** Resolves to whether it is ready. */
   isReady: () => Promise<boolean>;
   /** SIGTERM if absent. */
   stopSignal?: "SIGINT" | "SIGTERM" | "SIGQUIT";
@@ -23,15 +23,15 @@ export interface Program {
   keepsPrivileges?: boolean;
 }
 
-/** A program that runs. */
+/** A running program. */
 interface ChildProcess {
   /** Undefined if the program could not be started. */
   pid: number | undefined;
-  /** Resolves when the program serves; rejects with its last lines if it ends first. */
+  /** Resolves when the program is ready; rejects with its last lines if it ends first. */
   ready: Promise<void>;
   /** Resolves when the program has ended, to a line that says how, followed by its last lines of output. */
   ended: Promise<string>;
-  /** Asks the program to end. After the grace period, kills it and everything it has started. */
+  /** Sends the program its stop signal. After the grace period, kills it and everything it has started. */
   stop: (graceMilliseconds?: number) => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ const lastLines = 20;
 /** The user nobody and the group nogroup, as Debian numbers them. */
 export const unprivilegedId = 65_534;
 
-/** Returns whether a URL answers with success. */
+/** Returns whether a URL returns a 2xx status within 2 s. */
 export async function isAnswering(url: string): Promise<boolean> {
   const response = await fetch(url, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
   await response?.body?.cancel();
@@ -59,8 +59,8 @@ export async function locateProgram(
 }
 
 /**
- * Starts a program in a process group of its own, so that Ctrl-C reaches only the stack, which then stops its programs in
- * order.
+ * Starts a program in a process group of its own, so that Ctrl-C reaches only the stack, which then stops its programs
+ * in order.
  *
  * @param log receives each line of its output
  */
@@ -78,14 +78,14 @@ export function startProgram(program: Program, log?: (line: string) => void): Ch
   }
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(`${name} could not be started: ${error.message}`));
-    // A program that it started may keep running, with its output and ports open.
+    // Programs that it started may still run, and keep its output and ports open.
     child.once("exit", () => killGroup(child.pid));
     child.once("close", (code, signal) => {
       resolve([`${name} ended with ${signal ?? `exit code ${code}`}.`, ...output].join("\n  "));
     });
   });
   const stop = async (graceMilliseconds = 2000) => {
-    // `kong start` is a chain of programs in one group.
+    // `kong start` runs several programs, all in one process group.
     killGroup(child.pid, stopSignal);
     const timer = setTimeout(() => killGroup(child.pid), graceMilliseconds);
     await ended;
@@ -106,14 +106,14 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals = "SIGKILL"):
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // All of them have just ended.
+    // The whole group has already ended.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }
 
 /**
- * Returns the command and arguments to run instead. If setpriv is installed, the program ends when this process is killed. If
- * this process is root, the program runs as nobody, because PostgreSQL refuses to run as root.
+ * Returns the command and arguments to run instead. If setpriv is installed, the program ends when this process is
+ * killed. If this process is root, the program runs as nobody, because PostgreSQL refuses to run as root.
  */
 export function wrapCommand({
   command,
@@ -134,8 +134,8 @@ export function wrapCommand({
     options.push(`--reuid=${unprivilegedId}`, `--regid=${unprivilegedId}`, "--clear-groups");
     const files = [command, ...args].filter(path.isAbsolute);
     const find = ["--", "sh", "-ec", 'for file; do test -e "$file"; done', "sh", ...files];
-    // In a checkout that is closed to others (below /root), the program keeps the one capability that lets it pass. initdb
-    // asks access(2), which looks at the real user; without no_setuid_fixup, that user keeps the capability.
+    // If the unprivileged user cannot reach the checkout (below /root), the program keeps the one capability that
+    // allows it. initdb calls access(2), which ignores a non-root user's capabilities unless no_setuid_fixup is set.
     if (spawnSync(setpriv, [...options, ...find]).status !== 0)
       options.push(
         "--securebits=+no_setuid_fixup",

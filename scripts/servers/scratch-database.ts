@@ -13,11 +13,11 @@ export interface ScratchDatabase {
   drop: () => Promise<void>;
 }
 
-/** Makes databases that are thrown away. */
+/** Creates throwaway databases. */
 export interface ScratchServer {
-  /** Returns the address of a new, empty database. */
+  /** Returns the URL of a new, empty database. */
   create: () => Promise<string>;
-  /** Removes everything that was made. */
+  /** Removes everything that was created. */
   close: () => Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ export async function createScratchDatabase(
 
 async function startOwnServer(): Promise<ScratchServer> {
   const directory = await mkdtemp(path.join(tmpdir(), "single-audit-scratch-"));
-  // PostgreSQL's unprivileged user must be able to pass.
+  // PostgreSQL's unprivileged user must be able to enter the directory.
   await chmod(directory, 0o711);
   const options = {
     directory,
@@ -68,6 +68,6 @@ async function startOwnServer(): Promise<ScratchServer> {
 }
 
 async function runOn(url: string, sql: string): Promise<void> {
-  const client = await connect(url, "db-check");
+  const client = await connect(url, "scratch-database");
   await client.query(sql).finally(() => client.end());
 }

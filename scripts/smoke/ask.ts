@@ -1,4 +1,4 @@
-/** The deployment to check, from outside. */
+/** The deployment to check, as clients reach it. */
 export interface Deployment {
   baseUrl: string;
   appUrl?: string;
@@ -15,16 +15,16 @@ export interface Answer {
 }
 
 /** Why a check was skipped. */
-export interface NotTried {
+export interface SkippedCheck {
   notTried: string;
 }
 
-/** A name, and a function that returns undefined if the check passes, or what it found instead. */
-export type Check = [string, () => Promise<string | undefined | NotTried>];
+/** A check's name, and a function that resolves to undefined if the check passes, or else to what it found. */
+export type Check = [string, () => Promise<string | undefined | SkippedCheck>];
 
 const timeoutMilliseconds = 5_000;
 
-/** Sends a request, to a path of the API or to an address. Redirects are not followed. */
+/** Sends a request to a path of the API or to a full URL. Does not follow redirects. */
 export async function ask(
   { baseUrl }: Deployment,
   target: string,
@@ -45,6 +45,6 @@ export async function ask(
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** Describes the status if it is not the wanted one. */
+/** Describes the status if it is not the expected one. */
 export const expectStatus = ({ status, text }: Answer, wanted: number) =>
   status === wanted ? undefined : `${status} instead of ${wanted}: ${text.slice(0, 120)}`;

@@ -5,8 +5,8 @@ import { ask, type Check, type Deployment, expectStatus } from "./ask.ts";
 const sampleSize = 150;
 
 /**
- * A key without Tribal access sees the IDs of suppressed submissions in general, and nothing else about them. Asks each table that
- * the API describes. A function that is in no contract fails the check.
+ * Checks that a key without Tribal access sees the IDs of suppressed submissions in general, and nothing else about
+ * them, in every table that the API describes. A function that is in no contract also fails the check.
  */
 export function checkSuppression(deployment: Deployment, contract: Contract): Check {
   return [
@@ -36,8 +36,8 @@ async function findShown(deployment: Deployment, contract: Contract): Promise<st
     if (links.length === 0) continue;
     const filters = links.map((name) => `${name}.in.(${reports.join()})`);
     // general contains the stubs themselves.
-    const isStub = table === "general" ? "&is_public=not.is.false" : "";
-    const answer = await get(`/${table}?or=(${filters.join()})&select=report_id&limit=1${isStub}`);
+    const withoutStubs = table === "general" ? "&is_public=not.is.false" : "";
+    const answer = await get(`/${table}?or=(${filters.join()})&select=report_id&limit=1${withoutStubs}`);
     if (answer.status !== 200) return `${table}: ${expectStatus(answer, 200)}`;
     if (answer.json.length !== 0) return `${table} has rows of suppressed submissions`;
   }
@@ -48,7 +48,7 @@ function listValues(row: Record<string, unknown>): string[] {
   return Object.keys(row).filter((name) => row[name] !== null);
 }
 
-/** The functions under /rpc that the contract gives to the public: all but relationships. */
+/** The functions that a contract offers to the public under /rpc: all except computed relationships. */
 function listFunctions({ functions }: Contract): string[] {
   return Object.entries(functions).flatMap(([signature, { execute }]) => {
     const [, name = "", arguments_ = ""] = /^(\w+)\((.*)\)$/.exec(signature) ?? [];

@@ -1,5 +1,5 @@
 import type { Contract } from "../deploy/contract.ts";
-import { ask, type Check, type Deployment, expectStatus, type NotTried } from "./ask.ts";
+import { ask, type Check, type Deployment, expectStatus, type SkippedCheck } from "./ask.ts";
 import { checkSuppression } from "./check-suppression.ts";
 
 const accessPath = "/rpc/request_file_access";
@@ -13,7 +13,7 @@ const unknownReport = "2023-06-GSAFAC-9999999999";
 const download = (appUrl: string, accessUuid: string) =>
   new URL(`/dissemination/report/pdf/ota/${accessUuid}`, appUrl).href;
 
-/** Lists the checks: what every client relies on and, with a Tribal key, the three steps to a suppressed report's PDF. */
+/** Lists the checks: what every client relies on, and the three steps to a suppressed PDF if there is a Tribal key. */
 export function listChecks(deployment: Deployment, contracts: Contract[]): Check[] {
   const { appUrl, tribalKey } = deployment;
   const served = contracts.filter(({ schema }) => schema.startsWith("api_"));
@@ -49,9 +49,9 @@ function checkStatuses(deployment: Deployment): Check[] {
       key,
       requestFileAccess(unknownReport),
     ]);
-  return requests.map(([name, place, status, its, init]) => [
+  return requests.map(([name, path, status, ownKey, init]) => [
     `${name} gets ${status}`,
-    async () => expectStatus(await ask(deployment, place, its, init), status),
+    async () => expectStatus(await ask(deployment, path, ownKey, init), status),
   ]);
 }
 
@@ -71,14 +71,14 @@ function checkDownloads(deployment: Deployment, appUrl: string): Check[] {
   ];
 }
 
-/** Every key may see the ID of a suppressed report. */
-async function findSuppressedReport(deployment: Deployment, key: string): Promise<string | NotTried> {
+/** Finds the ID of a suppressed report, which every key may see. */
+async function findSuppressedReport(deployment: Deployment, key: string): Promise<string | SkippedCheck> {
   const { json, text } = await ask(deployment, "/general?is_public=eq.false&select=report_id&limit=1", key);
   if (!Array.isArray(json)) throw new Error(text.slice(0, 120));
   return json[0]?.report_id ?? { notTried: "there is no suppressed report" };
 }
 
-/** Each table of each version serves the columns of its contract, in order. */
+/** Checks that each table of a version serves the columns of its contract, in order. */
 function checkTables(deployment: Deployment, { schema, views }: Contract): Check[] {
   return Object.entries(views).map(([view, { columns }]) => [
     `${schema}.${view} has its columns`,

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { Command } from "commander";
-import type { Surroundings } from "../../service/surroundings.ts";
+import type { ProcessContext } from "../../service/process-context.ts";
 import { readContracts } from "../deploy/contract.ts";
 import type { Check, Deployment } from "./ask.ts";
 import { listChecks } from "./checks.ts";
@@ -15,15 +15,15 @@ interface Result {
 }
 
 /** Runs `npm run smoke` to its end. */
-export async function runSmoke(around: Surroundings): Promise<void> {
-  const { json, ...deployment } = readOptions(around);
+export async function runSmoke(context: ProcessContext): Promise<void> {
+  const { json, ...deployment } = readOptions(context);
   const contracts = await readContracts(path.resolve(import.meta.dirname, "../../db"));
   const results = await runChecks(listChecks(deployment, contracts));
-  around.stdout.write(json ? `${JSON.stringify(results, null, 2)}\n` : describeResults(results));
-  around.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
+  context.stdout.write(json ? `${JSON.stringify(results, null, 2)}\n` : describeResults(results));
+  context.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
 }
 
-function readOptions({ argv, env }: Surroundings) {
+function readOptions({ argv, env }: ProcessContext) {
   return new Command("npm run smoke --")
     .description(
       "Checks a deployment from outside: what every client relies on and, with a Tribal key, the download of a suppressed report's PDF with a one-time token. Sends about 40 requests in a few seconds.",
@@ -45,7 +45,7 @@ function readOptions({ argv, env }: Surroundings) {
     .addHelpText(
       "after",
       `
-Environment (or .env):
+Environment:
   SMOKE_KEY, SMOKE_TRIBAL_KEY   the keys, instead of --key and --tribal-key
 
 Exit status: 0 all checks passed, 1 a check failed.`,
@@ -54,7 +54,7 @@ Exit status: 0 all checks passed, 1 a check failed.`,
     .opts<Deployment & { json?: true }>();
 }
 
-/** Runs two checks at a time: fewer than any tier's limit, and little extra load on the deployment. */
+/** Runs two checks at a time, which is below every limit and adds little load to the deployment. */
 async function runChecks(checks: Check[]): Promise<Result[]> {
   const done: Result[] = [];
   const queue = checks.entries();
@@ -84,6 +84,6 @@ function describeResults(all: Result[]): string {
     `${ok ? (tried ? "ok  " : "--  ") : "FAIL"} ${check.padEnd(width)} ${String(milliseconds).padStart(6)} ms  ${found}`.trimEnd(),
   );
   const passed = all.filter(({ ok, tried }) => ok && tried).length;
-  const left = all.filter(({ tried }) => !tried).length;
-  return `${lines.join("\n")}\n${passed} of ${all.length} checks passed${left > 0 ? `, ${left} not tried` : ""}.\n`;
+  const skipped = all.filter(({ tried }) => !tried).length;
+  return `${lines.join("\n")}\n${passed} of ${all.length} checks passed${skipped > 0 ? `, ${skipped} not tried` : ""}.\n`;
 }

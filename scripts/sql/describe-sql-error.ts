@@ -1,12 +1,12 @@
 import { DatabaseError } from "pg";
 
-/** A file of SQL, by the name that people know it by. */
+/** An SQL file, with the name that messages show. */
 export interface SqlFile {
   name: string;
   sql: string;
 }
 
-/** A statement of a file failed. Its message has several lines: where, what, and what to do. */
+/** A statement in a file failed. The message has several lines: where, what, and what to do. */
 export class SqlFileError extends Error {
   override name = "SqlFileError";
 }
@@ -36,13 +36,13 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
 ];
 
 /**
- * Says where in its file a statement failed: `file:line:column: message`, the line itself with a caret, and PostgreSQL's
- * detail and hint. Without line and column, if PostgreSQL gives no position. Other errors are returned unchanged.
+ * Says where in its file a statement failed: `file:line:column: message`, the line with a caret, and PostgreSQL's
+ * detail and hint. Omits line and column if PostgreSQL gives no position. Returns other errors unchanged.
  */
 export function describeSqlError(file: SqlFile, error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const { detail, hint, internalQuery, where = "" } = error;
-  // The last block is the one that runs the file (run-sql-file.ts).
+  // The outermost block is the one that runs the files (run-sql-file.ts).
   const [frame = ""] = where.replace(/\n?PL\/pgSQL function inline_code_block [^\n]*$/, "").split("\n");
   const more = [
     detail && `detail: ${detail}`,
@@ -59,7 +59,7 @@ function describePlace(file: SqlFile, error: DatabaseError): string[] {
   const { message, position, internalQuery = file.sql, internalPosition = position } = error;
   const start = file.sql.indexOf(internalQuery);
   if (internalPosition === undefined || start < 0) return [`${file.name}: ${message}`];
-  // PostgreSQL counts characters, JavaScript UTF-16 units.
+  // PostgreSQL counts characters; JavaScript counts UTF-16 units.
   const before = file.sql.slice(0, start) + [...internalQuery].slice(0, +internalPosition - 1).join("");
   const line = before.split("\n").length;
   const column = Array.from(before.slice(before.lastIndexOf("\n") + 1)).length;

@@ -2,18 +2,18 @@ import { type ClientBase, escapeLiteral } from "pg";
 import { describeSqlError, type SqlFile } from "./describe-sql-error.ts";
 
 /**
- * Runs SQL files inside the caller's transaction, in one round trip. PostgreSQL refuses statements in them that would end the
- * transaction or cannot be part of one.
+ * Runs SQL files inside the caller's transaction, in one round trip. PostgreSQL refuses statements in them that would
+ * end the transaction or cannot be part of one.
  *
  * @param run how PL/pgSQL runs the text of a file: `execute`, or `perform` and the name of a function
- * @throws SqlFileError that names the file and, if PostgreSQL says it, line and column
+ * @throws SqlFileError that names the file and, if PostgreSQL reports them, line and column
  */
 export async function runSqlFiles(client: ClientBase, files: SqlFile[], run = "execute"): Promise<void> {
   const texts = JSON.stringify(files.map(({ sql }) => sql));
   const lines = [
-    // Not in the text of the block, because PostgreSQL would search it for the bodies of functions that do not compile.
+    // The files are not in the block's text, which PostgreSQL would search for the body of a function with an error.
     "do $run$ declare files constant text[] := array(select json_array_elements_text(current_setting('deployment.files')::json)); runner constant name := current_user; begin",
-    // One per line, because the error's context names the line.
+    // One file per line, because an error's context names the line of the block.
     ...files.map((_, index) => `${run} (files[${index + 1}]); ${refuseOtherRole}`),
     "end $run$",
   ];

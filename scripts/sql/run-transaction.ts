@@ -10,8 +10,8 @@ export const transactionSettings =
   "set local lock_timeout = '100ms'; set local client_min_messages = warning";
 
 /**
- * Runs work in a transaction that needs locks which requests hold. If a lock is not free at once, the transaction is rolled
- * back and tried again after a random pause, so that no request waits behind it for long.
+ * Runs work in a transaction that needs locks which requests hold. If a lock is not free within 100 ms, the transaction
+ * is rolled back and tried again after a random pause, so that no request waits behind it for long.
  *
  * @param report receives the sessions that the first failed attempt waited for
  * @param options.lock the advisory lock that the transaction takes
@@ -25,7 +25,7 @@ export async function runTransaction<Result>(
   for (let attempt = 1; ; attempt += 1) {
     await client.query("begin");
     try {
-      // A file could release session locks, so the lock is also taken for the transaction.
+      // An SQL file could release session locks, so this also takes the lock for the transaction.
       await client.query(`${transactionSettings}; select pg_advisory_xact_lock(hashtext('${lock}'))`);
       const result = await work();
       await client.query("commit");
@@ -52,8 +52,8 @@ async function describeHolders(client: Client): Promise<string> {
 }
 
 /**
- * Names sessions of this database, and how to end them: `process 12 (db-deploy, as owner, from 10.0.0.1, since … UTC, last
- * query: …). To end it: select pg_terminate_backend(12)`. PostgreSQL hides some of this from other roles.
+ * Describes sessions of this database, and how to end them: `process 12 (db-deploy, as owner, from 10.0.0.1, since …
+ * UTC, last query: …). To end it: select pg_terminate_backend(12)`. PostgreSQL hides some of this from other roles.
  *
  * @param condition which rows of pg_stat_activity
  */

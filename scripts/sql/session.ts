@@ -1,18 +1,18 @@
 import type { Client, DatabaseError } from "pg";
 import { describeSessions, transactionSettings } from "./run-transaction.ts";
 
-/** The address is that of a connection pooler. */
+/** The URL leads to a connection pooler, not to a PostgreSQL server. */
 export class PoolerRefused extends Error {
   override name = "PoolerRefused";
 }
 
 /**
- * Prepares a connection for work that relies on session state: locks, roles and settings. If the client is killed or its
- * machine is lost, the session ends within seconds and releases all of it.
+ * Prepares a connection for work that relies on session state: locks, roles and settings. The session ends, and
+ * releases its locks, within seconds if the client is killed, or within about a minute if its machine is lost.
  *
  * @throws PoolerRefused if transactions may reach another server process
  */
-export async function keepSession(client: Client): Promise<void> {
+export async function prepareSession(client: Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   // The server process that a cancellation would reach.
   const { processID } = client as unknown as { processID: number | null };
@@ -27,7 +27,7 @@ export async function keepSession(client: Client): Promise<void> {
 const settings =
   "set client_connection_check_interval = '1s'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3";
 
-/** Resets the role and the settings that files of SQL may have left changed, for what comes after them. */
+/** Resets the role and the settings that SQL files may have changed, for the statements after them. */
 export async function resetSession(client: Client): Promise<void> {
   await client.query(
     `set constraints all immediate; reset role; reset all; ${settings}; ${transactionSettings}`,
@@ -37,7 +37,7 @@ export async function resetSession(client: Client): Promise<void> {
 /**
  * Takes a session lock if it is free. It lasts until it is released or the connection ends.
  *
- * @param client prepared by `keepSession`
+ * @param client prepared by `prepareSession`
  */
 export async function tryLock(client: Client, name: string): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
@@ -53,9 +53,9 @@ export async function unlock(client: Client, name: string): Promise<void> {
 }
 
 /**
- * Allows one deployment at a time: takes the lock of deployments until the connection ends.
+ * Allows one deployment at a time: takes the deployment lock, and holds it until the connection ends.
  *
- * @param milliseconds how long to wait for another deployment; without it, as long as that runs
+ * @param milliseconds how long to wait for another deployment; if absent, until it ends
  * @throws Error if the other deployment did not end in that time
  */
 export async function lockDeployment(

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
-import { databaseAddress, listenPort, readVariables } from "../../service/read-variables.ts";
+import { databaseUrl, listenPort, readVariables } from "../../service/read-variables.ts";
 import { environments } from "../../service/timetable.ts";
 import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
 import { checkPort, findFreePort } from "../servers/find-free-port.ts";
@@ -26,7 +26,7 @@ const environment = z
     GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
     GATEWAY_CONFIG: file(gatewayConfigFile()),
     KONG_BIN: z.string().optional(),
-    DATABASE_URL: databaseAddress("user").optional(),
+    DATABASE_URL: databaseUrl("user").optional(),
     DATABASE_MEMORY: z.coerce.number(memoryProblem).int(memoryProblem).min(256, memoryProblem).default(1024),
     POSTGREST_BIN: z.string().optional(),
     /** Separated by commas. */
@@ -38,7 +38,7 @@ const environment = z
   })
   .refine(hasContact, contactIsMissing);
 
-/** How the one-machine stack is to run. */
+/** The configuration of the local stack. */
 export type StackConfig = z.infer<typeof environment>;
 type PortVariable = Extract<keyof StackConfig, `${string}_PORT`>;
 
@@ -53,12 +53,12 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
 }
 
 /**
- * Settles every port: 0 becomes a free one.
+ * Replaces each port 0 with a free port, and checks that the other ports are free.
  *
- * @throws Error that names a taken port and the variable that moves it
+ * @throws Error that names a taken port and the variable to change
  */
-export async function settlePorts(config: StackConfig): Promise<StackConfig> {
-  const settled = { ...config };
+export async function choosePorts(config: StackConfig): Promise<StackConfig> {
+  const chosen = { ...config };
   const names = Object.keys(environment.shape).filter((name): name is PortVariable => name.endsWith("_PORT"));
   for (const name of names.filter((each) => config[each] !== undefined)) {
     const wanted = config[name] || (await findFreePort());
@@ -67,7 +67,7 @@ export async function settlePorts(config: StackConfig): Promise<StackConfig> {
       const remedy = `Set ${name} to another port, or to 0 for any free one.`;
       throw new Error(`Port ${wanted} ${reason}. ${remedy}`, { cause });
     });
-    settled[name] = wanted;
+    chosen[name] = wanted;
   }
-  return settled;
+  return chosen;
 }

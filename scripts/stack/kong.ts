@@ -4,16 +4,16 @@ import { dotenv } from "zx";
 import { isAnswering, locateProgram, type Program, unprivilegedId } from "../servers/run-program.ts";
 
 interface KongOptions {
-  /** Path of the program; looked for on the PATH if absent. */
+  /** Path of the program; searched for on the PATH if absent. */
   binary: string | undefined;
   /** Kong's own directory; emptied first. */
   prefix: string;
   port: number;
   /** Port of /status and /metrics. */
   metricsPort: number;
-  /** The path of gateway/kong.yml, or of a file in its place. */
+  /** The path of gateway/kong.yml, or of the file that replaces it. */
   config: string;
-  /** What start.sh reads, and KONG_… variables that override gateway/kong.env. Kong gets no other variables. */
+  /** Variables for start.sh, and KONG_… variables that override gateway/kong.env. Others are not passed on. */
   environment: NodeJS.ProcessEnv;
 }
 
@@ -21,7 +21,7 @@ const gateway = path.resolve(import.meta.dirname, "../../gateway");
 const inherited =
   /^((KONG|LUA|RESTY|OPENRESTY|REDIS)_\w+|PATH|HOME|LD_LIBRARY_PATH|POSTGREST_URL|GATEWAY_TOKEN)$/;
 
-/** A natively installed Kong on the loopback interface, with gateway/kong.env and gateway/plugins. */
+/** Prepares to run an installed Kong on the loopback interface, with gateway/kong.env and gateway/plugins. */
 export async function prepareKong(options: KongOptions): Promise<Program> {
   const { prefix, port, metricsPort, config, environment } = options;
   if (/\s/.test(prefix))
@@ -49,7 +49,7 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
       KONG_NGINX_DAEMON: "off",
       KONG_PROXY_LISTEN: `127.0.0.1:${port}`,
       KONG_STATUS_LISTEN: `127.0.0.1:${metricsPort}`,
-      // Files below the prefix: Node's pipes cannot be opened as /dev/stdout.
+      // Logs to files below the prefix, because nginx cannot open Node's pipes as /dev/stdout.
       KONG_PROXY_ACCESS_LOG: "logs/access.log without_query",
       KONG_PROXY_ERROR_LOG: "logs/error.log",
       KONG_STATUS_ERROR_LOG: "logs/error.log",
@@ -59,8 +59,8 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
 }
 
 /**
- * Creates a directory that holds only the Lua files, because Kong's user may not be able to read them in the checkout. Kong
- * writes its settings with the gateway's token there, so only that user may read it.
+ * Creates Kong's directory with a copy of the Lua files, because Kong's user may not be able to read the checkout. Kong
+ * also writes its settings there, with the gateway's token, so only that user may read it.
  */
 async function makePrefix(prefix: string): Promise<void> {
   await rm(prefix, { recursive: true, force: true });

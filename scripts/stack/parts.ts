@@ -10,24 +10,24 @@ import { preparePostgrest } from "./postgrest.ts";
 import type { Secrets } from "./secrets.ts";
 import { signGatewayToken } from "./sign-gateway-token.ts";
 
-/** What every part of the stack is started with. */
+/** Passed to every function that starts a part of the stack. */
 export interface PartContext {
-  /** Has no port that is still 0. */
+  /** Every port is chosen: none is 0. */
   config: StackConfig;
   addresses: ReturnType<typeof listAddresses>;
   secrets: Secrets;
   report: (line: string) => void;
   /** Receives each line that a part logs. */
   log: (part: string, line: string) => void;
-  /** Registers how to stop a part. */
+  /** Registers a function that stops a part. */
   onStop: (stop: () => Promise<unknown>) => void;
-  /** Ends the stack. */
+  /** Reports a failure, which ends the stack. */
   fail: (description: string) => void;
 }
 
 const scripts = path.resolve(import.meta.dirname, "..");
 
-/** The addresses of the parts. */
+/** Lists the base URLs of the parts. */
 export function listAddresses(config: StackConfig) {
   const addressOf = (port: number) => `http://127.0.0.1:${port}`;
   return {
@@ -38,7 +38,7 @@ export function listAddresses(config: StackConfig) {
   };
 }
 
-/** Starts PostgreSQL, or uses the database of DATABASE_URL. Returns its address, as the deploying role. */
+/** Starts PostgreSQL, or uses the database of DATABASE_URL. Returns its URL, with the deploying role's login. */
 export async function startDatabase(context: PartContext): Promise<string> {
   const { config, secrets } = context;
   const { DATABASE_URL: given } = config;
@@ -67,7 +67,7 @@ export async function startApi(context: PartContext, databaseUrl: string): Promi
     jwtSecret: secrets.jwtSecret,
     port: config.POSTGREST_PORT,
     adminPort: config.POSTGREST_ADMIN_PORT,
-    // The host that the description at / names.
+    // The URL that the OpenAPI description at / names.
     settings: { PGRST_OPENAPI_SERVER_PROXY_URI: addresses.gateway },
   });
   await startPart(context, "postgrest", program);
@@ -126,10 +126,10 @@ export async function startApp(
 }
 
 /**
- * Runs one of the project's services in a process of its own.
+ * Runs one of the project's services in its own process.
  *
- * @param script one of the project's `scripts`; the log has its name
- * @param url answers with success once the service serves
+ * @param script its file in scripts/, which is also its name in the log (without `-embedded`)
+ * @param url returns a 2xx status once the service is ready
  */
 async function startService(
   context: PartContext,
@@ -144,7 +144,7 @@ async function startService(
     command: process.execPath,
     args: [...program, ...args],
     env: { PATH, HOME, TMPDIR, TSX_TSCONFIG_PATH: path.join(scripts, "../tsconfig.json"), ...env },
-    // Has no .env, which the service would read.
+    // The service reads .env in its working directory; there is none here.
     directory: context.config.STACK_DIRECTORY,
     keepsPrivileges: true,
     isReady: () => isAnswering(url),
@@ -155,7 +155,7 @@ async function startService(
  * Starts a part of the stack. If it ends later, so does the stack.
  *
  * @param part its name in the log
- * @throws Error with its last lines if it does not start
+ * @throws Error with its last lines of output if it does not start
  */
 async function startPart(context: PartContext, part: string, program: Program): Promise<void> {
   const child = startProgram(program, (line) => context.log(part, line));

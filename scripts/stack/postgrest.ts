@@ -4,9 +4,9 @@ import { dotenv } from "zx";
 import { isAnswering, locateProgram, type Program } from "../servers/run-program.ts";
 
 interface PostgrestOptions {
-  /** Path of the program; looked for if absent. */
+  /** Path of the program; searched for if absent. */
   binary: string | undefined;
-  /** Address of the database, as the role authenticator. */
+  /** URL of the database, as the role authenticator. */
   databaseUrl: string;
   jwtSecret: string;
   port: number;
@@ -15,7 +15,7 @@ interface PostgrestOptions {
   settings?: Record<string, string>;
 }
 
-/** PostgREST on the loopback interface. It is ready when it has read the database's schemas. */
+/** Prepares to run PostgREST on the loopback interface. It is ready when it has read the database's schemas. */
 export async function preparePostgrest(options: PostgrestOptions): Promise<Program> {
   return {
     name: "PostgREST",

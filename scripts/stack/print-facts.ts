@@ -1,7 +1,7 @@
 import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
 import type { StackFacts } from "./start-stack.ts";
 
-/** What a person needs to try the service out: addresses, keys and commands that work as printed. */
+/** Lists what people need to try the service: URLs, keys, and commands that work as printed. */
 export function describeFacts({ base_url, app_url, keys, sample }: StackFacts, limits: RateLimits): string {
   const { public_report_id, suppressed_report_id } = sample;
   const addresses = `The service is ready.

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { openStorage } from "../refresh/open-storage.ts";
 import { refreshDataSet } from "../refresh/refresh-data-set.ts";
-import { settlePublicFiles } from "../refresh/write-public-files.ts";
+import { publishManifest } from "../refresh/write-public-files.ts";
 
 /** Whether a data set was published. The database may not be deployed yet. */
 export async function hasData(client: Client): Promise<boolean> {
@@ -12,7 +12,7 @@ export async function hasData(client: Client): Promise<boolean> {
   return rows[0].is_deployed && (await client.query(query)).rowCount === 1;
 }
 
-/** Publishes CSV files. The bulk files are written later, so that the stack serves sooner. */
+/** Publishes CSV files. The bulk files are written later, so that the stack is ready sooner. */
 export async function publishData(
   client: Client,
   source: string,
@@ -24,9 +24,9 @@ export async function publishData(
   await client.query("reset role");
 }
 
-/** Writes the bulk files of the live data set if they are not there, and removes those of older ones. */
+/** Writes the bulk files of the live data set if they are missing, and removes those of older data sets. */
 export async function writeBulkFiles(client: Client, directory: string): Promise<void> {
   await client.query("set role publisher");
-  await settlePublicFiles(client, await openStorage(directory));
+  await publishManifest(client, await openStorage(directory));
   await client.end();
 }

@@ -5,7 +5,7 @@ import path from "node:path";
 import { parseJson } from "../../service/parse-json.ts";
 import { type LoginRole, loginRoles } from "../deploy/role-passwords.ts";
 
-/** What the stack's parts share and nobody else may know. */
+/** Secrets that the parts of the stack share. */
 export interface Secrets {
   superuserPassword: string;
   rolePasswords: Record<LoginRole, string>;
@@ -31,7 +31,7 @@ export async function readOrCreateSecrets(directory: string): Promise<Secrets> {
 
 const makeSecret = () => randomBytes(32).toString("hex");
 
-/** Writes a file that only its owner may read; never half of it. */
+/** Writes a file that only its owner may read, and replaces it atomically. */
 export async function writePrivateJson(file: string, value: unknown): Promise<void> {
   await writeFile(`${file}.part`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   await rename(`${file}.part`, file);

@@ -1,8 +1,8 @@
 import { SignJWT } from "jose";
 
 /**
- * The token that identifies the gateway to PostgREST. Its role can only call request.authorize(). The gateway reads the token
- * from its environment as GATEWAY_TOKEN; no database contains it.
+ * Signs the token that identifies the gateway to PostgREST. Its role can only call request.authorize(). The gateway
+ * reads the token from its environment as GATEWAY_TOKEN; no database contains it.
  */
 export async function signGatewayToken(jwtSecret: string): Promise<string> {
   return await new SignJWT({ role: "gateway" })

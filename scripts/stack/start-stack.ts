@@ -8,7 +8,7 @@ import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";
 import { generateSample } from "../sample/write-sample.ts";
-import { type StackConfig, settlePorts } from "./config.ts";
+import { choosePorts, type StackConfig } from "./config.ts";
 import { lockDirectory } from "./lock-directory.ts";
 import { listAddresses, type PartContext, startApi, startApp, startDatabase, startGateway } from "./parts.ts";
 import { hasData, publishData, writeBulkFiles } from "./publish-data.ts";
@@ -23,15 +23,15 @@ export interface StackFacts {
   database_url: string;
   postgrest_url: string;
   keys: { demo: string; individual: string; tribal: string };
-  /** Report IDs to try; null if the data set has none of the kind. */
+  /** Report IDs to try; null if the data set has none of that kind. */
   sample: { public_report_id: string | null; suppressed_report_id: string | null };
   pid: number;
 }
 
 interface Stack {
-  /** Resolves when everything serves; rejects with what a person can do about it. The bulk files are written afterward. */
+  /** Resolves when everything but the bulk files is ready. Rejects with an error that says what to do. */
   ready: Promise<StackFacts>;
-  /** Resolves to the last lines of a part that has ended. */
+  /** Resolves to the last lines of output of a part that has ended. */
   failed: Promise<string>;
   /** Stops every part that was started, the last one first. */
   stop: () => Promise<void>;
@@ -52,8 +52,8 @@ select
   (select report_id from suppressed.general limit 1) as suppressed_report_id`;
 
 /**
- * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, and the report service, each in a process
- * of its own.
+ * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, and the report service, each in a
+ * process of its own.
  */
 export function startStack(options: StackOptions): Stack {
   const stops: (() => Promise<unknown>)[] = [];
@@ -77,27 +77,27 @@ export function startStack(options: StackOptions): Stack {
   return { ready, failed, stop };
 }
 
-/** Locks the directory, and reports early what would stop a later part. */
+/** Locks the directory, and fails early on problems that would stop a later step. */
 async function prepare(
   { config: wanted, isFresh, dataDirectory, report }: StackOptions,
   onStop: PartContext["onStop"],
 ): Promise<Omit<PartContext, "onStop" | "fail">> {
   const { STACK_DIRECTORY: directory } = wanted;
   await mkdir(directory, { recursive: true });
-  // PostgreSQL's unprivileged user must be able to pass; secrets in here have mode 0600.
+  // PostgreSQL's unprivileged user must be able to enter it. Secrets in it have mode 0600.
   await chmod(directory, 0o711);
   onStop(await lockDirectory(directory));
   const left = (await readdir(directory)).map((name) => path.join(directory, name));
   for (const each of isFresh ? left : [])
     if (each !== holderFile(directory)) await rm(each, { recursive: true, force: true });
-  const config = await settlePorts(wanted);
+  const config = await choosePorts(wanted);
   if (dataDirectory !== undefined) await findFiles(dataDirectory);
   const secrets = await readOrCreateSecrets(directory);
   const log = await openLog(path.join(directory, "stack.log"));
   return { config, addresses: listAddresses(config), secrets, report, log };
 }
 
-/** Starts the parts, at the same time as far as they do not need each other. */
+/** Starts the parts, in parallel where they do not depend on each other. */
 async function startParts(context: PartContext, dataDirectory: string | undefined): Promise<StackFacts> {
   const { config, addresses, secrets, report, onStop } = context;
   const inDirectory = (name: string) => path.join(config.STACK_DIRECTORY, name);
@@ -116,7 +116,7 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
         report("Generating the sample data ...");
         await generateSample(client, { directory: source });
       }
-      // Runs before the data is published, so that an interrupted start does all of this again.
+      // Runs before the data is published, so that the next start repeats it if this one is interrupted.
       await writeReportPdfs(source, reports);
       return source;
     };
@@ -157,14 +157,14 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
   return facts;
 }
 
-/** Opens the log of all parts; the log of the run before becomes `<file>.1`. A full disk costs lines, not the service. */
+/** Opens the log of all parts. The previous log becomes `<file>.1`. If the disk is full, only log lines are lost. */
 async function openLog(file: string): Promise<PartContext["log"]> {
   await rename(file, `${file}.1`).catch(() => {});
   const destination = pino.destination({ dest: file, mode: 0o600, maxLength: 1 << 20 });
   destination.on("error", () => {});
   const logger = pino(destination);
   return (service, line) => {
-    // The services log JSON, except for what Node says when it ends.
+    // The services log JSON, except for what Node prints when it crashes.
     if (line.startsWith("{")) destination.write(`{"service":"${service}",${line.slice(1)}\n`);
     else logger.info({ service }, line);
   };

@@ -11,9 +11,9 @@ import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const hint =
-  '“CSV” has the same values as the API, with t for true and f for false. “CSV for spreadsheets”, such as for Excel, writes codes as ="010" to keep their zeros, and puts an apostrophe before text that looks like a formula.';
+  '“CSV” has the same values as the API, with t for true and f for false. “CSV for spreadsheets” (for Excel, for example) writes codes as ="010" to keep their leading zeros, and puts an apostrophe before text that looks like a formula.';
 
-/** All rows that a question finds, not only those of this page: as CSV files, and the sum of their dollars. */
+/** Saves all rows that match the query, not only this page's, as CSV files, and adds up their dollars. */
 export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
   const { asked, key, rows = [], table, total } = outcome;
   const [status, setStatus] = useState("");
@@ -29,7 +29,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
     let page: Answer | undefined;
     for (let offset = 0, count = largestLimit; count === largestLimit; offset += largestLimit) {
       const query = { ...wanted, limit: largestLimit, offset };
-      // All pages come from the first page's data set.
+      // All pages must come from the first page's data set.
       const etag = page && { "if-match": page.headers.etag ?? "*" };
       const headers = { accept, "accept-profile": asked.schema, ...etag };
       page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers, key });
@@ -49,7 +49,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
     const query = (isForSpreadsheets ? completeColumns : addAuditee)(asked.query, table);
     const isWhole = await read(query, "text/csv", (text, end) => {
       const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
-      // Each page starts with the names of the columns, which contain no line break.
+      // Each page starts with a header line. Column names contain no line break.
       const start = end <= largestLimit ? 0 : page.indexOf("\n") + 1;
       pages.push(`${page.slice(start).replace(/\n$/, "")}\n`);
     });
@@ -115,7 +115,7 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
   );
 }
 
-/** A file name that says table and filters: `general-auditee_state-TX-audit_year-2023`. */
+/** Returns a file name with the table and the filters: `general-auditee_state-TX-audit_year-2023`. */
 function describeFile({ table, filters, extra }: Query): string {
   const parts = filters.map(({ column, operator, value }) => [column, operator.replace(/^eq$/, ""), value]);
   const words = [table, ...parts.flat(), extra].join(" ").match(/[\p{L}\p{N}_]+/gu) ?? [];

@@ -100,7 +100,7 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
     const descending = /year|date/.test(name ?? "") ? ", newest first" : ", descending";
     return labelOf(name) + (direction === "desc" ? descending : "");
   };
-  // Describes links to an auditee's reports in words; shows all other parameters as typed.
+  // Describes the filter for an auditee's reports in words; shows all other parameters as typed.
   const anyOf = extra.replace(
     /^or=\((\w+)\.eq\.(\w+),(\w+)\.eq\.(\w+)\)$/,
     (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,

@@ -1,14 +1,14 @@
-/** A response of the API. */
+/** A response from the API. */
 export interface Answer {
-  /** 0 if there was none. */
+  /** 0 if there was no response. */
   status: number;
-  /** Those that the gateway exposes to other origins, in lower case. */
+  /** The headers that the gateway exposes to other origins, with lowercase names. */
   headers: Record<string, string>;
   text: string;
   receivedAt: number;
 }
 
-/** Sends a request to the API. Without a response, the answer says so in the form of the API's errors. */
+/** Sends a request to the API. If there is no response, returns an error in the format of the API's errors. */
 export async function ask(
   url: string,
   { key, headers, ...options }: RequestInit & { key: string },

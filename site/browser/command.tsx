@@ -6,7 +6,7 @@ interface Scrolled {
   children: ComponentChildren;
 }
 
-/** Content that may be wider or taller than its place. It scrolls there, by keyboard too. */
+/** Content that may be wider or taller than its container. It scrolls inside it, also by keyboard. */
 export function Scroll({ label, kind, children }: Scrolled): VNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: not a fieldset

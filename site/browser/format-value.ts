@@ -1,11 +1,11 @@
 import { agencies } from "../names.ts";
 
-/** Whether a column holds whole dollars. */
+/** Whether a column contains whole dollars. */
 const isMoney = (column: string): boolean => /amount|dollar|_total$/.test(column);
-/** Whether a column holds agencies, by the first two digits of its Assistance Listing numbers. */
+/** Whether a column contains agencies, as the first two digits of their Assistance Listing numbers. */
 export const isAgency = (column: string): boolean => /agency_prefix|_agency$|^agencies_/.test(column);
 
-/** A value for people: dollars, names of agencies, rows of an embedded table as their number. */
+/** Formats a value for people: dollars, agency names, and the number of embedded rows. */
 export function formatValue(column: string, value: unknown): string {
   if (value === null || value === undefined || value === "") return "–";
   if (typeof value === "number") {

@@ -25,7 +25,7 @@ export interface Outcome {
   answer: Answer;
   /** Undefined if the response is an error. */
   rows: Row[] | undefined;
-  /** How many rows match; an estimate if there are more than a response can have. */
+  /** How many rows match; an estimate if there are more than fit in one response. */
   total: number;
 }
 

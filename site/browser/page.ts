@@ -1,4 +1,4 @@
-// For every page: the buttons that copy.
+// Runs on every page: makes the copy buttons work.
 
 document.documentElement.classList.add("is-scripted");
 

@@ -6,7 +6,7 @@ import { emptyQuery, type Filter, listOperators, needsNoValue, type Operator, op
 import { isAgency } from "./format-value.ts";
 import type { Explorer } from "./use-explorer.ts";
 
-/** Table, filters, columns and key of a request. */
+/** The form for a request's table, filters, columns and key. */
 export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
   const { versions, form, change, submit, ownKey, setOwnKey } = explorer;
   const { query } = form;
@@ -46,7 +46,7 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       <Text
         id="key"
         label="Your own API key (optional)"
-        hint="Without one, requests use DEMO_KEY. Your key is not stored: enter it again after you leave or reload this page. Copied links and commands never contain it."
+        hint="Without a key, requests use DEMO_KEY. Your key is not stored: enter it again after you leave or reload this page. Copied links and commands never contain it."
         type="password"
         value={ownKey}
         change={(typed) => setOwnKey(typed.trim())}
@@ -105,7 +105,7 @@ interface Choices extends Labeled {
   choose: (value: string) => void;
 }
 
-/** A list of choices. A value that is not in the list came from a link, and is kept for the API to judge. */
+/** A list of choices. A value that is not in the list came from a link, and is kept, so that the API can refuse it. */
 export function Choice({ id, label, options, value, choose }: Choices): VNode {
   const all = new Map([
     ...(options.some(([each]) => each === value) ? [] : [[value, value] as const]),
@@ -138,12 +138,12 @@ function listKnown(column: Column | undefined): string[][] {
   return values.map((each) => (column?.name.endsWith("_state") ? [each, states[each] ?? ""] : [each]));
 }
 
-/** Filters, which must all match. There is always one to fill in. */
+/** The filters, which must all match. There is always at least one to fill in. */
 function Filters({ columns, filters, change }: Conditions): VNode {
   const add = useRef<HTMLButtonElement>(null);
   const find = (name: string) => columns.find((column) => column.name === name);
   const suggest = (name: string): Filter => {
-    // People usually know only a part of a name or text.
+    // People usually know only part of a name or text.
     const isText = /name|text|title|content|action|program|city|address|email/.test(name);
     const operator = isText && find(name)?.type === "text" ? "contains" : "eq";
     return { column: name, operator, value: "" };
@@ -217,7 +217,7 @@ interface Terms {
   choose: (select: string[]) => void;
 }
 
-/** The columns that a request selects; none chosen means all. Other terms of select that came from a link can be removed. */
+/** The columns that a request selects; all if none is chosen. Other terms of select, from a link, can be removed. */
 function Columns({ columns, chosen, choose }: Terms): VNode {
   const names = columns.map(({ name }) => name);
   const terms = new Set([...names, ...chosen.filter((term) => term !== "*")]);

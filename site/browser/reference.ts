@@ -1,4 +1,4 @@
-// Searches the tables and columns that the server has written.
+// Searches the tables and columns in the page.
 
 const root = document.getElementById("reference");
 const field = document.querySelector<HTMLInputElement>("#search");
@@ -8,7 +8,7 @@ const sections = [...document.querySelectorAll<HTMLElement>(".reference-table")]
 /** A word without its ending, so that "repeated" finds "repeat". */
 const findStem = (word: string) => (word.length > 5 ? word.replace(/(ed|ing|es|s)$/, "") : word);
 
-/** Shows the columns whose table's heading and own text have all words. */
+/** Shows only the columns whose own text and table heading together contain all words. */
 function search(text: string): void {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean).map(findStem);
   let columns = 0;
@@ -31,6 +31,6 @@ function search(text: string): void {
 
 if (field !== null) {
   field.addEventListener("input", () => search(field.value));
-  // A browser that comes back to the page fills the field in again.
+  // When a visitor returns to the page, the browser may restore the field's text.
   if (field.value !== "") search(field.value);
 }

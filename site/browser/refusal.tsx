@@ -8,7 +8,7 @@ interface Refused {
   table: string;
 }
 
-/** An error of the API: what happened, why, and what to do next. */
+/** An error from the API: what happened, why, and what to do next. */
 export function Refusal({ answer, explorer, table }: Refused): VNode {
   const { status } = answer;
   const { message, details, hint } = readError(answer);
@@ -51,7 +51,7 @@ export function Refusal({ answer, explorer, table }: Refused): VNode {
   );
 }
 
-/** The error in a response's body, in the form that PostgREST and the gateway share. */
+/** Reads the error in a response's body, in the format that PostgREST and the gateway share. */
 function readError({ status, text }: Answer): { message: string; details?: string; hint?: string } {
   try {
     const body = JSON.parse(text);

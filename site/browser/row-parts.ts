@@ -3,13 +3,13 @@ import { emptyQuery, type Filter, type Query } from "../query.ts";
 import { chooseShown } from "../table-facts.ts";
 import type { Row } from "./outcome.ts";
 
-/** The columns of its report that a row shows. */
+/** The columns of a row's report that are shown with it. */
 const reportColumns =
   "report_id,auditee_name,auditee_uei,auditee_ein,auditee_city,auditee_state,audit_year,is_public";
 
 /**
- * Adds related rows to the request for a row: for a report, the rows of every other table, to be counted; for any other row,
- * its report and the tables that the API embeds in it.
+ * Adds related rows to the request for a row: for a report, the rows of every other table, to be counted; for any other
+ * row, its report and the tables that the API embeds in it.
  */
 export function embedParts(query: Query, table: Table | undefined): Query {
   const parts = table?.embeds.map((name) =>
@@ -36,7 +36,7 @@ export function findRow(row: Row, { name, key, columns }: Table): Query {
 
 interface Link {
   name: string;
-  /** Undefined if there are no rows behind it. */
+  /** Undefined if there are no such rows. */
   query?: Query;
   isRow?: boolean;
   /** Whether the link leads to the awards of the reports that the query finds. */
@@ -84,12 +84,12 @@ export function listLinks(row: Row, table: Table, version: VersionDescription): 
   return links;
 }
 
-/** The report that a row belongs to, if it is one of those in `general`. */
+/** The report that a row belongs to: itself in `general`, or else the embedded report, if there is one. */
 export function readReport(row: Row, table: Table | undefined): Row | undefined {
   return table?.name === "general" ? row : ((row.general ?? undefined) as Row | undefined);
 }
 
-/** Whether the row stands for a suppressed report of which this key sees nothing else. */
+/** Whether the row is everything that this key can see of a suppressed report. */
 export function isStub(row: Row): boolean {
   return row.is_public === false && (row.auditee_name ?? row.audit_year ?? row.auditee_uei ?? null) === null;
 }

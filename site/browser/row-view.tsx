@@ -10,12 +10,12 @@ import { Refusal } from "./refusal.tsx";
 import { isStub, listLinks, readReport } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
-/** A row's name: its auditee's name, if it has one. */
+/** A row's title: the auditee's name, or else the report ID or the table's title. */
 export function describeRow({ rows: [first] = [], table }: Outcome): string {
   return String(readReport(first ?? {}, table)?.auditee_name ?? first?.report_id ?? table?.title);
 }
 
-/** A row, or the parts of a row that is split, with full texts and links to related rows. */
+/** A row, or all rows of a text that is split into several, with full texts and links to related rows. */
 export function RowView({ explorer, outcome }: Shown): VNode | null {
   const title = describeRow(outcome);
   useEffect(() => {
@@ -92,7 +92,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
   );
 }
 
-/** Says what the letters of a code stand for, as the column's description has it: `L: reporting` or `"U" unmodified`. */
+/** Explains the letters of a code with the column's description, such as `L: reporting` or `"U" unmodified`. */
 function spellCode(code: unknown, description: string): string {
   const letters = String(code).match(/[A-Z]/g) ?? [];
   const spell = (letter: string) => new RegExp(`\\b${letter}[":] .+?(?=[;.]|, ")`).exec(description) ?? [];
@@ -124,7 +124,7 @@ function Values({ row, table, names }: { row: Row; table: Table; names: string[]
   );
 }
 
-/** A button that gets a suppressed report's PDF by a one-time link. Shown only if the key sees the report. */
+/** A button that gets a suppressed report's PDF with a one-time token. Shown only if the key can see the report. */
 function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { reportId: string }): VNode {
   const [answer, setAnswer] = useState<Answer>();
   const request = async () => {

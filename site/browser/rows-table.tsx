@@ -11,7 +11,7 @@ import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
 
-/** Rows, each with a link to itself. If all columns were selected, the main ones and the filtered ones come first. */
+/** Rows, each with a link to itself. If all columns were selected, only the main and filtered ones show at first. */
 export function RowsTable({ explorer, outcome }: Shown): VNode {
   const { asked, table, rows = [] } = outcome;
   const { select } = asked.query;
@@ -68,7 +68,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
   );
 }
 
-/** A heading sorts by its column: numbers and dates from the largest, texts from A; the next click reverses the order. */
+/** A heading sorts by its column: numbers and dates from the largest, texts from A. The next click reverses that. */
 function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: string }): VNode {
   const column = table?.columns.find((each) => each.name === name);
   if (column === undefined) return <th scope="col">{name === "auditee_name" ? "Auditee name" : name}</th>;

@@ -19,7 +19,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
   const [isWaiting, setIsWaiting] = useState(false);
   const [lastAnswer, setLastAnswer] = useState<Answer>();
   const running = useRef(new AbortController());
-  /** Responses by address and key, so that going back costs no request. */
+  /** Responses by URL and key, so that going back sends no request. */
   const seen = useRef(new Map<string, Outcome>());
   const key = ownKey === "" ? demonstrationKey : ownKey;
 
@@ -29,7 +29,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     return answer;
   };
 
-  /** The query with values as the columns have them, and the request that is sent for it. */
+  /** Returns the normalized query and the request that is sent for it. */
   const write = ({ schema, query: typed, isRow }: Asked) => {
     const version = versions.find((each) => each.schema === schema);
     const table = version?.tables.find(({ name }) => name === typed.table);
@@ -49,7 +49,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     setIsWaiting(true);
     const headers = {
       "accept-profile": asked.schema,
-      // Exact up to the most rows in one response; beyond that, a count would cost more than the rows.
+      // The count is exact up to the limit of one response. Beyond that, counting would cost more than the rows.
       prefer: "count=estimated",
       ...(etag && { "if-match": etag }),
     };
@@ -110,7 +110,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     setOwnKey,
     outcome,
     isWaiting,
-    /** The last answer of the API, which says how many requests are left. */
+    /** The API's last response, whose headers say how many requests are left. */
     lastAnswer,
     askApi,
     write,
@@ -126,7 +126,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
       if (outcome === undefined) return;
       const { asked, answer } = outcome;
       setForm({ ...form, query: { ...form.query, ...changed } });
-      // All pages of a response come from one data set.
+      // All pages must come from one data set.
       const etag = changed.offset && key === outcome.key ? answer.headers.etag : undefined;
       void send({ ...asked, query: { ...asked.query, offset: 0, ...changed } }, "pushState", etag);
     },
@@ -135,7 +135,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
 
 export type Explorer = ReturnType<typeof useExplorer>;
 
-/** What the components of a response share. */
+/** The props that the components of a response share. */
 export interface Shown {
   explorer: Explorer;
   outcome: Outcome;

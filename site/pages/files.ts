@@ -21,7 +21,7 @@ export interface Manifest {
   files: BulkFile[];
 }
 
-/** All data as files: names, sizes, and commands that open them. */
+/** The page of bulk files: names, sizes, and commands that open them. */
 export function writeFiles(context: PageContext, manifest: Manifest | undefined): string {
   return writeDocument(context, {
     path: "/files",

@@ -12,7 +12,7 @@ import { command, table, writeDocument } from "./layout.ts";
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
 
-/** Search, a first command, what is live, keys and limits, suppressed reports, errors. */
+/** The home page: search, a first command, current data, keys and limits, suppressed reports, errors. */
 export function writeHome(context: PageContext): string {
   const { config } = context;
   const request = { url: config.apiUrl + example, headers: {}, key: "demonstration" } as const;
@@ -103,8 +103,8 @@ function writeKeys(contact: string | undefined): Html {
   return html`<section aria-labelledby="keys"><h2 id="keys">Keys and limits</h2>
 <p>Send a key with each request, in the header <code>x-api-key</code>.</p>
 ${table("Kinds of keys, their limits, and how to get one", ["Key", "Access to", "Limit", "How to get it"], rows)}
-<p>After that many requests, the API answers 429 until the next hour or day begins (UTC). Every answer says how many requests
-  are left (<code>X-RateLimit-Remaining-Hour</code>) and when the hour ends, in seconds (<code>RateLimit-Reset</code>). A
+<p>After that many requests, the API answers 429 until the next hour or day begins (UTC). Every response says how many requests
+  are left (<code>X-RateLimit-Remaining</code>) and in how many seconds that limit resets (<code>RateLimit-Reset</code>). A
   request returns at most 20,000 rows: page with <code>limit</code> and <code>offset</code>.</p>
 ${contact === undefined && ownMachine}</section>`;
 }

@@ -5,7 +5,7 @@ const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%231a4480'/%3E%3Cpath d='M4 12V8m4 4V4m4 8V6' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
 
 export interface Page {
-  /** The path in the navigation, if the page is there. */
+  /** The page's path, if the navigation lists it. */
   path?: string;
   title: string;
   description: string;
@@ -69,7 +69,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
   return document.html;
 }
 
-/** Content that may be wider than its place. It scrolls there, by keyboard too. */
+/** Content that may be wider than its container. It scrolls inside it, also by keyboard. */
 export function scroll(label: string, body: Content, kind = ""): Html {
   return html`<div class="scroll ${kind}" role="group" aria-label="${label}" tabindex="0">${body}</div>`;
 }
@@ -89,7 +89,7 @@ export function command(label: string, text: string): Html {
 interface Heading {
   text: string;
   isNumber?: boolean;
-  /** The address that sorts by this column. */
+  /** The URL that sorts by this column. */
   link?: string;
   sorted?: "descending" | "ascending" | false;
 }

@@ -2,7 +2,7 @@ import { html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeDocument } from "./layout.ts";
 
-/** An error, for people: what happened, what to do, where to go. */
+/** An error page for people: what happened, what to do, where to go. */
 export function writeProblem(
   context: PageContext,
   status: number,

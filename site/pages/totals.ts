@@ -8,13 +8,13 @@ import { linkToExplorer } from "../write-target.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
 type Sort = Measure | "name";
-/** The choices in the query string. */
+/** The visitor's choices, in the query string. */
 interface Asked {
   year: string | undefined;
   sort: Sort | undefined;
 }
 
-/** Submissions, awards, dollars and findings by year, state and agency. Every name leads to its rows. */
+/** Submissions, awards, dollars and findings by year, state and agency. Every name links to its rows. */
 export function writeTotals(context: PageContext): string {
   const { facts } = context;
   const schema = facts?.api.find(({ tables }) =>
@@ -98,7 +98,7 @@ function linkTo({ year, sort }: Asked): string {
   return parameters.size === 0 ? "/totals" : `/totals?${parameters}`;
 }
 
-/** @param link returns the address and the text for a name */
+/** @param link returns the URL and the text of a name's link */
 function writeTable(
   caption: string,
   heading: string,
@@ -119,12 +119,12 @@ function writeTable(
     sort === "name" ? one.localeCompare(other) : b[sort] - a[sort],
   );
   const rows = sorted.map(([name, each]) => {
-    const [address, text] = link(name);
+    const [url, text] = link(name);
     const numbers = (Object.keys(measures) as Measure[]).map((key) => [
       key === "amount_expended" ? formatMoney(each[key]) : formatNumber(each[key]),
       key === measure && drawBar(each[key] / most),
     ]);
-    const first = name === "" ? "not stated" : html`<a href="${address}">${text}</a>`;
+    const first = name === "" ? "not stated" : html`<a href="${url}">${text}</a>`;
     return { isMarked: name !== "" && name === asked.year, cells: [first, ...numbers] };
   });
   const id = heading.toLowerCase();

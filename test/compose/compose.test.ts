@@ -10,13 +10,13 @@ const entries = Object.entries(services);
 const dockerfile = readProjectFile("Dockerfile");
 const hasCompose = spawnSync("docker", ["compose", "version"]).status === 0;
 
-test.skipIf(!hasCompose)("Docker Compose accepts the file with every profile", () => {
+test.skipIf(!hasCompose)("Docker Compose accepts docker-compose.yml with every profile", () => {
   const command = ["compose", "--profile", "*", "config", "--quiet", "--no-env-resolution"];
   execFileSync("docker", command, { cwd: project, stdio: "pipe" });
 });
 
 describe("network access", () => {
-  test("publishes the API, the pages and what stands in front of them, on loopback by default", () => {
+  test("publishes only gateway, report service, Grafana and TLS proxy, all but the last on loopback by default", () => {
     const published = entries.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
     for (const [name, port] of published) {
       expect(["gateway", "report-service", "grafana", "tls"]).toContain(name);
@@ -32,14 +32,14 @@ describe("network access", () => {
     for (const network of networksOf(closed)) expect(networks[network]?.internal, network).toBe(true);
   });
 
-  test("connects neither PostgreSQL to the gateway, nor the storage to either", () => {
+  test("separates gateway, PostgreSQL and storage from each other, and the gateway from the report service", () => {
     for (const network of networksOf(["postgres", "gateway"]))
       expect(networksOf(["storage", "storage-reader"])).not.toContain(network);
     for (const network of networksOf(["gateway"]))
       expect(networksOf(["postgres", "report-service"])).not.toContain(network);
   });
 
-  test("gives the report service keys that write nothing", () => {
+  test("gives the report service read-only access to the storage", () => {
     const { "report-service": report, "storage-reader": reader, storage } = services;
     expect(report?.secrets?.filter((secret) => secret.startsWith("storage"))).toEqual(reader?.secrets);
     expect(storage?.secrets).not.toEqual(reader?.secrets);
@@ -51,7 +51,7 @@ describe.each(entries)("the service %s", (name, service) => {
   const isOneShot = name === "migrate";
   const isTool = service.profiles?.includes("tools") ?? false;
 
-  test("has a pinned image, and one service builds each image", () => {
+  test("has a pinned image, and no two services build the same image", () => {
     const pinned = /^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.]+)*$/;
     const built = typeof service.build === "object" ? service.build.dockerfile_inline : dockerfile;
     for (const [, from = ""] of built.matchAll(/(?:^FROM |--from=)(\S+[.:]\S+)/gm))
@@ -60,7 +60,7 @@ describe.each(entries)("the service %s", (name, service) => {
     else if (!service.image.startsWith(programImage)) expect(service.image).toMatch(pinned);
   });
 
-  test("is contained, and its log has a limit", () => {
+  test("has no extra privileges, and its resources and log size are limited", () => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ["ALL"],
@@ -74,7 +74,7 @@ describe.each(entries)("the service %s", (name, service) => {
     for (const key of ["privileged", "network_mode"]) expect(service).not.toHaveProperty(key);
     if (name !== "tls") expect(service).not.toHaveProperty("cap_add");
     expect(service.volumes?.join() ?? "").not.toContain("docker.sock");
-    // Anonymous volumes stay behind after `down --volumes`.
+    // No anonymous volumes: after `docker compose down`, the next `up` would start with empty ones.
     for (const volume of service.volumes ?? []) expect(volume).toContain(":");
   });
 
@@ -104,10 +104,10 @@ describe.each(entries)("the service %s", (name, service) => {
 });
 
 test.each([
-  ["cgroups of version 2", "memory.max", "2147483648\n", "819MB"],
-  ["cgroups of version 2, without a limit", "memory.max", "max\n", "409MB"],
-  ["cgroups of version 1", "memory/memory.limit_in_bytes", "2147483648\n", "819MB"],
-  ["cgroups of version 1, without a limit", "memory/memory.limit_in_bytes", "9223372036854771712\n", "409MB"],
+  ["cgroup v2", "memory.max", "2147483648\n", "819MB"],
+  ["cgroup v2, without a limit", "memory.max", "max\n", "409MB"],
+  ["cgroup v1", "memory/memory.limit_in_bytes", "2147483648\n", "819MB"],
+  ["cgroup v1, without a limit", "memory/memory.limit_in_bytes", "9223372036854771712\n", "409MB"],
 ])("PostgreSQL's settings follow the container's memory limit: %s", async (_, file, limit, buffers) => {
   const directory = await makeDirectory();
   await mkdir(path.join(directory, "memory"));
@@ -116,7 +116,7 @@ test.each([
   const settings = execFileSync("sh", [path.join(project, script), directory], { encoding: "utf8" });
   const lines = settings.split("\n");
   expect(lines).toContain(`-c shared_buffers=${buffers}`);
-  // No log quotes what a statement was given.
+  // PostgreSQL must not log the parameters of statements, because they may be tokens.
   for (const name of ["log_parameter_max_length", "log_parameter_max_length_on_error"])
     expect(lines).toContain(`-c ${name}=0`);
 });
@@ -124,13 +124,13 @@ test.each([
 describe("Kong", () => {
   const { gateway, "report-service": reportService } = services;
 
-  test("has no admin API and no database, and compose overrides none of kong.env", () => {
+  test("has no admin API and no database, and docker-compose.yml overrides nothing in kong.env", () => {
     for (const name of ["DATABASE", "ADMIN_LISTEN", "ADMIN_GUI_LISTEN"])
       expect(kongSettings[`KONG_${name}`]).toBe("off");
     for (const name of Object.keys(gateway?.environment ?? {})) expect(kongSettings).not.toHaveProperty(name);
   });
 
-  test("lets readers finish before Docker kills it: 40 MB at 100 KB/s", () => {
+  test("gives clients time to finish reading before Docker kills it: 40 MB at 100 KB/s", () => {
     const seconds = (text = "") => Number(text.replace(/s$/, ""));
     const shutdown = seconds(kongSettings.KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT);
     expect(shutdown).toBeGreaterThan(400);
@@ -138,7 +138,7 @@ describe("Kong", () => {
     expect(seconds(gateway?.stop_grace_period)).toBeGreaterThan(shutdown);
   });
 
-  test("logs no query string, which may hold a key, and has the limits that the pages show", () => {
+  test("logs no query string, which may contain a key, and shares its rate limits with the site's pages", () => {
     expect(reportService?.configs?.[0]?.source).toBe(gateway?.configs?.[0]?.source);
     const secret = /\$(request\b(?!_)|request_uri|args|query_string|http_|upstream_uri)/;
     expect(gateway?.environment?.KONG_PROXY_ACCESS_LOG).toBe("/dev/stdout without_query");

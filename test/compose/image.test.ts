@@ -9,7 +9,7 @@ import { programImage, project, readCompose } from "./read-compose.ts";
 
 const { services, secrets } = readCompose();
 
-test("the image gets the programs that compose runs, and neither tests nor secrets", async () => {
+test("the image contains the programs that Compose runs and the modules they import, but not the tests", async () => {
   const lines = (await readFile(path.join(project, ".dockerignore"), "utf8")).split("\n");
   const copied = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
   expect(lines).toContain("*");
@@ -20,7 +20,7 @@ test("the image gets the programs that compose runs, and neither tests nor secre
     const words = [...entrypoint, ...command];
     if (image === programImage) needed.add(words.find((word) => word.endsWith(".ts")) ?? "none");
   }
-  // Iterating over a set includes entries added meanwhile: the modules that these programs import.
+  // The loop also visits the entries that it adds: the modules that these programs import.
   for (const module of needed) {
     expect(copied, module).toContain(module.split("/")[0]);
     const text = await readFile(path.join(project, module), "utf8");
@@ -31,7 +31,7 @@ test("the image gets the programs that compose runs, and neither tests nor secre
   expect(needed.size).toBeGreaterThan(50);
 });
 
-test("npm run compose:secrets makes every secret once, closed to others, and never in git", async () => {
+test("npm run compose:secrets creates each secret once, in a private directory that git ignores", async () => {
   const target = path.join(await makeDirectory(), "secrets");
   const command = `umask 077; exec "${process.execPath}" --import tsx scripts/compose-secrets.ts --directory "${target}"`;
   const run = () => promisify(execFile)("/bin/sh", ["-ec", command]);
@@ -42,7 +42,7 @@ test("npm run compose:secrets makes every secret once, closed to others, and nev
   expect(await readFile(path.join(target, ".gitignore"), "utf8")).toBe("*\n");
   const readSecret = (name: string) => readFileSync(path.join(target, name), "utf8");
   const read = () => Object.fromEntries(wanted.map((name) => [name, readSecret(name)]));
-  // Containers run as other users, so secrets must be readable whatever the umask is.
+  // Containers run as other users, so they must be able to read the secrets, whatever the umask is.
   for (const name of wanted) expect((await stat(path.join(target, name))).mode & 0o777).toBe(0o444);
   const made = read();
   expect(made.postgrest_db_uri).toEqual(

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# npm run test:compose: docker-compose.yml on a real engine, and the HTTP tests against the containers. It has a project, ports,
-# images, secrets and a copy of the checkout of its own, so you can run it on a host that serves. Exit status 3: no engine.
+# npm run test:compose runs docker-compose.yml on a Docker engine, and the HTTP tests against the containers. It is safe
+# on a production host: project, ports, images, secrets and checkout are its own. Exits with 3 if no engine answers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 if ! docker compose version > /dev/null 2>&1 || ! docker info > /dev/null 2>&1; then
-  echo "test:compose: no Docker engine with Compose answers, so nothing was tested. Start Docker and try again." >&2
+  echo "test:compose: found no Docker engine with Compose, so nothing was tested. Start Docker and try again." >&2
   exit 3
 fi
-# Compose reads .env and the environment, where a host that serves keeps its settings. The copy has neither.
+# Compose reads .env and the environment, which contain a production host's settings. The copy has neither.
 for name in $(compgen -e); do
   case $name in
     PATH | PWD | HOME | TMPDIR | TERM | CI | DOCKER_* | BUILDX_* | *_PROXY | *_proxy | POSTGREST_VERSION) ;;
@@ -31,10 +31,10 @@ finish() {
   trap '' INT TERM HUP
   [ "$status" = 0 ] || docker compose logs --tail 100
   docker compose --profile '*' down --volumes --remove-orphans --timeout 5 > "$copy/down" 2>&1 || cat "$copy/down"
-  # `down --rmi all` would also remove the published images, which other projects on this host may need.
+  # `down --rmi all` would also remove the pulled images, which other projects on this host may need.
   docker image ls --quiet --filter "reference=$COMPOSE_PROJECT_NAME*" | xargs --no-run-if-empty docker image rm > /dev/null
   left=$(docker volume ls --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME")
-  [ -z "$left" ] || { echo "Volumes are left: $left"; status=1; }
+  [ -z "$left" ] || { echo "Volumes were not removed: $left"; status=1; }
   cd / && rm -rf "$copy"
   exit "$status"
 }
@@ -46,20 +46,20 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# The port proxy hides addresses from Kong, so the tests say them, and Kong believes the networks of Docker.
+# Docker's port proxy hides client addresses from Kong, so the tests send X-Forwarded-For, and Kong trusts Docker.
 export TRUSTED_IPS=172.16.0.0/12,192.168.0.0/16 FORWARD_ADDRESSES=1
-# Tests of limits wait until Redis has counted.
+# Makes the rate-limit tests wait until Kong has counted in Redis.
 export COUNTERS=redis
 export BASE_URL=http://127.0.0.1:$GATEWAY_PORT APP_URL=http://127.0.0.1:$APP_PORT API_URL=http://127.0.0.1:$GATEWAY_PORT
 sample=$PWD/sample
 mkdir "$sample"
-# 20,000 rows, more than 50 MB: several of them are more than Kong could keep in memory.
+# A page of 20,000 rows and more than 50 MB: several at once are more than Kong could keep in memory.
 page="$BASE_URL/federal_awards?select=*,general(*)&limit=20000&order=report_id,award_reference"
 migration=db/migrations/29990101000000000_fail.sql
 compose() { docker compose --progress quiet "$@"; }
 up() { compose up --build --detach --wait --wait-timeout 300; }
 address() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_$2\").IPAddress}}" "$(compose ps --quiet "$1")"; }
-# watch FILE KEY URL: writes down the status and the seconds of a request, ten times a second, until unwatch. 000 is no answer.
+# watch FILE KEY URL: sends requests 0.1 s apart, until unwatch; logs status (000: no response) and seconds.
 watch() {
   (
     while [ -d "$sample" ]; do
@@ -70,21 +70,21 @@ watch() {
   watcher=$!
 }
 unwatch() { kill "$watcher"; }
-# only FILE STATUSES: fails if the file has others, or none.
+# only FILE STATUSES: fails if the file has a status outside the regular expression STATUSES, or is empty.
 only() {
   cut -d' ' -f1 "$1" | sort | uniq -c
   [ -s "$1" ] && ! cut -d' ' -f1 "$1" | grep -vE "^($2)$"
 }
 wait_for_rows() { timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"; }
 
-echo "The file starts, and a second start changes nothing."
+echo "docker-compose.yml starts, and starting it again changes nothing."
 (umask 077 && npm run -s compose:secrets)
 up
 before=$(compose ps --quiet | sort)
 up
 [ "$before" = "$(compose ps --quiet | sort)" ]
 
-echo "Keys and data sets are made in containers, whatever the umask."
+echo "Containers issue keys and publish data sets, although the secrets were created with umask 077."
 INDIVIDUAL_KEY=$(compose run --rm keys issue --tier individual --owner test@example.gov --quiet)
 agreement=$(compose run --rm agreements request --organization Test --contact test@example.gov --json | sed -n 's/^ *"id": "\(.*\)",$/\1/p')
 compose run --rm agreements approve "$agreement" --official Test --agency Test --email test@example.gov > "$sample/agreement"
@@ -93,7 +93,7 @@ npm run -s sample -- --out "$sample/files" --pdf
 compose run --rm --volume "$sample/files:/source:ro" publish --from /source
 compose cp "$sample/files/reports" "storage:/data/single-audit/"
 
-echo "Smoke and the HTTP tests pass."
+echo "The smoke checks and the HTTP tests pass."
 export INDIVIDUAL_KEY TRIBAL_KEY
 DATABASE_URL="postgres://postgres:$(cat secrets/postgres_password)@$(address postgres database):5432/single_audit"
 POSTGREST_URL="http://$(address postgrest database):3000"
@@ -103,40 +103,40 @@ smoke
 npx vitest run test/http
 npm run -s db:deploy -- --plan
 
-echo "While the database restarts, the answer is 503, and never 404 or 406."
+echo "While the database restarts, requests get 50x, and never 404 or 406."
 watch "$sample/outage" "$TRIBAL_KEY" "$BASE_URL/general?limit=1"
 compose restart postgres
 compose up --detach --wait
 wait_for_rows
 unwatch
-# 400 for a request that was being answered.
+# 400: a request that was running when the connection broke.
 only "$sample/outage" '200|400|50[0-9]'
 
-echo "While the database is unreachable, the answer is 503 within 5 s."
+echo "While the database is unreachable, requests get 503 within 5 s."
 watch "$sample/unreachable" "$TRIBAL_KEY" "$BASE_URL/general?limit=1"
 docker network disconnect "${COMPOSE_PROJECT_NAME}_database" "$(compose ps --quiet postgres)"
 sleep 30
 docker network connect --alias postgres "${COMPOSE_PROJECT_NAME}_database" "$(compose ps --quiet postgres)"
 wait_for_rows
 unwatch
-# 400 for the request that was being answered.
+# 400: the request that was running when the connection broke.
 only "$sample/unreachable" '200|400|503'
 grep -q ^503 "$sample/unreachable"
 awk '$2 > 5 { print "answered after " $2 " s"; slow = 1 } END { exit slow }' "$sample/unreachable"
 
-echo "21 clients read large answers slowly, and miss nothing of them."
+echo "21 clients read large responses slowly, and each gets its whole response."
 readers=()
 for _ in $(seq 21); do
   curl -fsS --limit-rate 400k --retry 30 -o /dev/null -w '%{size_download}\n' -H "x-api-key: $INDIVIDUAL_KEY" "$page" >> "$sample/slow" &
   readers+=($!)
-  # Until the response begins: one key may have only a few requests running in the database. More get 429 and try again.
+  # Lets the response begin: a key may run only a few requests in the database at a time. curl retries after 429.
   sleep 4
 done
 for reader in "${readers[@]}"; do wait "$reader"; done
 [ "$(sort -u "$sample/slow" | wc -l)" = 1 ]
 
-echo "A gateway that is replaced lets a reader of a full page finish."
-# Not through the published port: Docker's proxy on this host would end with the container, and lose what it holds.
+echo "A gateway that restarts lets a client finish reading a full page."
+# Not through the published port: Docker's port proxy ends with the container, and loses the data that it has buffered.
 curl -fsS --limit-rate 500k -o "$sample/page" -H "x-api-key: $INDIVIDUAL_KEY" "http://$(address gateway edge):8000${page#"$BASE_URL"}" &
 reader=$!
 sleep 5
@@ -144,7 +144,7 @@ compose restart gateway
 wait "$reader"
 compose up --detach --wait
 
-echo "A backup is restored (docs/operations.md)."
+echo "A backup can be restored (docs/operations.md)."
 compose exec -T postgres pg_dump --username=postgres --data-only --schema=access --schema=publication single_audit > "$sample/durable.sql"
 compose exec -T postgres psql -qU postgres -c "create database restored"
 compose run --rm --env PGDATABASE=restored migrate
@@ -152,7 +152,7 @@ cat ops/before-restore.sql "$sample/durable.sql" ops/after-restore.sql \
   | compose exec -T postgres psql -qU postgres --single-transaction --set=ON_ERROR_STOP=1 --output=/dev/null restored
 [ "$(compose exec -T postgres psql -qAtU postgres restored -c "select count(*) from access.api_keys where tier = 'tribal'")" = 1 ]
 
-echo "An upgrade whose migration fails changes nothing; one with another image replaces what it must."
+echo "An upgrade with a failing migration replaces no container; an upgrade to a new image does."
 containers=$(compose ps --quiet | sort)
 printf -- '-- Lock level: none\nselect 1 / 0;\n' > "$migration"
 if npm run -s compose:upgrade; then exit 1; fi
@@ -163,6 +163,6 @@ npm run -s compose:upgrade
 [ "$containers" != "$(compose ps --quiet | sort)" ]
 smoke
 
-echo "No log has a key, and the gateway's has no query string."
+echo "No log contains a key, and the gateway's log contains no query string."
 [ "$(compose logs | grep -cF -e "$INDIVIDUAL_KEY" -e "$TRIBAL_KEY")" = 0 ]
 [ "$(compose logs gateway | grep -c 'select=')" = 0 ]

@@ -6,7 +6,7 @@ import { dotenv } from "zx";
 export const project = path.resolve(import.meta.dirname, "../..");
 export const readProjectFile = (name: string) => readFileSync(path.join(project, name), "utf8");
 
-/** A service of docker-compose.yml, as far as the tests look. */
+/** The keys of a service in docker-compose.yml that the tests read. */
 interface Service {
   image: string;
   build?: string | { dockerfile_inline: string };
@@ -29,7 +29,7 @@ interface Service {
   extends?: string;
 }
 
-/** docker-compose.yml; each service has what it extends. */
+/** Reads docker-compose.yml, and merges into each service the one that it extends. */
 export function readCompose() {
   const compose = parse(readProjectFile("docker-compose.yml"), {
     merge: true,
@@ -47,7 +47,7 @@ export function readCompose() {
   return { services, networks, secrets, configs };
 }
 
-/** gateway/kong.env */
+/** Kong's settings in gateway/kong.env. */
 export const kongSettings = dotenv.load(path.join(project, "gateway/kong.env"));
 /** The image that most services share. */
 export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
-// What one answer may weigh: 1,000 reports of which each carries 240 kB of texts and 100 awards.
+// The limit on the embedded rows of one response. Each of 1,000 reports has 240 kB of finding texts and 100 awards.
 
 const database = useDeployedDatabase();
 let service: ScratchService;
@@ -30,28 +30,28 @@ it.each<[path: string, headers?: Record<string, string>]>([
   ["/general?select=*,findings_text(*)"],
   ["/general?select=*,findings_text(*)", { accept: "text/csv" }],
   ["/general?select=report_id,federal_awards(award_reference)"],
-  // Each of the two passes alone.
+  // Either embedding would pass on its own.
   ["/general?select=*,a:findings_text(*),b:findings_text(*)&limit=150"],
   ["/findings?select=*,findings_text(*,findings(*,findings_text(*)))"],
   ["/findings?select=*,general(*,federal_awards(*))"],
   ["/general?select=report_id,federal_awards!inner()&federal_awards.award_reference=gt.0"],
-])("a request is refused that embeds lists: %s %o", async (path, headers = {}) => {
+])("a request that embeds too many rows in lists is refused: %s %o", async (path, headers = {}) => {
   const { status, json } = await get(path, headers);
-  expect({ status, code: json?.code }).toEqual({ status: 400, code: "answer_too_heavy" });
+  expect({ status, code: json?.code }).toEqual({ status: 400, code: "embedded_rows_too_large" });
   expect(json.details).toContain("48 MB");
   expect(json.hint).toContain("Lower limit");
 });
 
-describe("a request passes", () => {
+describe("a request is answered", () => {
   const byName = "order=general(auditee_name),award_reference";
   it.each([
-    // 45 MB, and again, since each request begins anew.
+    // 45 MB, sent twice, because each request starts counting at zero.
     ["/general?select=*,findings_text(*)&limit=190", 190],
     ["/general?select=*,findings_text(*)&limit=190", 190],
     ["/general?select=*,findings_text(*)&findings_text.finding_ref_number=eq.none", 1000],
     ["/general?select=report_id,federal_awards(*)&federal_awards.limit=5", 1000],
     ["/general?select=report_id,federal_awards(*)&report_id=gt.R1990&order=report_id&limit=50", 9],
-    // Objects, however heavy, and whatever is skipped or sorted.
+    // Embedded single rows do not count, whatever their size, even if rows are skipped or sorted.
     ["/findings_text?select=*,general(*)&limit=1200", 1200],
     ["/federal_awards?select=*,general(report_id)&offset=99995&order=report_id,award_reference", 5],
     [`/federal_awards?select=*,...general!inner(auditee_name)&${byName}&limit=5`, 5],
@@ -60,15 +60,15 @@ describe("a request passes", () => {
     expect([status, json.length]).toEqual([200, rows]);
   });
 
-  it("with objects that must be there, counted", async () => {
+  it("that requires an embedded single row, with an exact count", async () => {
     const path = "/federal_awards?select=report_id,general!inner()&general.auditee_name=neq.x&limit=1";
     const { status, headers } = await get(path, { prefer: "count=exact" });
     expect([status, headers["content-range"]]).toEqual([206, "0-0/100000"]);
   });
 });
 
-it("a request is refused that takes a function of a row for a column", async () => {
-  // Every function that PostgreSQL could call with one row of a view, and the view.
+it("a request that selects a function of a row as if it were a column is refused", async () => {
+  // Every function that PostgreSQL could call with one row of a view as its only argument, and that view.
   const { rows: functions } = await database.client.query<{ name: string; view: string }>(`
     select distinct proname as name, coalesce(relname, 'federal_awards') as view
     from pg_proc join pg_type on pg_type.oid = proargtypes[0] left join pg_class on pg_class.oid = typrelid
@@ -86,14 +86,14 @@ it("a request is refused that takes a function of a row for a column", async () 
   expect(answered).toEqual([]);
 });
 
-/** Megabytes of memory of a process on this machine. */
+/** Reads the memory of a process on this machine, in MiB. Returns 0 if the process has ended. */
 async function readMemory(pid: number, field: "VmHWM" | "RssAnon"): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1] ?? 0) / 1024;
 }
 
-it("four at a time keep PostgREST and PostgreSQL below what docs/operations.md says", async () => {
-  // The heaviest that pass are the second and the third.
+it("four large requests at a time stay within the memory rules of docs/operations.md", async () => {
+  // The first is refused. The second and the third get the largest responses of their kind, below `heaviest` MB.
   const shapes = [
     "/general?select=*,findings_text(*)&order=auditee_name",
     "/general?select=*,findings_text(*)&limit=199",

@@ -3,7 +3,7 @@ import { tables } from "../support/columns.ts";
 import { query } from "../support/target.ts";
 import { rights } from "./rights.ts";
 
-// The rights that the design gives, and no others, read from the catalog.
+// PostgreSQL's catalog must show exactly the rights that rights.ts lists.
 
 const roles = Object.keys(rights);
 const objects = `
@@ -16,14 +16,14 @@ const objects = `
   ), functions as (
     select pg_proc.*, concat(name, '.', proname) as name, name as schema
     from pg_proc join namespaces on namespaces.oid = pronamespace
-    -- An extension's functions belong to a superuser, whoever made it.
+    -- A superuser owns an extension's functions, whichever role created the extension.
     where not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')
   )`;
 
 const list = async (sql: string, values: unknown[] = []) =>
   (await query<{ name: string }>(`with ${objects} ${sql}`, values)).map(({ name }) => name).sort();
 
-/** Where a role owns something, and what it may do to what it does not own. */
+/** Lists the schemas in which a role owns objects, and its privileges on objects that it does not own. */
 const held = `
   select 'owns ' || schema as name from relations where relowner = $1::regrole
   union select 'owns ' || schema from functions where proowner = $1::regrole
@@ -41,14 +41,14 @@ const held = `
   union select 'runs ' || regexp_replace(name, '^(api_v1_1_0.).*', '\\1*') from functions
     where has_function_privilege($1, oid, 'execute') and proowner <> $1::regrole`;
 
-it.each(Object.entries(rights))("%s has the rights that the design gives it", async (role, may) => {
+it.each(Object.entries(rights))("%s has exactly the rights in rights.ts", async (role, may) => {
   const lines = Object.entries(may).flatMap(([kind, names]) =>
     names.split(/\s+/).map((name) => `${kind} ${name}`),
   );
   expect(await list(held, [role])).toEqual(lines.sort());
 });
 
-it("roles may become only what the design says", async () => {
+it("only authenticator can switch to other roles, and it inherits none of their rights", async () => {
   const memberships = await list(
     `select concat(member::regrole, ' → ', roleid::regrole, case when inherit_option then ' inherits' end) as name
      from pg_auth_members where member::regrole::text = any ($1)`,
@@ -58,37 +58,37 @@ it("roles may become only what the design says", async () => {
   expect(memberships).toEqual(become);
 });
 
-it("only roles that a service connects as log in", async () => {
+it("only the roles that services connect as can log in", async () => {
   const canLogIn = "select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin";
   expect(await list(canLogIn, [roles])).toEqual(["authenticator", "publisher", "report_service"]);
 });
 
 it.each([
   [
-    "role has an attribute that goes past privileges",
+    "role has an attribute that bypasses privileges",
     `select rolname as name from pg_roles where rolname in ('${roles.join("', '")}')
      and (rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication)`,
   ],
   [
-    "function, relation or schema of this database is everyone's to use",
+    "function, relation or schema of this database grants a privilege to public",
     `select name from functions, aclexplode(coalesce(proacl, acldefault('f', proowner))) where grantee = 0
      union all select name from relations, aclexplode(relacl) where grantee = 0
      union all select name from namespaces, aclexplode(nspacl) where grantee = 0`,
   ],
   [
-    "right to connect or to make temporary tables is everyone's",
+    "privilege on this database is granted to public",
     `select privilege_type as name from pg_database, aclexplode(coalesce(datacl, acldefault('d', datdba)))
      where datname = current_database() and grantee = 0`,
   ],
   [
-    "function that runs as its owner leaves search_path open",
+    "security definer function lacks an empty search_path",
     `select name from functions where prosecdef and not coalesce(proconfig @> array['search_path=""'], false)`,
   ],
 ])("no %s", async (_, sql) => expect(await list(sql)).toEqual([]));
 
-// Row-level security, policies and options of views: publication.find_leaks(), in test/scripts/deploy/leaks.test.ts.
+// test/scripts/deploy/leaks.test.ts covers row-level security, policies and view options (publication.find_leaks()).
 
-it("each column that is served has a label and a text in its comment", async () => {
+it("the comment of each served column has a label and a description", async () => {
   const rows = await query<{ name: string; comment: string | null }>(
     `select concat(relname, '.', attname) as name, col_description(attrelid, attnum) as comment
      from pg_attribute join pg_class on pg_class.oid = attrelid and attnum > 0

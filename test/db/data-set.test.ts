@@ -7,14 +7,14 @@ const here = useRefresh();
 const { select } = here;
 afterEach(() => select("truncate publication.suppressed_reports"));
 
-/** Publishes source files, of which some have columns of their own. */
+/** Writes source files and publishes them. `columns` overrides the columns of a file. */
 async function publish(rows: Record<string, Row[]>, columns: Record<string, string[]> = {}) {
   for (const table of tables)
     await writeCsv(here.directory, table, rows[table] ?? [], { columns: columns[table] });
   return await here.load();
 }
 
-/** Rows of a child table: the columns, then a line for each row. Reports are numbers, and a cell without a value is a dash. */
+/** Parses rows of a child table. Each line has a report's number, then a cell for each column; a dash is a null. */
 function rowsOf(columns: string, lines: string): Row[] {
   const names = ["report_id", ...columns.split(" ")];
   const fill = (name: string, cell = "-") =>
@@ -52,7 +52,7 @@ describe("a data set", () => {
          3 AWARD-0001 93 50000
          4 AWARD-0001 93 600000`,
       ),
-      // One finding on three awards, whose number has five digits here.
+      // The first three rows are one finding on three awards, whose references have five digits here.
       findings: rowsOf(
         "reference_number award_reference is_material_weakness",
         `1 2023-001 AWARD-00001 N
@@ -70,7 +70,7 @@ describe("a data set", () => {
     expect(await list("select * from api_v1_1_0.totals_by_agency")).toEqual(byAgency);
   });
 
-  it("keeps public and suppressed rows apart, and the order of the files", async () => {
+  it("separates public from suppressed rows, and keeps the order of the files", async () => {
     const { counts } = await publish({
       general: [submission(1), submission(2, { is_public: "f" }), submission(3, { is_public: "" })],
       federal_awards: rowsOf(
@@ -101,7 +101,7 @@ describe("a data set", () => {
     expect(numbers).toEqual(findings_text.map(({ finding_ref_number }) => finding_ref_number));
   });
 
-  it("takes columns in any order, and the submission's own columns from general where a file lacks them", async () => {
+  it("accepts columns in any order, and takes a submission's columns from general if a file lacks them", async () => {
     const general = [
       submission(1, { is_public: "True", auditee_city: '""' }),
       submission(2, { is_public: "False" }),
@@ -130,7 +130,7 @@ describe("a data set", () => {
     ]);
   });
 
-  it("computes what others compute at each query", async () => {
+  it("computes is_multiple_eins and is_secondary_auditors from the child tables", async () => {
     await publish({
       general: [submission(1), submission(2)],
       additional_eins: [{ report_id: id(1), additional_ein: "123456789" }],
@@ -140,7 +140,7 @@ describe("a data set", () => {
     expect(flags).toEqual(["Yes No", "No Yes"]);
   });
 
-  it("leaves superseded submissions out everywhere but in resubmission", async () => {
+  it("leaves superseded submissions out of every table except resubmission", async () => {
     await publish({
       general: [
         submission(1, { resubmission_status: superseded, fac_accepted_date: "2023-01-01" }),
@@ -161,7 +161,7 @@ describe("a data set", () => {
     expect(await list(dates)).toEqual([3, 2, 1].map((number) => `${id(number)} 2023-01-01`));
   });
 
-  it("ends on a circular chain", async () => {
+  it("loads a circular chain without looping forever", async () => {
     const general = [submission(1), submission(2)];
     await publish({ general, resubmission: rowsOf("previous_report_id", "1 2\n2 1") });
     const served = await list("select report_id, previous_report_id from disclosed.resubmission");
@@ -169,10 +169,10 @@ describe("a data set", () => {
   });
 });
 
-/** Submissions of which each replaces the one before. */
+/** Submissions, oldest first. Each replaces the one before it. */
 type Chain = { number: number; isPublic: boolean }[];
 
-/** What the source files say of a chain of resubmissions. */
+/** Returns a chain's rows of the source file general, and its links in the source file resubmission. */
 function describeChain(chain: Chain) {
   const status = (index: number) => (index < chain.length - 1 ? superseded : "most_recent");
   const isVersioned = chain.length > 1;
@@ -221,7 +221,7 @@ describe("a chain of public and suppressed submissions", () => {
   );
   const takePublic = (chain: Chain) => chain.filter(({ isPublic }) => isPublic);
 
-  /** What is read of the public members alone, and of the whole chains. */
+  /** What the public reads if only the public submissions are published, and if the whole chains are. */
   let alone: Awaited<ReturnType<typeof readAsPublic>>;
   let whole: typeof alone;
   let suppressed: Row[];
@@ -239,7 +239,7 @@ describe("a chain of public and suppressed submissions", () => {
     stubs = await select("select report_id from disclosed.general_stubs");
   });
 
-  it.each(chains)("%s is told to the public as its public members alone would be", (members, chain) => {
+  it.each(chains)("%s looks to the public as if it had only its public submissions", (members, chain) => {
     const ids = chain.map(({ number }) => id(number));
     const pick = (rows: Row[]) => rows.filter(({ report_id = "" }) => ids.includes(report_id));
     const pickAll = (read: typeof alone) => Object.values(read).map((rows) => pick(rows));
@@ -248,13 +248,13 @@ describe("a chain of public and suppressed submissions", () => {
     expect(pick(alone.general)).toHaveLength(1);
     expect(pick(alone.resubmission)).toHaveLength(count === 1 ? 0 : count);
     expect(pickAll(whole)).toEqual(pickAll(alone));
-    // To who may see them, suppressed submissions keep what the files say.
+    // Keys that may read suppressed submissions see the links as the source files give them.
     const kept = describeChain(chain).links.filter((_, index) => members[index] === "s");
     expect(pick(suppressed)).toEqual(kept);
     expect(pick(stubs)).toEqual(members.endsWith("s") ? [{ report_id: ids.at(-1) }] : []);
   });
 
-  it("is one as well where a single side names the link", async () => {
+  it("is recognized even if only one of two submissions names the link", async () => {
     await publish({
       general: [
         submission(1, { resubmission_version: "1", resubmission_status: superseded }),

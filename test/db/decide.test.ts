@@ -3,12 +3,12 @@ import type { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 
-// What request.authorize() decides by the headers that the gateway sets.
+// How request.authorize() decides, based on the headers that the gateway sets.
 
 const database = useDeployedDatabase();
 const hash = createHash("sha256").update("DEMO_KEY").digest("hex");
 
-/** Authorizes a request in a transaction that is rolled back. Returns the settings that it leaves, or the refusal. */
+/** Runs request.authorize() and rolls back. Returns the settings that it made, or its refusal. */
 async function authorize(headers: Record<string, string | undefined>) {
   const { client } = database;
   await client.query("begin");
@@ -33,7 +33,7 @@ async function authorize(headers: Record<string, string | undefined>) {
 }
 
 describe("the key", () => {
-  it("is found by its hash, with an index", async () => {
+  it("is found by its hash, through an index", async () => {
     expect(await authorize({ "x-api-key-sha256": hash })).toMatchObject({ role: "api_public" });
     const { client } = database;
     await client.query("begin; set local enable_seqscan = off");
@@ -52,8 +52,8 @@ describe("the key", () => {
     ["a hash in capitals", hash.toUpperCase()],
     ["a hash with a space", ` ${hash}`],
     ["two hashes", `${hash},${hash}`],
-    ["what is not hexadecimal", "z".repeat(64)],
-  ])("is not valid with %s, whatever ID is sent", async (_what, sent) => {
+    ["a hash that is not hexadecimal", "z".repeat(64)],
+  ])("is not valid with %s, even if the client sends a consumer ID", async (_what, sent) => {
     const id = "00000000-0000-4000-8000-000000000000";
     const answer = await authorize({ "x-api-key-sha256": sent, "x-consumer-custom-id": id });
     expect(answer).toEqual({ code: "API_KEY_INVALID", status: 401 });
@@ -74,7 +74,7 @@ it.each([
   ["a;b", false],
   ["ä", false],
   ["", false],
-])("the request ID %j is taken, and names the connection: %s", async (id, isTaken) => {
+])("the request ID %j is accepted, and becomes application_name: %s", async (id, isTaken) => {
   const { request_id, connection } = await authorize({ "x-api-key-sha256": hash, "x-request-id": id });
   const { rows } = await database.client.query("select current_setting('application_name') as name");
   expect([request_id || null, connection]).toEqual(isTaken ? [id, id] : [null, rows[0].name]);
@@ -84,7 +84,7 @@ describe("the response headers", () => {
   const readHeaders = async (): Promise<Record<string, string>> =>
     Object.assign({}, ...JSON.parse((await authorize({ "x-api-key-sha256": hash })).headers));
 
-  it("have another ETag after a deployment", async () => {
+  it("have a new ETag after a deployment", async () => {
     const { ETag } = await readHeaders();
     await database.client.query(
       `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)

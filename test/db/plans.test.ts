@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { childTables, columnNames, tables } from "../support/columns.ts";
 import { query, target } from "../support/target.ts";
 
-// What PostgreSQL does for the pages that clients ask for.
+// The query plans of pages that clients request.
 
 interface Plan {
   "Node Type": string;
@@ -30,27 +30,27 @@ const shapeOf = (plan: Plan) =>
   );
 
 describe("an unfiltered page", () => {
-  it.each(childTables)("for a public key is a bare sequential scan of one table: %s", async (table) => {
+  it.each(childTables)("for a public key is a plain sequential scan of one table: %s", async (table) => {
     const plan = await explain("api_public", `select * from api_v1_1_0.${table} limit 20000 offset 20000`);
     expect(shapeOf(plan)).toEqual(["Limit", `Seq Scan disclosed ${table}`]);
     const scan = plan.Plans?.[0];
     expect(scan?.Filter).toBeUndefined();
-    // The table's own columns, in order: a skipped row is not rebuilt.
+    // The output is the table's columns in order, so PostgreSQL does not copy each row that offset skips.
     expect(scan?.Output?.map((column) => column.replace(/^.*\./, ""))).toEqual(columnNames(table));
   });
 
   it.each<[role: string, table: string, other: string]>([
     ["api_public", "general", "disclosed general_stubs"],
     ...tables.map((table): [string, string, string] => ["api_tribal", table, `suppressed ${table}`]),
-  ])("for %s, of %s, scans %s as well, without any filter", async (role, table, other) => {
+  ])("for %s, of %s, also scans %s, and neither scan has a filter", async (role, table, other) => {
     const plan = await explain(role, `select * from api_v1_1_0.${table} limit 20000`);
     expect(shapeOf(plan)).toEqual(["Limit", "Append", `Seq Scan disclosed ${table}`, `Seq Scan ${other}`]);
     for (const { Filter } of flatten(plan)) expect(Filter).toBeUndefined();
   });
 });
 
-describe("what real clients ask for is served by an index", () => {
-  /** The table of an index, whose name begins with the table's. */
+describe("the requests of real clients use an index", () => {
+  /** Finds the table of an index. The index's name begins with the table's name. */
   const findTable = (index: string) =>
     tables.filter((name) => index.startsWith(`${name}_`)).sort((a, b) => b.length - a.length)[0];
 
@@ -80,7 +80,7 @@ describe("what real clients ask for is served by an index", () => {
     expect(flatten(plan).map((node) => node["Index Name"])).toContain(index);
   });
 
-  it("and psql shows which request each index is there for", async () => {
+  it("and the comment on each index names a request that needs it", async () => {
     const rows = await query<{ relname: string; comment: string }>(
       `select relname, obj_description(indexrelid, 'pg_class') as comment
        from pg_index join pg_class on pg_class.oid = indexrelid

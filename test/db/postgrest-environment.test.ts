@@ -5,7 +5,7 @@ import { startScratchService } from "../support/scratch-service.ts";
 
 const database = useDeployedDatabase();
 
-it("PostgREST's environment repeats what request.pre_config() says", async () => {
+it("scripts/stack/postgrest.env has the same settings as request.pre_config()", async () => {
   const { PGRST_DB_PRE_CONFIG, ...repeated } = dotenv.load("scripts/stack/postgrest.env");
   await database.client.query(`select ${PGRST_DB_PRE_CONFIG}()`);
   for (const [name, value] of Object.entries(repeated)) {
@@ -15,7 +15,7 @@ it("PostgREST's environment repeats what request.pre_config() says", async () =>
   }
 });
 
-it("PostgREST refuses and answers the same requests while it cannot read request.pre_config()", async () => {
+it("PostgREST refuses and answers the same requests if request.pre_config() is missing", async () => {
   await database.client.query("alter function request.pre_config rename to cannot_be_read");
   const service = await startScratchService(database.url);
   onTestFinished(service.stop);

@@ -6,12 +6,12 @@ const served = [...tables, ...totals];
 const views = `${names("api_v1_1_0", served)} ${names("dissemination", [...served, "data_set"])}`;
 const stored = `${names("disclosed", [...served, "general_stubs", "data_set"])} ${names("suppressed", tables)}`;
 const servedSchemas = "api_v1_1_0 disclosed dissemination request suppressed";
-const servedFunctions = "request.refuse request.matches_etag request.take_weight api_v1_1_0.*";
+const servedFunctions = "request.refuse request.matches_etag request.limit_embedded_bytes api_v1_1_0.*";
 const decisions = "request.authorize request.decide request.find_retirement";
 
 /**
- * Schemas in which a role owns objects; elsewhere, the schemas that it may use, the relations that it may read or write, and the
- * functions that it may run. The previous data set has the rights it had when it was live.
+ * Each role's rights: the schemas in which it owns objects and, for other roles' objects, the schemas that it may use,
+ * the relations that it may read or write, and the functions that it may run. `_previous` schemas are left out.
  */
 export const rights = {
   authenticator: {
@@ -39,7 +39,7 @@ export const rights = {
     uses: "access publication",
     reads: "publication.served_schemas",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
-      publication.describe_api publication.describe_service publication.describe_totals publication.is_open
+      publication.describe_api publication.describe_service publication.describe_totals publication.is_switched_on
       publication.is_public_report`,
   },
   key_operator: {

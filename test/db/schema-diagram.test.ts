@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { readSourceTables } from "../../scripts/refresh/read-definition.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 
-// The diagram of docs/architecture.md is made from the catalog: `npx vitest run test/db/schema-diagram.test.ts -u` writes it.
+// Draws the diagram in docs/architecture.md. To update it, run `npx vitest run test/db/schema-diagram.test.ts -u`.
 
 const file = path.resolve(import.meta.dirname, "../../docs/architecture.md");
 const database = useDeployedDatabase();
@@ -13,7 +13,7 @@ const query = async <Row>(sql: string) => (await database.client.query(sql)).row
 const served = "nspname in (select name from publication.served_schemas)";
 const drawn = `(${served} or nspname in ('disclosed', 'suppressed', 'dissemination', 'request', 'access', 'publication', 'deployment'))`;
 
-/** Which schema's views read which schema, and what only functions and files tell: the way in, and who issues tokens. */
+/** Draws which schemas read which, and the steps that the catalog does not show: COPY, build.sql and issuing tokens. */
 async function drawFlow(): Promise<string> {
   const relations = await query<{ schema: string; names: string[] }>(
     `select nspname as schema, array_agg(relname::text order by relname) as names
@@ -50,7 +50,7 @@ async function drawFlow(): Promise<string> {
   ].join("\n");
 }
 
-it("docs/architecture.md shows the schemas as they are", async () => {
+it("the diagram in docs/architecture.md matches the database", async () => {
   const text = await readFile(file, "utf8");
   const [before = "", after = ""] = text.split(/(?<=^<!-- diagram -->\n```mermaid\n)[\s\S]*?(?=^```$)/m);
   await expect(`${before}${await drawFlow()}\n${after}`).toMatchFileSnapshot(file);

@@ -3,19 +3,19 @@ import { readFile } from "node:fs/promises";
 import { parse } from "csv-parse/sync";
 import { execute } from "../support/execute.ts";
 
-/** A row with each value as text, so that formats can be compared; null is the empty text. */
+/** A row with each value as text, so that rows of different formats can be compared. Null is the empty string. */
 export type TextRow = Record<string, string>;
 
 export interface Client {
   language: string;
   program: string[];
-  /** How a file that `walk` wrote, and what `query` prints, is to be read. */
+  /** The format of the files that `walk` writes and of what `query` prints. */
   format: "csv" | "jsonl";
-  /** What the language needs that is not on this machine. */
+  /** What the client needs but this machine lacks; undefined if it can run. */
   missing: string | undefined;
 }
 
-/** JSON lines. */
+/** Parses JSON Lines. */
 export const parseLines = (text: string): Record<string, unknown>[] =>
   text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 
@@ -26,21 +26,21 @@ export const parseRows = (text: string, format: Client["format"]): TextRow[] =>
         Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? "")])),
       );
 
-/** `python3` may be a script that chooses a version, which takes longer than the program itself. */
+// `python3` may be a script that chooses a version, which is slower than running the interpreter directly.
 const found = spawnSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" });
 const python = (found.status === 0 && found.stdout.trim()) || "python3";
 
-/** Returns what is needed if this command, which needs it, fails. */
+/** Returns `what` if the command that checks for it fails. */
 const missing = (what: string, command: string, ...args: string[]) =>
   spawnSync(command, args).status === 0 ? undefined : what;
-const oldPython = "import sqlite3, sys; sys.exit(sys.version_info < (3, 9))";
+const checkPython = "import sqlite3, sys; sys.exit(sys.version_info < (3, 9))";
 
 export const clients: Client[] = [
   {
     language: "Python",
     program: [python, "examples/client.py"],
     format: "jsonl",
-    missing: missing("python3 (3.9 or newer)", python, "-c", oldPython),
+    missing: missing("python3 (3.9 or newer)", python, "-c", checkPython),
   },
   {
     language: "R",
@@ -62,7 +62,7 @@ export const clients: Client[] = [
   },
 ];
 
-/** The rows of a file that `sync` wrote: Python's is a SQLite database. */
+/** Reads the rows of a file that `sync` wrote. The Python client writes a SQLite database. */
 export async function readSynced({ language, format }: Client, file: string): Promise<TextRow[]> {
   if (language !== "Python") return parseRows(await readFile(file, "utf8"), format);
   const program = `

@@ -8,25 +8,25 @@ import { runStack } from "../support/run-stack.ts";
 
 const newReports = range(5, 9001).map(id);
 const newName = 'Peña "New", Inc.\nSecond line';
-/** A public report of the older data set that the newer one suppresses, and one that it gives another name. */
+/** Public reports of the older data set: the newer one suppresses the first, and renames the auditee of the second. */
 export const [hidden, changed] = [id(1), id(2)];
-/** A report that both suppress. */
+/** A report that is suppressed in both data sets. */
 export const suppressed = id(10);
-/** The names of reports in the newer data set that the older one does not have or has under another name. */
+/** Report IDs and auditee names of the newer data set that the older one lacks. */
 export const differences = [[changed, "Another name"], ...newReports.map((report) => [report, newName])];
 
 const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
 const older: Row[] = range(150).map((number) =>
   submission(number, {
     auditee_name: `Auditee ${number}`,
-    // The empty string is not null.
+    // An empty string for even numbers, null for odd ones.
     auditee_city: number % 2 === 0 ? '""' : "",
     auditee_state: "CA",
     total_amount_expended: String(number * 1000),
     is_public: number % 10 === 0 ? "f" : "t",
   }),
 );
-/** The new reports stand in front of the others, so that every page changes. */
+/** The new reports come first, so that every page changes. */
 const newer: Row[] = [
   ...newReports.map((report_id) => submission(1, { report_id, auditee_name: quote(newName) })),
   ...older.map((row) => ({
@@ -42,7 +42,7 @@ const notes: Row[] = range(120).map((number) => ({
   note_title: text,
 }));
 
-/** A stack of its own with two data sets, of which either can be made the live one. */
+/** Starts a separate stack with two data sets, either of which can be made live. */
 export async function startTwoDataSets() {
   const [one, other] = [await makeDirectory(), await makeDirectory()];
   for (const directory of [one, other]) {
@@ -59,7 +59,7 @@ export async function startTwoDataSets() {
     if (code !== 0) throw new Error(stderr);
   };
   await refresh("--from", other);
-  // Or the older data set, in which it is public, could not be brought back.
+  // A rollback must not make a suppressed report public, so the report has to be released first.
   await refresh("--release", hidden);
   let live: "older" | "newer" = "newer";
   const swap = async () => {

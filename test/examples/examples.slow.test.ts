@@ -22,13 +22,13 @@ useTwoDataSets();
 
 for (const { language, missing } of clients) {
   if (missing === undefined) continue;
-  process.stderr.write(`The ${language} client was not run: ${missing} is not on this machine.\n`);
+  process.stderr.write(`The ${language} client was not tested: ${missing} is not installed.\n`);
 }
 
 const present = clients.filter(({ missing }) => missing === undefined);
 
 describe.each(present)("the $language client", (client) => {
-  it("prints what the API answers to the filters", async () => {
+  it("prints the rows that match its filters", async () => {
     const { code, stdout, stderr } = await run(client, ["query", "2023", "CA"]);
     expect([code, stderr]).toEqual([0, ""]);
     const columns = "report_id,auditee_name,fac_accepted_date,total_amount_expended";
@@ -43,19 +43,19 @@ describe.each(present)("the $language client", (client) => {
       run(client, ["walk", table, inDirectory(file)], env);
 
     it("writes all rows", async () => {
-      // Texts have line breaks.
+      // The texts in this table contain line breaks.
       const { code, stderr } = await walk("findings_text");
       expect([code, stderr]).toEqual([0, expect.stringMatching(/^[^\n]+\n$/)]);
       await expectWholeTable(client, inDirectory("walk"), "findings_text");
       expect(await readdir(directory)).toEqual(["walk"]);
     });
 
-    it("writes the API's CSV to a file that is called so", async () => {
+    it("writes the API's CSV to a file whose name ends in .csv", async () => {
       expect((await walk("notes_to_sefa", "walk.csv")).code).toBe(0);
       expect(await readFile(inDirectory("walk.csv"), "utf8")).toBe(`${await ask("/notes_to_sefa", "csv")}\n`);
     });
 
-    it("begins again when a data set is published in the middle, and holds that one only", async () => {
+    it("starts over if a data set is published midway, and writes only that data set", async () => {
       const { requests, url } = await swapBefore("100");
       expect((await walk("general", "walk", { API_URL: url })).code).toBe(0);
       await expectWholeTable(client, inDirectory("walk"), "general");
@@ -64,7 +64,7 @@ describe.each(present)("the $language client", (client) => {
   });
 
   describe("sync", () => {
-    it("follows the live data set: reports that were added, changed and suppressed, and back", async () => {
+    it("follows the live data set when reports are added, changed and suppressed, and after a rollback", async () => {
       await stack.makeLive("older");
       const older = await sync(client);
       expect(older.length).toBeGreaterThan(100);
@@ -78,7 +78,7 @@ describe.each(present)("the $language client", (client) => {
       expect(found).toEqual(differences);
       const hasHidden = [older, newer].map((rows) => rows.some(({ report_id }) => report_id === hidden));
       expect(hasHidden).toEqual([true, false]);
-      // 7 reports or a few more, 4 a page.
+      // 7 reports or a few more, with 4 on a page.
       expect(requests.length).toBeLessThan(6);
 
       await sync(client, { API_URL: url });
@@ -89,7 +89,7 @@ describe.each(present)("the $language client", (client) => {
       expect(await readdir(directory)).toEqual(written);
     });
 
-    it("begins again when a data set is published in the middle", async () => {
+    it("starts over if a data set is published midway", async () => {
       const { requests, url } = await swapBefore("50");
       await sync(client, { API_URL: url });
       expect(requests.filter(({ status }) => status === 412)).toHaveLength(1);
@@ -99,7 +99,7 @@ describe.each(present)("the $language client", (client) => {
   describe("download", () => {
     const reports = { public: changed, suppressed };
     it.each(["public", "suppressed"] as const)(
-      "gets the PDF of a %s report, with the key sent only to the API and hidden from ps",
+      "gets the PDF of a %s report, sends the key only to the API, and hides it from ps",
       async (which) => {
         const { base_url, app_url, keys } = stack.facts;
         const commands: string[] = [];
@@ -120,7 +120,7 @@ describe.each(present)("the $language client", (client) => {
 
         const sentKeys = api.requests.map(({ headers }) => headers["x-api-key"]);
         expect(sentKeys).toEqual(isPublic ? [key] : [key, key]);
-        // The redirect, and the signed address that it leads to.
+        // The redirect, then the signed URL.
         expect(app.requests.map(({ status }) => status)).toEqual([302, 200]);
         expect(JSON.stringify(app.requests)).not.toContain(key);
         const accessUuid = app.requests[0]?.url.pathname.split("/ota/")[1];
@@ -130,7 +130,7 @@ describe.each(present)("the $language client", (client) => {
       },
     );
 
-    it("does not follow a redirect of the API with the key", async () => {
+    it("does not send the key to the target of a redirect", async () => {
       const elsewhere = await refuse(401);
       const api = await refuse(302, { location: `${elsewhere.url}/general` });
       const { code } = await run(client, ["query", "2023", "CA"], { API_URL: api.url });
@@ -139,7 +139,7 @@ describe.each(present)("the $language client", (client) => {
       expect(JSON.stringify(elsewhere.requests)).not.toContain(stack.facts.keys.individual);
     });
 
-    it("does not ask for access again after 503", async () => {
+    it("does not repeat a request for file access after 503", async () => {
       const { requests, url } = await refuse(503, { "retry-after": "1" }, ["POST"]);
       const command = ["download", suppressed, inDirectory("report.pdf")];
       const env = { API_KEY: stack.facts.keys.tribal, API_URL: url };
@@ -149,7 +149,7 @@ describe.each(present)("the $language client", (client) => {
     });
   });
 
-  it("fails with one clear line, and leaves nothing behind", async () => {
+  it("fails with a one-line error, and leaves no file behind", async () => {
     const file = inDirectory("file");
     const faults: [RegExp, string[], Record<string, string>?][] = [
       [/^error: 401: [^\n]+\n$/, ["query", "2023", "CA"], { API_KEY: "wrong" }],
@@ -170,7 +170,7 @@ describe.each(present)("the $language client", (client) => {
   });
 });
 
-it("each client asks again after a lost connection, 429 and 503", async () => {
+it("each client retries after a lost connection, 429 and 503", async () => {
   const check = async (client: (typeof clients)[number]) => {
     const times: number[] = [];
     const { requests, url } = await proxyTo(stack.facts.base_url, {
@@ -180,7 +180,7 @@ it("each client asks again after a lost connection, 429 and 503", async () => {
         if (status === undefined) return false;
         const retryAfter = { "retry-after": status === 429 ? "2" : "1" };
         response.writeHead(status, { ...json, ...retryAfter, "content-length": "21" });
-        // The answer 200 breaks off.
+        // The connection breaks during the 200 response.
         if (status === 200) response.write("[{", () => setTimeout(() => response.destroy(), 50));
         else response.end('{"message":"not now"}');
         return true;

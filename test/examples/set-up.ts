@@ -10,7 +10,7 @@ import { send } from "../support/target.ts";
 import { type Client, parseLines, parseRows, readSynced, type TextRow } from "./clients.ts";
 import { startTwoDataSets } from "./data-sets.ts";
 
-// Each example as a reader runs it, on a stack of its own with two data sets to publish in turn.
+// Runs the example clients as a reader would, on a separate stack with two data sets of which either can be live.
 
 export let stack: Awaited<ReturnType<typeof startTwoDataSets>>;
 export let directory: string;
@@ -36,18 +36,18 @@ interface ProxyRequest {
   method: string;
   url: URL;
   headers: IncomingMessage["headers"];
-  /** Of the answer. */
+  /** The target's response status, once it has responded. */
   status?: number;
 }
 
 interface ProxyOptions {
-  /** Runs before a request is passed on. */
+  /** Runs before a request is forwarded. */
   before?: (request: ProxyRequest) => Promise<void> | void;
   /** Answers instead of the target, and returns whether it did. `count` is the number of requests before this one. */
   answer?: (request: ProxyRequest, response: ServerResponse, count: number) => boolean;
 }
 
-/** Passes requests on unchanged, except for what the options say, and records them in order. */
+/** Starts a proxy that records requests in order and forwards them unchanged, unless the options say otherwise. */
 export async function proxyTo(target: string, { before, answer }: ProxyOptions = {}) {
   const requests: ProxyRequest[] = [];
   const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
@@ -74,7 +74,7 @@ export async function proxyTo(target: string, { before, answer }: ProxyOptions =
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** A proxy to the API, which publishes the other data set before it first asks for the page at this offset. */
+/** Starts a proxy to the API that makes the other data set live before it first forwards a request with this offset. */
 export function swapBefore(offset: string) {
   let isSwapped = false;
   return proxyTo(stack.facts.base_url, {
@@ -86,7 +86,7 @@ export function swapBefore(offset: string) {
   });
 }
 
-/** A proxy to the API that answers requests with these methods itself. */
+/** Starts a proxy to the API that gives requests with these methods this status, and forwards all others. */
 export const refuse = (status: number, headers: Record<string, string> = {}, methods = ["GET", "POST"]) =>
   proxyTo(stack.facts.base_url, {
     answer: ({ method }, response) => {
@@ -96,14 +96,14 @@ export const refuse = (status: number, headers: Record<string, string> = {}, met
     },
   });
 
-/** Runs a client's command to its end, with an individual key. */
+/** Runs a client's command until it exits. The default environment has an individual key. */
 export function run({ program }: Client, args: string[], env: Record<string, string> = {}) {
   const { base_url, app_url, keys } = stack.facts;
   const own = { API_URL: base_url, APP_URL: app_url, API_KEY: keys.individual, PAGE_SIZE: "50" };
   return execute([...program, ...args], { ...process.env, ...own, ...env });
 }
 
-/** What the API answers in one piece. */
+/** Gets the API's response to one request, without paging. */
 export async function ask(pathAndQuery: string, format: Client["format"]): Promise<string> {
   const accept = format === "csv" ? "text/csv" : "application/json";
   const headers = { accept, "x-api-key": stack.facts.keys.individual };
@@ -112,7 +112,7 @@ export async function ask(pathAndQuery: string, format: Client["format"]): Promi
   return text;
 }
 
-/** That a file which `walk` wrote holds the rows of the live data set, in order, and nothing else. */
+/** Expects a file that `walk` wrote to contain exactly the rows of the live data set, in order. */
 export async function expectWholeTable(client: Client, file: string, table: string): Promise<void> {
   const [written, whole] = await Promise.all([readFile(file, "utf8"), ask(`/${table}`, client.format)]);
   if (client.format === "csv") expect(written).toBe(`${whole}\n`);
@@ -122,7 +122,7 @@ export async function expectWholeTable(client: Client, file: string, table: stri
 const sort = (rows: TextRow[]) =>
   rows.toSorted((one, other) => ((one.report_id ?? "") < (other.report_id ?? "") ? -1 : 1));
 
-/** Runs `sync`. The file then holds the public reports of the live data set, which are returned. */
+/** Runs `sync`, and expects its file to contain the live data set's public reports. Returns them. */
 export async function sync(client: Client, env: Record<string, string> = {}): Promise<TextRow[]> {
   const { code, stderr } = await run(client, ["sync", inDirectory("sync")], env);
   expect(code, stderr).toBe(0);

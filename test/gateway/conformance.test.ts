@@ -17,17 +17,17 @@ import {
   useGateways,
 } from "./gateways.ts";
 
-// Requests, sent one after the other from empty counters, and what real Kong answered. They go to the embedded gateway, or
-// to real Kong if KONG_BIN is set. RECORD_CONFORMANCE=1 records the answers.
+// Sends requests one after another, starting with empty counters, and compares the responses with recorded ones of real
+// Kong. Tests the embedded gateway, or real Kong if KONG_BIN is set. RECORD_CONFORMANCE=1 records the responses.
 
 interface Case {
   id: string;
   method?: string;
-  /** Sent as it is; a number in braces repeats the letter before it. */
+  /** Sent unchanged, except that a number in braces repeats the character before it. */
   path: string;
   headers?: OutgoingHttpHeaders;
   body?: string;
-  /** The address of the client; 127.0.0.1 if absent. */
+  /** The client's address. The default is 127.0.0.1. */
   from?: string;
   expect: object;
 }
@@ -37,7 +37,7 @@ const cases: Case[] = JSON.parse(await readFile(file, "utf8"));
 const isRecording = Boolean(process.env.RECORD_CONFORMANCE);
 useGateways();
 let url: string;
-/** Kong counts a request after it has answered: in its first seconds, up to several hundred milliseconds after. */
+/** Kong counts a request after it responds: in its first seconds, up to several hundred milliseconds later. */
 const waitForCount = () => sleep(kongProgram === undefined ? 0 : 300);
 
 beforeAll(async () => {
@@ -57,7 +57,7 @@ beforeAll(async () => {
     outgoing.end(status === 200 ? await describeRequest(incoming) : JSON.stringify(error));
   });
   ({ url } = await startGateway(config, upstream));
-  // The cases count requests within one hour of the clock.
+  // Limits apply to calendar hours, so all cases must run within one.
   const left = 3_600_000 - (Date.now() % 3_600_000);
   if (left < 15_000) await sleep(left + 100);
 });
@@ -66,7 +66,7 @@ afterAll(async () => {
   if (isRecording) await writeFile(file, `${JSON.stringify(cases, undefined, 2)}\n`);
 });
 
-it.for(cases)("answers as real Kong 3.9.1 did: $id", async (recorded) => {
+it.for(cases)("responds as real Kong 3.9.1 did: $id", async (recorded) => {
   const { method, headers = {}, from: localAddress = "127.0.0.1", body } = recorded;
   const path = recorded.path.replace(/(.)\{(\d+)\}/g, (_, letter, times) => letter.repeat(Number(times)));
   const sent = await send(url, path, { method, headers, localAddress }, body);
@@ -76,8 +76,8 @@ it.for(cases)("answers as real Kong 3.9.1 did: $id", async (recorded) => {
   else expect(answer).toEqual(recorded.expect);
 });
 
-// Readers may be on replicas, and only the primary server can write a token.
-it("sends calls to the writer and all else to the readers, and counts both", async () => {
+// Readers may use replicas, and only the primary server can write a token.
+it("sends POST requests to the writer and all others to the readers, and counts both", async () => {
   const reader = await startUpstream((_, response) => response.end("reader"));
   const writer = await startUpstream((_, response) => response.end("writer"));
   const { url } = await startGateway(await readKongYml({ "${POSTGREST_WRITER_URL}": writer }), reader);
@@ -92,8 +92,8 @@ it("sends calls to the writer and all else to the readers, and counts both", asy
   expect(await ask("HEAD", "/general")).toEqual(["", Number(remaining) - 2]);
 });
 
-// A client has all IPv6 addresses of its /64.
-it("counts an IPv6 client by its /64, and believes trusted proxies alone", async () => {
+// An IPv6 client has all the addresses in its /64.
+it("counts an IPv6 client by its /64, and takes X-Forwarded-For only from trusted proxies", async () => {
   const upstream = await startUpstream(({ headers }, response) => response.end(headers["x-client-network"]));
   const config = await readKongYml({ "hour: 30": "hour: 5" });
   const { url } = await startGateway(config, upstream, ["127.0.0.1", "10.0.0.0/8"]);
@@ -116,10 +116,10 @@ it("counts an IPv6 client by its /64, and believes trusted proxies alone", async
   }
 });
 
-// Both must give clients the same answers and PostgREST the same requests.
+// Both gateways must give clients the same responses and PostgREST the same requests.
 const requestCount = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000);
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? 1);
-/** In addition to the torture run's headers: headers that the gateway sets, and keys that are malformed or sent twice. */
+/** Header lines beyond those of the torture run: headers that the gateway sets, malformed keys and repeated keys. */
 const oddLines = `X-Api-Key-Sha256: 0 | x_api_key_sha256: 0 | X-Api-Key-Tier: demo | X-Filter-Report-Id: eq.mine
   X-Client-Network: 192.0.2.1 | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
   X-Request-Id: mine-1 | X-Request-Id: ${keys.issuedEarlier} | X-Api-Key: ${keys.standard}
@@ -141,11 +141,11 @@ const anyRequest: fc.Arbitrary<WireRequest> = fc
     const inQuery = value !== "" && place === "query" ? `${mark}api_key=${encodeURIComponent(value)}` : "";
     return { ...request, path: request.path + inQuery, headers: [...inHeader, ...request.headers, ...more] };
   })
-  // Node refuses such methods, and such bytes in a URL, where nginx takes them.
+  // Node refuses unknown methods and non-ASCII bytes in a URL, but nginx accepts them.
   .filter(({ method, path }) => METHODS.includes(method) && !/[\x80-\xff]/.test(path));
 
 it.skipIf(kongProgram === undefined)(
-  `the embedded gateway gives the same answers to ${requestCount} requests as real Kong (KONG_BIN)`,
+  `the embedded gateway gives ${requestCount} requests the same responses as real Kong (KONG_BIN)`,
   { timeout: 600_000 },
   async () => {
     const config = await readKongYml({
@@ -176,20 +176,20 @@ async function describeAnswerTo(wire: WireRequest, url: string): Promise<object>
   return answer instanceof Error ? { message: answer.message } : describeAnswer(answer, url);
 }
 
-/** Headers of an answer with rows. */
+/** Headers of a response with rows. */
 const describeRows = ({ url = "" }: IncomingMessage) => ({
   "Content-Type": "application/json; charset=utf-8",
   "Content-Range": "0-0/*",
   "Content-Location": url,
 });
 
-/** Headers that depend on the gateway's software, the connection or the moment. */
+/** Headers that depend on the gateway's software, the connection or the time. */
 const LEFT_OUT =
   /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-kong-request-id)$/;
 const SECONDS = /^(ratelimit-reset|retry-after)$/;
 const REQUEST_ID = /\b[0-9a-f]{32}\b/g;
 
-/** What a client sees of an answer, and what PostgREST sees of the request if the answer describes it. */
+/** What the client sees of a response, and what the upstream saw of the request if the body describes it. */
 function describeAnswer({ status, headers, body }: WireAnswer, url: string): object {
   const text = body.replace(REQUEST_ID, "<request id>").replaceAll(`["${new URL(url).port}"]`, '["<port>"]');
   return { status, headers: describeHeaders(headers), body: describeBody(text) };
@@ -206,7 +206,7 @@ function describeHeaders(headers: WireAnswer["headers"]): object {
 function describeBody(text: string): unknown {
   try {
     const { headers, ...rest } = JSON.parse(text);
-    // The upstream's port changes as well.
+    // The host header contains the upstream's port, which differs in each run.
     return headers === undefined
       ? rest
       : { ...rest, headers: { ...describeHeaders(headers), host: "<host>" } };
@@ -215,7 +215,7 @@ function describeBody(text: string): unknown {
   }
 }
 
-/** What a gateway has made of a request. Each character of the body is a byte. */
+/** Describes a request as the upstream received it. Each character of the body is a byte. */
 async function describeRequest(incoming: IncomingMessage): Promise<string> {
   let body = "";
   for await (const chunk of incoming.setEncoding("latin1")) body += chunk;

@@ -19,7 +19,7 @@ import {
   useGateways,
 } from "./gateways.ts";
 
-// What recorded answers of Kong (conformance.test.ts) cannot show: connections, timing, configuration and faults.
+// What Kong's recorded responses (conformance.test.ts) cannot show: connections, timing, configuration and errors.
 
 useGateways();
 const nowhere = "http://127.0.0.1:1";
@@ -30,11 +30,11 @@ const limit = (config: object) => ({
 });
 type Plugins = Parameters<typeof configFor>[1];
 
-/** The address of a gateway before an upstream that answers so. */
+/** Starts a gateway in front of an upstream that runs this listener. Returns the gateway's URL. */
 const start = async (listener: RequestListener, plugins: Plugins = [], service: object = {}) =>
   (await startEmbedded(configFor(await startUpstream(listener), plugins, service), "")).url;
 
-/** Sends a request whose body is not written yet. */
+/** Opens a request without sending it. The caller writes the body and ends it. */
 const open = (url: string, options = {}) => openRequest(url, "/", options).on("error", () => {});
 const respond = async (client: ReturnType<typeof open>): Promise<IncomingMessage> =>
   (await once(client, "response"))[0];
@@ -43,7 +43,7 @@ describe("npm run gateway:embedded", () => {
   const anyPorts = ["--port", "0", "--metrics-port", "0"];
   const run = (args: string[], environment = {}) => runScript("gateway-embedded.ts", args, environment);
 
-  test("says what is wrong", async () => {
+  test("names the option or variable that is wrong", async () => {
     const { port } = new URL((await startEmbedded(configFor(nowhere), "")).url);
     const errors: [string[], string, object?][] = [
       [["--config", "/none.yml", ...anyPorts], "--config /none.yml: no such file"],
@@ -69,7 +69,7 @@ describe("the configuration", () => {
     ['"tls_verify"', [], { tls_verify: true }],
     ["services[0].url", [], { url: "https://127.0.0.1:1" }],
     ["routes[0].paths[0]", [], { routes: [{ name: "a", paths: ["/a"] }] }],
-  ])("that needs real Kong is refused, which names %s", async (path, plugins, service) => {
+  ])("that needs real Kong is refused with an error that names %s", async (path, plugins, service) => {
     const refused = expect(readConfig(configFor(nowhere, plugins, service), env)).rejects;
     await refused.toThrow(path);
     await refused.toThrow("run Kong");
@@ -78,13 +78,13 @@ describe("the configuration", () => {
   test.each([
     ["longest_query: 32000", "longest_query: many", "longest_query: expected type integer"],
     ["longest_query:", "more: 1\n      longest_query:", "more: the schema has no such field"],
-  ])("of a plugin is checked by its schema (%s, %j)", async (from, to, message) => {
+  ])("of a plugin is checked against its schema (%s, %j)", async (from, to, message) => {
     await expect(readConfig(await readKongYml({ [from]: to }), env)).rejects.toThrow(message);
   });
 });
 
 describe("bodies", () => {
-  test("of responses arrive as they are sent", async () => {
+  test("of responses are streamed to the client", async () => {
     let finish = () => {};
     const url = await start((_, response) => {
       response.writeHead(200, { "content-type": "text/plain" }).write("first");
@@ -96,7 +96,7 @@ describe("bodies", () => {
     expect(String((await once(response, "data"))[0])).toBe("last");
   });
 
-  test("of requests are whole before the upstream is asked, so that no client can hold it up", async () => {
+  test("of requests are complete before they are forwarded, so slow clients do not block the upstream", async () => {
     let asked = 0;
     const url = await start(async (incoming, response) => {
       asked += 1;
@@ -110,7 +110,7 @@ describe("bodies", () => {
   });
 
   test.each([false, true])(
-    "are canceled upstream when the client goes away (answering: %s)",
+    "are aborted upstream if the client disconnects (response has begun: %s)",
     async (answers) => {
       const sockets: IncomingMessage["socket"][] = [];
       const url = await start((incoming, response) => {
@@ -125,7 +125,7 @@ describe("bodies", () => {
     },
   );
 
-  test("that the upstream breaks off are broken off for the client too", async () => {
+  test("that the upstream aborts are aborted for the client too", async () => {
     const url = await start((incoming, response) => {
       response.writeHead(200, { "content-type": "application/json" }).write("[1,");
       void sleep(20).then(() => incoming.socket.destroy());
@@ -134,13 +134,13 @@ describe("bodies", () => {
   });
 });
 
-describe("limits", () => {
+describe("rate limits", () => {
   const ask = async (url: string) => {
     const answer = await send(url, "/");
     return `${answer.status} ${answer.headers["x-ratelimit-remaining-day"]}`;
   };
 
-  test("of a day hold if the hour's is not reached, and refused requests do not count", async () => {
+  test("per day apply even if the hourly limit is not reached, and refused requests do not count", async () => {
     const url = await start((_, answer) => answer.end(), [limit({ hour: 7, day: 2 })]);
     expect([await ask(url), await ask(url), await ask(url)]).toEqual(["200 1", "200 0", "429 0"]);
     const { headers } = await send(url, "/");
@@ -149,7 +149,7 @@ describe("limits", () => {
     expect(Math.abs(Number(headers["retry-after"]) - left)).toBeLessThanOrEqual(2);
   });
 
-  test("let no more through when requests come at once", async () => {
+  test("are not exceeded by simultaneous requests", async () => {
     const url = await start((_, answer) => answer.end(), [limit({ day: 5 })]);
     const answers = await Promise.all(Array.from({ length: 40 }, () => ask(url)));
     expect(answers.filter((answer) => answer.startsWith("200"))).toHaveLength(5);
@@ -160,11 +160,11 @@ describe("an upstream", () => {
   test.each([
     [nowhere, 502],
     ["http://nowhere.invalid", 503],
-  ])("that cannot be reached at %s is %i", async (upstream, status) => {
+  ])("that cannot be reached at %s results in %i", async (upstream, status) => {
     expect((await send((await startEmbedded(configFor(upstream), "")).url, "/")).status).toBe(status);
   });
 
-  test("that closes a kept connection is asked again", async () => {
+  test("that closes a keep-alive connection gets the request again", async () => {
     let requests = 0;
     const url = await start((incoming, response) => {
       requests += 1;
@@ -178,7 +178,7 @@ describe("an upstream", () => {
     ["GET", 0, 3],
     ["GET", 1_100, 1],
     ["POST", 0, 1],
-  ])("that breaks a %s off after %i ms is asked %i time(s)", async (method, after, asked) => {
+  ])("that aborts a %s after %i ms gets it %i time(s)", async (method, after, asked) => {
     let count = 0;
     const listener: RequestListener = (incoming) => {
       count += 1;
@@ -189,7 +189,7 @@ describe("an upstream", () => {
   });
 });
 
-test("a malformed request is answered 400, HEAD without a body", async () => {
+test("a malformed request gets 400, without a body if it is HEAD", async () => {
   const { url } = await startEmbedded(await readKongYml(), nowhere);
   for (const target of ["/a b", "/\x7f", "/\xff"]) {
     const answer = await sendBytes(url, `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -200,7 +200,7 @@ test("a malformed request is answered 400, HEAD without a body", async () => {
 });
 
 test.each(["rewrite", "access", "filterHeaders"] as const)(
-  "Lua that fails in %s is answered 500, and lets no request pass",
+  "a Lua error in %s results in 500, and nothing from the upstream reaches the client",
   async (phase) => {
     let asked = 0;
     const upstream = await startUpstream((_, response) => {

@@ -28,17 +28,17 @@ import { makeDirectory } from "../support/make-directory.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
 
-/** Closes the gateways and upstreams that a file starts, after its last test. */
+/** Closes the gateways and upstreams that a test file starts, after its last test. */
 export const useGateways = () =>
   afterAll(async () => {
     for (const close of closes.splice(0).reverse()) await close();
   });
 
 const gatewayToken = "the token of this test";
-/** Real Kong, if there is one. */
+/** The path of real Kong's program; undefined to test the embedded gateway. */
 export const kongProgram = process.env.KONG_BIN;
 
-/** As access.issue_key makes them. */
+/** Builds a key in the format of access.issue_key. */
 const issueKey = (random: string) => {
   const checksum = createHash("sha256").update(`std_${random}`).digest("hex").slice(0, 8);
   return `std_${random}${checksum}`;
@@ -50,7 +50,7 @@ export const keys = {
   issuedEarlier: "earlier".padEnd(43, "0123456789"),
 };
 
-/** gateway/kong.yml, with changes for a test: texts and what to put in their place. */
+/** Reads gateway/kong.yml, and replaces each text that is a key of `changes` with its value. */
 export async function readKongYml(changes: Record<string, string> = {}): Promise<string> {
   const text = await readFile(path.resolve(import.meta.dirname, "../../gateway/kong.yml"), "utf8");
   return Object.entries(changes).reduce((changed, [from, to]) => {
@@ -59,7 +59,7 @@ export async function readKongYml(changes: Record<string, string> = {}): Promise
   }, text);
 }
 
-/** One service with one route, and plugins for both, as the text of a file like gateway/kong.yml. */
+/** Returns a configuration like gateway/kong.yml, with one service, one route and global plugins. */
 export function configFor(
   url: string,
   plugins: { name: string; config: object }[] = [],
@@ -109,7 +109,7 @@ export async function startRealKong(config: string, upstream: string, trustedIps
   return { url: `http://127.0.0.1:${port}` };
 }
 
-/** Starts real Kong if KONG_BIN is set, or else the embedded gateway. */
+/** Starts real Kong if KONG_BIN is set, and otherwise the embedded gateway. */
 export const startGateway = (config: string, upstream: string, trustedIps: string[] = []) =>
   kongProgram === undefined
     ? startEmbedded(config, upstream, { trustedIps })
@@ -126,7 +126,7 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Opens a request on a connection of its own. Its path is sent unchanged. */
+/** Opens a request on a new connection. Its path is sent unchanged. */
 export function openRequest(url: string, path: string, options: RequestOptions = {}) {
   const { hostname, port } = new URL(url);
   return request({ host: hostname, port, path, agent: false, ...options });
@@ -148,8 +148,8 @@ export async function send(
 }
 
 /**
- * Sends bytes, and reads until the gateway closes the connection, says nothing for `patience` milliseconds at first, or
- * nothing for 300 ms after that.
+ * Sends bytes and returns the response. Stops reading when the gateway closes the connection, sends nothing for
+ * `patience` milliseconds, or pauses for 300 ms after it has started to send.
  */
 export async function sendBytes(url: string, bytes: string, patience = 10_000): Promise<string> {
   const { hostname, port } = new URL(url);

@@ -10,7 +10,7 @@ import { readKongYml, send, startGateway, startUpstream, useGateways } from "./g
 useGateways();
 const database = useDeployedDatabase();
 
-/** What docs/keys.md says, followed to the letter: the blocks of code of "Add a tier". */
+/** Reads the code blocks of "Add a tier" in docs/keys.md, which the test follows to the letter. */
 async function readSteps(): Promise<string[]> {
   const guide = await readFile(new URL("../../docs/keys.md", import.meta.url), "utf8");
   const [, section = ""] = /^## Add a tier\n(.*?)^## /ms.exec(guide) ?? [];
@@ -18,7 +18,7 @@ async function readSteps(): Promise<string[]> {
   return blocks.map(([, block = ""]) => block.replaceAll(/^ {3}/gm, ""));
 }
 
-it("a tier with a row and a route has rate limits of its own, and counts each of its keys apart", async () => {
+it("a new tier with a row and a route has its own rate limits, which count each key separately", async () => {
   const [sql = "", yaml = "", sh = ""] = await readSteps();
   await database.client.query(sql);
   const service = await startScratchService(database.url);
@@ -38,7 +38,7 @@ it("a tier with a row and a route has rate limits of its own, and counts each of
     return stdout.trim();
   };
   const ask = async (key: string) => {
-    // Kong counts a request after it has let it pass.
+    // Kong counts a request only after it has forwarded it.
     await sleep(100);
     const { status, headers } = await send(url, "/general?limit=1", { headers: { "x-api-key": key } });
     expect(status).toBe(200);
@@ -51,7 +51,7 @@ it("a tier with a row and a route has rate limits of its own, and counts each of
   }
   const [other] = await ask(await issue(sh.replace("partner", "individual")));
   expect(other).not.toBe(limit);
-  // A key that names no tier.
+  // This key names no tier, so the client's x-api-key-tier must be ignored.
   const forged = { "x-api-key": `a${"1B".repeat(21)}`, "x-api-key-tier": "partner" };
   expect((await send(url, "/", { headers: forged })).headers["x-ratelimit-limit-hour"]).toBe(String(other));
 });

@@ -3,13 +3,13 @@ import { expect, it } from "vitest";
 import { tables } from "../support/columns.ts";
 import { type Answer, findReport, makeAddress, request, send, target } from "../support/target.ts";
 
-// Requests that are refused because of their key. Recorded answers of Kong show more of them (test/gateway).
+// Requests that are refused because of their key. test/gateway/conformance-cases.json has more of them.
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const ask = (value: string, from?: string) =>
   request("/general?limit=1", { key: { value }, ...(from && { from }) });
 const addChecksum = (key: string) => key + sha256(key).slice(0, 8);
-/** A key that was never issued, which only the database can know. */
+/** A well-formed key that was never issued, so only the database can refuse it. */
 const makeKey = (tier = "individual") => addChecksum(`${tier}_${randomBytes(16).toString("hex")}`);
 
 function expectUnauthorized({ status, headers, json }: Answer): void {
@@ -32,7 +32,7 @@ it.each([
 
 it("keys that were never issued are refused with 401, however many come at once", async () => {
   const tiers = Array.from({ length: 200 }, (_, n) => ["individual", "tribal", "no0such0tier"][n % 3]);
-  // A key of the tier demo counts toward the limit of its client's address.
+  // The rate limit of the tier demo is per address, so this key needs its own.
   const demo = ask(makeKey("demo"), makeAddress());
   for (const answer of await Promise.all([...tiers.map((tier) => ask(makeKey(tier))), demo])) {
     expectUnauthorized(answer);
@@ -43,12 +43,12 @@ it("keys that were never issued are refused with 401, however many come at once"
 it.each([
   ["a key of another tier", (key: string) => addChecksum(key.replace(/^.*_(.{32}).*/, "tribal_$1"))],
   ["the stored hash of a key", sha256],
-  ["43 characters, as keys once had", (key: string) => sha256(key).slice(0, 43)],
+  ["43 characters, like an older key", (key: string) => sha256(key).slice(0, 43)],
 ])("a key turned into %s is refused", async (_, forge) => {
   expectUnauthorized(await ask(forge(target.keys.individual)));
 });
 
-it("nobody becomes somebody else by a forged header", async () => {
+it("forged headers do not change which key a request has", async () => {
   const headers = {
     "x-api-key-sha256": sha256(target.keys.tribal),
     x_api_key_sha256: sha256(target.keys.tribal),
@@ -70,10 +70,10 @@ const bearer = (head: string, claims: string, signature: string) => {
   return { authorization: `Bearer ${first}.${second}.${signature}` };
 };
 it.each<[string, Record<string, string>]>([
-  ["nothing", {}],
+  ["no credentials", {}],
   ["a key", { "x-api-key": "DEMO_KEY" }],
   ["the hash of a key", { "x-api-key-sha256": sha256("DEMO_KEY") }],
-  ["a token of another secret", bearer('{"alg":"HS256"}', '{"role":"gateway"}', "c2lnbmF0dXJl")],
+  ["a token signed with another secret", bearer('{"alg":"HS256"}', '{"role":"gateway"}', "c2lnbmF0dXJl")],
   ["an unsigned token", bearer('{"alg":"none"}', '{"role":"api_tribal"}', "")],
 ])("PostgREST's own port answers 401 to %s", async (_, headers) => {
   expect((await send(target.postgrestUrl, "/general?limit=1", { headers })).status).toBe(401);

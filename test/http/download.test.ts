@@ -10,7 +10,7 @@ import {
   target,
 } from "../support/target.ts";
 
-// How the PDF of a report is reached from outside: a suppressed one in three steps, a public one without a key.
+// How clients download a report's PDF: a suppressed report in three steps, a public one without a key.
 
 const call = "/rpc/request_file_access";
 const json = { "content-type": "application/json" };
@@ -32,7 +32,7 @@ const redeem = (accessUuid: string, method = "GET") =>
 const download = (reportId: string, method = "GET") =>
   send(target.appUrl, `/dissemination/report/pdf/${reportId}`, { method });
 
-/** That an answer redirects to a report's PDF, by an address that lives for a minute at most. */
+/** Expects a redirect to a report's PDF, with a signed URL that expires within a minute. Returns that URL. */
 async function expectRedirect({ status, headers, text }: Answer, reportId: string): Promise<URL> {
   expect([status, text, headers["cache-control"]]).toEqual([302, "", "no-store"]);
   const url = new URL(String(headers.location), target.appUrl);
@@ -48,7 +48,7 @@ async function expectRedirect({ status, headers, text }: Answer, reportId: strin
 }
 
 describe("request_file_access", () => {
-  it("gives the Tribal key another access_uuid each time, which lives a minute and is stored as a hash", async () => {
+  it("gives the Tribal key a new access_uuid each time, valid for a minute and not stored as text", async () => {
     const answers = await Promise.all([suppressed, suppressed, published].map((id) => ask("tribal", id)));
     expect(new Set(answers.map(({ json }) => json.access_uuid)).size).toBe(3);
     const stored = await queryValue("select string_agg(access_tokens::text, ' ') from access.access_tokens");
@@ -67,7 +67,7 @@ describe("request_file_access", () => {
     ["demo", "tribal_key_required"],
     ["individual", "tribal_key_required"],
     [undefined, "API_KEY_MISSING"],
-  ] as const)("tells the key %s the same, whatever the report: 401 %s", async (key, code) => {
+  ] as const)("gives the key %s the same response for every report: 401 %s", async (key, code) => {
     const answers = await Promise.all([suppressed, published, unknown, ""].map((id) => ask(key, id)));
     for (const { status, headers, text, json } of answers) {
       expect([status, headers["www-authenticate"], json.code]).toEqual([401, "Key", code]);
@@ -86,7 +86,7 @@ describe("request_file_access", () => {
   it.each([
     ["report_id", '{} {"report":"x"} {"report_id":"x","more":1} {"report_id":null} ["x"]'],
     ["JSON", 'report_id=x {"report_id":"x'],
-  ])("answers 400 that asks for %s to %s", async (fault, bodies) => {
+  ])("answers 400 and asks for %s if the body is one of %s", async (fault, bodies) => {
     for (const body of ["", ...bodies.split(" ")]) {
       const { status, json } = await post("tribal", body);
       expect(status, body).toBe(400);
@@ -100,13 +100,13 @@ describe("request_file_access", () => {
     ["no content-profile", 404, { headers: json }],
     ["the profile of the tables", 404, { headers: { ...json, "content-profile": "api_v1_1_0" } }],
     ["a profile that is not served", 406, { headers: { ...json, "content-profile": "admin_api_v9" } }],
-    ["accept-profile alone", 404, { headers: { ...json, ...accept } }],
+    ["accept-profile instead of content-profile", 404, { headers: { ...json, ...accept } }],
     ["curl's default content-type", 404, { headers: { ...profile, ...form } }],
     ["GET", 405, { method: "GET", body: "", headers: accept }],
     ["PUT", 405, { method: "PUT" }],
     ["no /rpc/", 405, {}, "/request_file_access"],
     ["GET and no /rpc/", 404, { method: "GET", body: "" }, "/request_file_access"],
-    ["a slash at the end", 405, {}, `${call}/`],
+    ["a trailing slash", 405, {}, `${call}/`],
     ["no body", 400, { body: "" }],
   ])("says what to send after a request with %s", async (_mistake, status, options, path = call) => {
     const body = JSON.stringify({ report_id: suppressed });
@@ -118,7 +118,7 @@ describe("request_file_access", () => {
   });
 });
 
-it("an access_uuid survives HEAD, and redirects once, to an address that holds to its last character", async () => {
+it("an access_uuid survives HEAD and redirects once, to a signed URL that cannot be changed", async () => {
   const accessUuid = await requestAccess();
   expect((await redeem(accessUuid, "HEAD")).status).toBe((await redeem(token, "HEAD")).status);
   const { origin, pathname, search } = await expectRedirect(await redeem(accessUuid), suppressed);
@@ -131,13 +131,13 @@ it("an access_uuid survives HEAD, and redirects once, to an address that holds t
   }
 });
 
-describe("the PDF of a public report", () => {
-  it("is redirected to, by GET alone", async () => {
+describe("GET /dissemination/report/pdf/<report_id>", () => {
+  it("redirects to the PDF of a public report, and refuses POST", async () => {
     await expectRedirect(await download(published), published);
     expect((await download(published, "POST")).status).toBe(405);
   });
 
-  it("is not there for a suppressed or superseded report, whose answer is that of an unknown one", async () => {
+  it("answers 404 alike for a suppressed, superseded, malformed or unknown report ID", async () => {
     const strip = async (id: string) => {
       const { status, headers, text } = await download(id);
       const { date, "x-request-id": requestId, ...rest } = headers;
@@ -153,7 +153,7 @@ describe("the PDF of a public report", () => {
       expect(await strip(other), other).toEqual(answer);
   });
 
-  it("nor does the time tell a suppressed report from an unknown one", async () => {
+  it("takes about as long for a suppressed report as for an unknown one", async () => {
     const times: Record<string, number[]> = { [suppressed]: [], [unknown]: [] };
     for (let turn = 0; turn < 40; turn += 1) {
       for (const [reportId, list] of Object.entries(times)) {

@@ -16,8 +16,8 @@ import {
 const page = "/general?limit=1&select=report_id";
 
 describe("requests per hour and day", () => {
-  // With its counters in Redis, Kong updates them 50 times a second (sync_rate), so a request that follows sooner sees an
-  // older count. Kong then counts the first request that it refuses, takes that back, and so answers one more.
+  // With counters in Redis, Kong updates them every 20 ms (sync_rate), so a request that follows sooner sees old ones.
+  // Kong also counts the first request that it refuses, and takes that back, so it lets one more request pass.
   const isInRedis = process.env.COUNTERS === "redis";
   const ask = async (options: Request, path = page) => {
     await sleep(isInRedis ? 100 : 0);
@@ -26,13 +26,13 @@ describe("requests per hour and day", () => {
   const limits = readRateLimits();
   const { hour = 0, day = 0 } = limits.tiers.get("demo") ?? {};
 
-  // Windows are calendar hours (UTC): a test that starts at the end of one waits for the next.
+  // Windows are calendar hours (UTC), so a test that starts at the end of one waits for the next.
   beforeEach(async () => {
     const left = 3_600_000 - (Date.now() % 3_600_000);
     if (left < 20_000) await sleep(left + 500);
   });
 
-  it("with the demonstration key are limited by address, whatever headers say", async () => {
+  it("with the demonstration key are limited by client address, which headers cannot change", async () => {
     const from = makeAddress();
     for (let count = 1; count <= hour; count += 1) {
       const { status, headers } = await ask({ key: "demo", from });
@@ -50,7 +50,7 @@ describe("requests per hour and day", () => {
       expect(Number(headers["retry-after"])).toBeGreaterThan(0);
       expect(Number(headers["retry-after"])).toBeLessThanOrEqual(3600);
       expect(headers["x-ratelimit-remaining-hour"]).toBe("0");
-      // Kong counts refused requests toward the day's limit if its counters are in Redis.
+      // Kong counts refused requests toward the daily limit if its counters are in Redis.
       const remaining = Number(headers["x-ratelimit-remaining-day"]);
       expect(remaining).toBeLessThanOrEqual(day - hour);
       expect(remaining).toBeGreaterThanOrEqual(isInRedis ? day - hour - 2 - claims.length : day - hour);
@@ -62,7 +62,7 @@ describe("requests per hour and day", () => {
     expect((await ask({ key: "individual", from })).status).toBe(200);
   });
 
-  it("with an individual key are limited by the key, wherever it is used from", async () => {
+  it("with an individual key are limited by key, from whatever address", async () => {
     const findRemaining = async () => {
       const { headers } = await ask({ key: "individual", from: makeAddress() });
       expect(headers["x-ratelimit-limit-hour"]).toBe(String(limits.others.hour));
@@ -73,8 +73,8 @@ describe("requests per hour and day", () => {
   });
 });
 
-describe("requests at a time", () => {
-  // A lock on the table that these requests read keeps them under way for as long as the test wants.
+describe("concurrent requests", () => {
+  // A lock on the table that these requests read keeps them running until the test releases it.
   let client: Client;
   beforeEach(async () => {
     client = await connect(target.databaseUrl, "test");
@@ -88,7 +88,7 @@ describe("requests at a time", () => {
       "select count(*)::integer from pg_locks where relation = 'disclosed.notes_to_sefa'::regclass and not granted",
     );
 
-  /** Sends as many requests as the tier may have at a time. They wait for the lock until `release` expects 200 of each. */
+  /** Sends as many concurrent requests as the tier may have. They wait for the lock. `release` expects 200 for each. */
   async function occupy(key: KeyName, options: Pick<Request, "from"> = {}) {
     const tier = "select requests_at_a_time from access.tiers where name = $1";
     const places = await queryValue<number>(tier, [key]);
@@ -104,10 +104,10 @@ describe("requests at a time", () => {
     return { places, release };
   }
 
-  it("of a key are bounded, and other keys go on", async () => {
+  it("with one key are limited, and other keys are still served", async () => {
     const key = "individual";
     const { places, release } = await occupy(key);
-    // Fewer than PostgREST has connections anywhere (docker-compose.yml).
+    // Fewer than PostgREST's connections (PGRST_DB_POOL in docker-compose.yml), so that other keys still get one.
     expect(places).toBeLessThan(5);
     const refused = await Promise.all(Array.from({ length: 12 }, () => request(page, { key })));
     for (const { status, headers, json } of refused) {
@@ -124,7 +124,7 @@ describe("requests at a time", () => {
     expect((await request(page, { key })).status).toBe(200);
   });
 
-  it("of the demonstration key are counted by address, whatever headers say", async () => {
+  it("with the demonstration key are counted by client address, which headers cannot change", async () => {
     const from = makeAddress();
     const { release } = await occupy("demo", { from });
     for (const name of ["x-client-network", "x-real-ip", "x-forwarded-for"]) {
@@ -136,7 +136,7 @@ describe("requests at a time", () => {
     await release();
   });
 
-  it("leave room for what needs no rows: 304", async () => {
+  it("do not keep another request with the same key from getting 304", async () => {
     const etag = String((await request(page, { key: "individual" })).headers.etag);
     const { release } = await occupy("individual");
     const unchanged = await request(page, { key: "individual", headers: { "if-none-match": etag } });
@@ -156,7 +156,7 @@ describe("a query that runs longer than its tier allows", () => {
   afterAll(() => setTimeLimit(limit));
 
   it.each(["application/json", "text/csv", "application/vnd.pgrst.object+json"])(
-    "is answered with what to do about it, also as %s",
+    "gets an error that says what to do, also as %s",
     async (accept) => {
       const slow = "/federal_awards?select=*,general(*)&order=cluster_name";
       const options = { key: "individual", headers: { accept, "accept-encoding": "gzip" } } as const;

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { beforeAll, expect, it } from "vitest";
 import { request, send, target } from "../support/target.ts";
 
-// /openapi.json describes the whole service, as client generators use it.
+// /openapi.json describes the whole service for client generators.
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
 let document: any;
@@ -12,21 +12,21 @@ beforeAll(async () => {
   [document, etag] = [json, String(headers.etag)];
 });
 
-it("needs no key, and is kept until something changes", async () => {
+it("needs no key, and answers 304 to a client that has the current version", async () => {
   const answer = await send(target.appUrl, "/openapi.json", { headers: { "if-none-match": etag } });
   expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([304, "*"]);
 });
 
 it("is valid OpenAPI 3.1", async () => {
   expect(document.openapi).toBe("3.1.0");
-  // Downloads are answered by redirects.
+  // Downloads respond with redirects, not with 2xx.
   const rules = { "operation-2xx-response": "off" } as const;
   const config = await createConfig({ extends: ["recommended"], rules });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   expect(problems.map((it) => [it.ruleId, it.message, it.location[0]?.pointer])).toEqual([]);
 });
 
-it("has the tables, columns, types and texts of PostgREST, whose own description names the gateway", async () => {
+it("has the tables, columns, types and texts of PostgREST's description, and both name the gateway", async () => {
   const { json: own } = await request("/", { key: "individual" });
   expect(`${own.schemes[0]}://${own.host}`).toBe(target.baseUrl.replace(/\/$/, ""));
   expect(document.servers[0].url).toBe(target.baseUrl.replace(/\/$/, ""));
@@ -49,7 +49,7 @@ it("has the tables, columns, types and texts of PostgREST, whose own description
   }
 });
 
-it("describes paths that answer as it says", async () => {
+it("lists the status that each path responds with", async () => {
   type Operations = Record<string, { responses: object; security?: [] }>;
   const body = { body: '{"report_id":"x"}', headers: { "content-type": "application/json" } };
   for (const [name, { get, post }] of Object.entries<Operations>(document.paths)) {
@@ -60,13 +60,13 @@ it("describes paths that answer as it says", async () => {
       ? await send(target.appUrl, url)
       : await request(`${url}?limit=1`, { key: "individual", ...options });
     const described = Object.keys((get ?? post)?.responses ?? {});
-    // What a gateway answers whose API is away.
+    // The gateway's responses if it cannot reach the API.
     const gatewayErrors = isOfApp ? [] : ["502", "503", "504"];
     expect(described, name).toEqual(expect.arrayContaining([String(answer.status), ...gatewayErrors]));
   }
 });
 
-it("names what runs the flow to a suppressed report", () => {
+it("describes the key and the header that a request for a suppressed report needs", () => {
   const { post } = document.paths["/rpc/request_file_access"];
   const profile = { name: "Content-Profile", required: true, schema: { const: "admin_api_v1_1_0" } };
   expect(post.parameters).toContainEqual(expect.objectContaining(profile));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { tables, totals } from "../support/columns.ts";
 import { type KeyName, keyNames, query, queryValue, type Request, request } from "../support/target.ts";
 
-// Clients of PostgREST work unchanged, cannot write, and are told when the data set has changed.
+// PostgREST clients work unchanged, cannot write, and learn that the data set has changed.
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   request(path, { key: "individual", headers });
@@ -13,7 +13,7 @@ const behindTheApi = "disclosed suppressed dissemination access request public p
 const noTables = "/no_such_table /rpc/no_such_function /data_set /api_keys /general/ /v1/general".split(" ");
 it.each<Refusal>([
   ["/general?limit=2", { headers: { accept: single } }, 406, "PGRST116"],
-  // PostgREST 12.0.2 says 415.
+  // PostgREST 12.0.2 answers 415.
   ["/general?limit=1", { headers: { accept: "application/xml" } }, [406, 415], "PGRST107"],
   ["/general?select=report_id&offset=10000000", { headers: { prefer: "count=exact" } }, 416, "PGRST103"],
   ["/general?audit_year=2023", {}, 400, "PGRST100"],
@@ -25,7 +25,7 @@ it.each<Refusal>([
   ["/", profile("admin_api_v1_1_0", "individual"), 401, "tribal_key_required"],
   ...behindTheApi.map((name): Refusal => ["/general", profile(name), 406]),
   ...noTables.map((path): Refusal => [path, { key: "tribal" }, 404]),
-])("%s with %j is answered %s %s", async (path, options, status, code) => {
+])("%s with %j gets %s %s", async (path, options, status, code) => {
   const { status: answered, json } = await request(path, { key: "individual", ...options });
   expect([status].flat()).toContain(answered);
   expect(json.message).toBeTypeOf("string");
@@ -41,7 +41,7 @@ it.each(tables)("a write to %s is refused with 405", async (table) => {
   }
 });
 
-it("errors name what there is: versions, and tables of totals instead of aggregates", async () => {
+it("errors name the alternatives: served versions, and tables of totals instead of aggregates", async () => {
   const { json: version } = await request("/general?limit=1", profile("api_v1_0_3"));
   // PostgREST 13.0.7 moved the list from the message to the hint.
   expect(`${version.message} ${version.hint}`).toContain("api_v1_1_0, admin_api_v1_1_0");
@@ -50,14 +50,14 @@ it("errors name what there is: versions, and tables of totals instead of aggrega
 });
 
 describe("pages", () => {
-  it.each(["", "&limit=40000"])("are cut at exactly 20,000 rows (%s)", async (limit) => {
+  it.each(["", "&limit=40000"])("have at most 20,000 rows (%j)", async (limit) => {
     const rows = await queryValue<number>("select least(count(*), 20000)::int from disclosed.federal_awards");
     const answer = await get(`/federal_awards?select=report_id${limit}`);
     expect([answer.status, answer.json.length]).toEqual([200, rows]);
     expect(answer.headers["content-range"]).toBe(`0-${rows - 1}/*`);
   });
 
-  it("neither overlap nor miss rows, and keep the order of the table", async () => {
+  it("neither overlap nor miss rows, and keep the table's order", async () => {
     const walked: unknown[] = [];
     for (let offset = 0, rows: unknown[] = [0]; rows.length > 0; offset += 5000) {
       const page = `limit=5000&offset=${offset}`;
@@ -68,7 +68,7 @@ describe("pages", () => {
     expect(walked).toEqual(rows);
   });
 
-  it("are the same by Range as by limit and offset, and empty past the end", async () => {
+  it("are the same with Range as with limit and offset, and empty past the end", async () => {
     const answer = await get("/general?select=report_id", { "range-unit": "items", range: "2-4" });
     expect([answer.status, answer.headers["content-range"]]).toEqual([200, "2-4/*"]);
     expect(answer.json).toEqual((await get("/general?select=report_id&limit=3&offset=2")).json);
@@ -90,13 +90,13 @@ it.each<[filter: string, column: string, pattern: RegExp]>([
   ["auditee_state=in.(CA,TX)", "auditee_state", /^(CA|TX)$/],
   ["auditee_name=ilike(any).{*county*,*city*}", "auditee_name", /county|city/i],
   ["auditee_name=fts.county", "auditee_name", /count/i],
-])("the filter %s finds rows, and no others", async (filter, column, pattern) => {
+])("the filter %s returns rows, and only rows that match", async (filter, column, pattern) => {
   const { status, json } = await get(`/general?select=${column}&${filter}&limit=50`);
   expect([status, json.length > 0]).toEqual([200, true]);
   for (const row of json) expect(row[column]).toMatch(pattern);
 });
 
-it("embedding brings the submission of a row as an object, and filters by it with !inner", async () => {
+it("embedding adds a row's submission as an object, and !inner filters by it", async () => {
   const path = "/federal_awards?select=general!inner(auditee_state)&general.auditee_state=eq.CA&limit=20";
   const { json } = await get(path);
   expect(json.length).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ describe("the ETag", () => {
   const page = "/general?limit=3&select=report_id";
   const getEtag = async (key: KeyName = "individual") => String((await request(page, { key })).headers.etag);
 
-  it.each(tables)("of %s is the data set's, and is kept by the client alone", async (table) => {
+  it.each(tables)("of %s is the same for all tables, and only clients may cache it", async (table) => {
     const { headers } = await get(`/${table}?limit=1`);
     expect(headers.etag).toMatch(/^(W\/)?"[0-9a-f]{32}"$/);
     expect(headers["cache-control"]).toBe("private, no-cache");
@@ -120,14 +120,14 @@ describe("the ETag", () => {
     [200, "if-none-match", () => ['"other"', "*", "nonsense"]],
     [200, "if-match", (etag: string) => [etag, `W/${etag}`, `"other", ${etag}`, "*"]],
     [412, "if-match", () => ['"stale"']],
-  ] as const)("is answered %i as %s", async (status, name, makeValues) => {
+  ] as const)("gives %i when tested with %s", async (status, name, makeValues) => {
     const etag = await getEtag();
     for (const value of makeValues(etag)) {
       const headers = { [name]: value };
       const answer = await get(page, headers);
       expect([answer.status, answer.headers.etag], value).toEqual([status, etag]);
       if (status === 200) expect(answer.json).toHaveLength(3);
-      // A length of what is not sent breaks clients that keep connections.
+      // A Content-Length without a body breaks clients that keep connections open.
       if (status === 304) expect([answer.text, answer.headers["content-length"]]).toEqual(["", undefined]);
       if (status === 412) expect(answer.json.code).toBe("data_set_changed");
       const head = await request(page, { key: "individual", method: "HEAD", headers });
@@ -135,7 +135,7 @@ describe("the ETag", () => {
     }
   });
 
-  it("is another for another tier, and matches no other tier's", async () => {
+  it("differs between tiers, and another tier's ETag does not match", async () => {
     expect(new Set(await Promise.all(keyNames.map(getEtag))).size).toBe(3);
     expect((await get(page, { "if-none-match": await getEtag("tribal") })).status).toBe(200);
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { columnNames, columns, tables } from "../support/columns.ts";
 import { findReport, type KeyName, keyNames, query, queryValue, request } from "../support/target.ts";
 
-// What each key sees of public and suppressed reports, and in which form.
+// What each key can see of public and suppressed reports, and in which form.
 
 let published: string;
 let suppressed: string;
@@ -18,7 +18,7 @@ const isOfType: Record<string, (value: unknown) => boolean> = {
   BOOLEAN: (value) => typeof value === "boolean",
   DATE: (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value),
 };
-it.each(Object.keys(columns))("%s has the published columns in their order and JSON types", async (table) => {
+it.each(Object.keys(columns))("%s has the published columns in order and their JSON types", async (table) => {
   const answer = await request(`/${table}?limit=200`, { key: "individual" });
   expect(answer.status).toBe(200);
   for (const row of answer.json) {
@@ -33,7 +33,7 @@ it.each(Object.keys(columns))("%s has the published columns in their order and J
 describe.each(keyNames)("with the %s key", (key) => {
   const get = (path: string, headers = {}, method = "GET") => request(path, { key, headers, method });
 
-  it.each([{}, { "accept-profile": "api_v1_1_0" }])("general answers a page, with %j", async (headers) => {
+  it.each([{}, { "accept-profile": "api_v1_1_0" }])("general returns a page with %j", async (headers) => {
     const answer = await get("/general?limit=5", headers);
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({
@@ -45,10 +45,10 @@ describe.each(keyNames)("with the %s key", (key) => {
     for (const row of answer.json) expect(Object.keys(row)).toEqual(columnNames("general"));
   });
 
-  it("an unknown report_id is answered 404, wherever the filter is", async () => {
+  it("an unknown report_id gets 404, wherever the filter is in the query", async () => {
     const ids = ["2023-06-GSAFAC-9999999999", "x&report_id=eq.x", "x".repeat(20_000), "%C3%A9".repeat(60)];
     for (const query of ids.flatMap((id) => [`report_id=eq.${id}`, `select=report_id&report_id=eq.${id}`])) {
-      // By this header, which no client can set, PostgREST is told the filter.
+      // The gateway tells PostgREST the filter in this header, so it must overwrite the client's value.
       const { status, headers, json } = await get(`/general?${query}`, { "x-filter-report-id": "neq.x" });
       expect([status, json.code], query).toEqual([404, "report_not_found"]);
       expect(headers["content-type"]).toMatch(/^application\/json/);
@@ -57,13 +57,13 @@ describe.each(keyNames)("with the %s key", (key) => {
     }
   });
 
-  it("other filters of report_id that find nothing are answered with no rows", async () => {
+  it("other filters by report_id that find nothing get an empty array", async () => {
     const excluded = `eq.${published}&audit_year=eq.1900`;
     for (const filter of ["in.(no-such-report)", "like.no-such*", "gt.zzz", excluded])
       expect(await get(`/general?report_id=${filter}`), filter).toMatchObject({ status: 200, json: [] });
   });
 
-  it("a suppressed report is one row of general: a stub, or all of it for Tribal", async () => {
+  it("a suppressed report is one row of general: complete for a Tribal key, and otherwise a stub", async () => {
     const { status, json } = await get(`/general?report_id=eq.${suppressed}`);
     expect([status, json.length]).toEqual([200, 1]);
     const identity = { report_id: suppressed, is_public: false };
@@ -72,7 +72,7 @@ describe.each(keyNames)("with the %s key", (key) => {
     expect(json).toEqual([key === "tribal" ? whole : { ...stub, ...identity }]);
   });
 
-  it.each(tables)("%s shows public reports, and suppressed ones to Tribal (stubs: to all)", async (table) => {
+  it.each(tables)("%s shows suppressed reports only to Tribal keys (stubs: to all)", async (table) => {
     for (const schema of ["disclosed", "suppressed"]) {
       const rows = `select distinct report_id from ${schema}.${table} order by report_id limit 20`;
       const held = await queryValue<string[]>(`select array(${rows})`);
@@ -86,7 +86,7 @@ describe.each(keyNames)("with the %s key", (key) => {
 });
 
 it.each(["demo", "individual"] as const)(
-  "no filter tells the %s key a value of a suppressed report",
+  "no filter reveals a value of a suppressed report to the %s key",
   async (key) => {
     const [row] = await query<Record<string, unknown>>("select * from suppressed.general limit 1");
     for (const [column, value] of Object.entries(row ?? {})) {
@@ -97,14 +97,14 @@ it.each(["demo", "individual"] as const)(
   },
 );
 
-it("nobody who may not see suppressed rows is told their number", async () => {
+it("an exact count does not include rows that the key may not see", async () => {
   const rows = await queryValue("select count(*) from disclosed.federal_awards");
   const options = { key: "individual", headers: { prefer: "count=exact" } } as const;
   const { headers } = await request("/federal_awards?limit=1", options);
   expect(headers["content-range"]).toBe(`0-0/${rows}`);
 });
 
-it("nothing of a suppressed report is embedded for a key without Tribal access", async () => {
+it("rows of a suppressed report are embedded only for a Tribal key", async () => {
   const report = await queryValue("select report_id from suppressed.federal_awards limit 1");
   const path = `/general?report_id=eq.${report}&select=report_id,federal_awards(award_reference)`;
   const embed = async (key: KeyName) => (await request(path, { key })).json;

@@ -11,14 +11,14 @@ const files = readdirSync(path.join(project, directory), { recursive: true, enco
   .filter((name) => name.endsWith(".yaml"))
   .map((name) => path.join(directory, name));
 
-test.each(files)("%s is YAML, and each document has a kind", (file) => {
+test.each(files)("%s is valid YAML, and each document has an apiVersion and a kind", (file) => {
   for (const document of parseAllDocuments(readProjectFile(file))) {
     expect(document.errors).toEqual([]);
     expect(document.toJS()).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
   }
 });
 
-test("the images are those of docker-compose.yml, except PostgreSQL's, which is CloudNativePG's", () => {
+test("the pods' images are those of docker-compose.yml; CloudNativePG runs its own image of PostgreSQL", () => {
   const { services } = readCompose();
   const inCompose = Object.values(services).flatMap(({ image, build }) => [
     image,
@@ -34,7 +34,7 @@ test("the images are those of docker-compose.yml, except PostgreSQL's, which is 
   }
 });
 
-test("every file of the Secret that a pod mounts is made by create-secrets.sh", () => {
+test("create-secrets.sh creates every file of the Secret that a pod mounts", () => {
   const made =
     readProjectFile("scripts/compose-secrets.ts") + readProjectFile(`${directory}/create-secrets.sh`);
   for (const file of files) {
@@ -44,14 +44,14 @@ test("every file of the Secret that a pod mounts is made by create-secrets.sh", 
   }
 });
 
-test("pods reach, and are reached by, only the peers that a policy names", () => {
+test("every rule of a network policy names peers, except the one for the Kubernetes API", () => {
   const text = readProjectFile(`${directory}/base/network-policies.yaml`);
   const open = parseAllDocuments(text).flatMap((document) => {
     const { metadata, spec } = document.toJS();
     const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
     return rules.filter(({ from, to }) => !(from ?? to)?.length).map(() => metadata.name);
   });
-  // No selector matches the Kubernetes API. The production overlay names its addresses.
+  // No selector can match the Kubernetes API, so the production overlay names its addresses.
   expect(open).toEqual(["postgres-reaches-kubernetes-api"]);
   const { patches } = parse(readProjectFile(`${directory}/overlays/production/kustomization.yaml`));
   const narrowed = patches.map(({ patch }: { patch: string }) => parse(patch));
@@ -63,7 +63,7 @@ test("pods reach, and are reached by, only the peers that a policy names", () =>
   );
 });
 
-test("a release needs the addresses of the ingress controller, and does not start without them", async () => {
+test("a release stops before it applies anything if the addresses of the ingress controller are missing", async () => {
   const bin = await makeDirectory();
   const overlay = `${directory}/overlays/production`;
   const kubectl = `#!/bin/sh\n[ "$1" = kustomize ] && exec cat "$2/kustomization.yaml"; touch "${bin}/applied"; exit 1\n`;

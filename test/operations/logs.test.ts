@@ -7,8 +7,8 @@ import { connect } from "../../service/connect.ts";
 import { type RunningStack, runSeparateStack } from "../support/run-stack.ts";
 import { type Request, send } from "../support/target.ts";
 
-// One request ID, found in the logs of all parts that handle a download; and what clients see while the database is away.
-// test/bench/torture.slow.test.ts looks for secrets in all logs.
+// One request ID appears in the logs of all parts that handle a download, and no log contains a secret. Also: what
+// clients see while the database is unreachable.
 
 const requestId = `walk-${randomUUID()}`;
 const headers = { "x-request-id": requestId };
@@ -22,7 +22,7 @@ const ask = (target: string, key: "individual" | "tribal", options: Request = {}
 const of = (service: string) => lines.filter((line) => line.service === service);
 
 beforeAll(async () => {
-  // Kong writes its log elsewhere.
+  // Kong does not write its log to stack.log.
   stack = await runSeparateStack({ GATEWAY: "embedded" });
   client = await connect(stack.facts.database_url, "test");
   await client.query("alter system set log_min_duration_statement = 0");
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const keyAsId = { "x-request-id": stack.facts.keys.individual };
   expect((await ask("/general", "individual", { headers: keyAsId })).status).toBe(200);
   secrets = [...Object.values(stack.facts.keys), issued.json.access_uuid, address.search];
-  // Lines come through pipes. The gateway's last one is that of the last request, which has an ID of its own.
+  // Log lines arrive late, through pipes. The gateway's last line is the last request's, which has a different ID.
   await vi.waitUntil(
     async () => {
       const log = await readFile(path.join(stack.directory, "stack.log"), "utf8");
@@ -69,14 +69,14 @@ describe("the request ID", () => {
     expect(of("gateway").at(-1)).toMatchObject({ path: "/general", status: 200, request_id: id });
   });
 
-  it("is in PostgreSQL's log of what ran for it, without the errors of refused requests", () => {
+  it("is in PostgreSQL's log of the statements that ran for it, which has no errors of refused requests", () => {
     const ofRequest = of("postgresql").filter(({ msg }) => msg?.includes(`,${requestId}:`));
     const texts = ofRequest.map(({ msg }) => msg).join("\n");
     expect(texts).toContain("request_file_access");
     expect(texts).not.toContain("report_not_found");
   });
 
-  it("is in the report service's log when the token is redeemed, and is kept with the download", async () => {
+  it("is in the report service's log when the token is redeemed, and is stored with the download", async () => {
     const redemptions = of("report-service").filter(({ msg }) => msg === "a token was redeemed");
     const own = expect.stringMatching(/^[0-9a-f-]{36}$/);
     expect(redemptions).toMatchObject([{ requested_in: requestId, request_id: own }]);
@@ -88,7 +88,7 @@ describe("the request ID", () => {
     expect(rows).toEqual([{ request_id: requestId, redeemed: true }]);
   });
 
-  it("names a connection only as long as the request runs", async () => {
+  it("is the application_name of a connection only while the request runs", async () => {
     const { rows } = await client.query(
       "select application_name from pg_stat_activity where usename = 'authenticator'",
     );
@@ -97,7 +97,7 @@ describe("the request ID", () => {
   });
 });
 
-it("no log holds a key, a token or a signed address", () => {
+it("no log contains a key, a token or a signed URL", () => {
   for (const service of ["gateway", "postgresql", "report-service"])
     expect(of(service).length, service).toBeGreaterThan(0);
   expect(of("postgresql").some(({ msg }) => msg?.includes("redeem_access_token"))).toBe(true);
@@ -107,9 +107,9 @@ it("no log holds a key, a token or a signed address", () => {
   expect(log).not.toMatch(/signature=|eyJ[\w-]+\./);
 });
 
-it("while the database is away, clients learn when to come back, and not where it is", async () => {
+it("while the database is unreachable, clients learn when to retry, but not the database's address", async () => {
   const { hostname, port } = new URL(stack.facts.database_url);
-  // As after a crash: the server ends all connections, and takes none for a moment.
+  // Simulates a crash: the server ends all connections, and accepts none for a moment.
   const { rows } = await client.query("select pid from pg_stat_activity where backend_type = 'checkpointer'");
   process.kill(rows[0].pid, "SIGKILL");
   const seen = new Set<string>();
@@ -120,7 +120,7 @@ it("while the database is away, clients learn when to come back, and not where i
     expect(text).not.toContain(port);
     expect(text).not.toContain(hostname);
     expect(json).toMatchObject({
-      code: "database_away",
+      code: "database_unavailable",
       details: null,
       hint: "Send the request again in half a minute.",
       message: "The database cannot be reached.",
@@ -128,6 +128,6 @@ it("while the database is away, clients learn when to come back, and not where i
     return false;
   };
   await vi.waitUntil(isBack, { timeout: 60_000, interval: 1 });
-  // PostgREST answers 400 to a request that runs when the server goes, and the gateway sees the body after the status.
+  // If the server ends during a request, PostgREST answers 400. The gateway reads the body after it sends the status.
   for (const line of seen) expect(line).toMatch(/^(503 [1-9]\d*|400 undefined)$/);
 });

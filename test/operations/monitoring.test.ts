@@ -11,10 +11,10 @@ import { send, target } from "../support/target.ts";
 
 const keywords = /^(and|or|unless|by|without|on|ignoring|group_left|group_right|bool|offset)$/;
 
-/** The metrics that a PromQL expression asks for, with the labels of their matchers: names that are neither functions nor labels. */
+/** Finds the metrics of a PromQL expression, with the labels of their matchers. Ignores functions and keywords. */
 function findSelectors(expression: string): { metric: string; labels: string[] }[] {
   const bare = expression
-    // Grouping and matching clauses list labels.
+    // Grouping and matching clauses list labels, not metrics.
     .replaceAll(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, " ")
     .replaceAll(/\[[^\]]*\]/g, " ");
   const names = /\b([a-zA-Z_:][\w:]*)\b(?:\s*(\()|\s*\{((?:[^"}]|"[^"]*")*)\})?/g;
@@ -29,7 +29,7 @@ function findSelectors(expression: string): { metric: string; labels: string[] }
 const project = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFile(path.join(project, file), "utf8");
 
-/** Metrics of Prometheus, node_exporter, postgres_exporter and blackbox_exporter that rules and dashboard may ask for. */
+/** Metrics of Prometheus, node_exporter, postgres_exporter and blackbox_exporter that rules and dashboard may use. */
 const foreign = new Set([
   "up",
   ...["node_filesystem_avail_bytes", "node_filesystem_size_bytes"],
@@ -41,9 +41,9 @@ const foreign = new Set([
 const logger = pino({ level: "silent" });
 const typeLine = /^# TYPE (\S+) (\w+)$/gm;
 const stops: (() => Promise<unknown>)[] = [];
-/** What the services answer at /metrics. */
+/** The services' responses at /metrics. */
 const outputs: string[] = [];
-/** Labels of the samples of each metric; empty where it has none yet. */
+/** The labels of each metric's samples; empty if it has no samples yet. */
 const known = new Map<string, Set<string>>();
 
 beforeAll(async () => {
@@ -105,7 +105,7 @@ function findUnknown(expression: string): string[] {
 }
 
 describe("/metrics", () => {
-  it("names routes and outcomes, never what a request named", () => {
+  it("names routes and results, and never a token or report ID from a request", () => {
     const all = outputs.join("");
     expect(all).toContain('route="/dissemination/report/pdf/ota/:token",status="404"');
     expect(all).toContain('report_service_redemptions_total{result="refused"} 1');
@@ -115,7 +115,7 @@ describe("/metrics", () => {
     expect(all).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-|ota\/none|GSAFAC/);
   });
 
-  it("is not on the port that the report service publishes", async () => {
+  it("is not served on the public port of the report service", async () => {
     expect((await send(target.appUrl, "/metrics")).status).toBe(404);
   });
 });
@@ -126,7 +126,7 @@ describe("ops/prometheus-rules.yml", async () => {
   const operations = await read("docs/operations.md");
   const text = expect.stringMatching(/./);
 
-  it.each(alerts)("$alert asks for metrics that there are, and has a runbook", (rule) => {
+  it.each(alerts)("$alert uses metrics that exist, and has a runbook", (rule) => {
     expect(findSelectors(rule.expr).length).toBeGreaterThan(0);
     expect(findUnknown(rule.expr)).toEqual([]);
     expect(rule).toMatchObject({
@@ -139,7 +139,7 @@ describe("ops/prometheus-rules.yml", async () => {
     });
   });
 
-  it("has one alert for every runbook, and the reverse", () => {
+  it("has one alert for each runbook, and one runbook for each alert", () => {
     const headings = [...operations.matchAll(/^### ([A-Z]\w+)$/gm)].map(([, name]) => name);
     expect(headings.sort()).toEqual(alerts.map(({ alert: name }) => name).sort());
   });
@@ -155,7 +155,7 @@ describe("ops/prometheus.yml", async () => {
     ["postgrest", "PGRST_ADMIN_SERVER_PORT"],
     ["refresher", "REFRESH_PORT"],
     ["gateway", "KONG_STATUS_LISTEN"],
-  ])("scrapes %s where compose has it listen, which is not published", (name, variable) => {
+  ])("scrapes %s on the port in its %s, which docker-compose.yml does not publish", (name, variable) => {
     const { environment, ports = [] } = services[name];
     const port = String(environment[variable]).replace("0.0.0.0:", "");
     expect(config.rule_files).toEqual(["prometheus-rules.yml"]);
@@ -178,7 +178,7 @@ describe("ops/grafana-dashboard.json", async () => {
   });
 
   it.each(panels.filter(({ type }) => type !== "row"))(
-    "$title asks for metrics that there are",
+    "$title uses metrics that exist",
     ({ targets = [] }) => {
       expect(targets.length).toBeGreaterThan(0);
       for (const { expr, datasource } of targets) {

@@ -15,8 +15,8 @@ import {
 } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
-// The durable schemas of one database, restored into a new one as docs/operations.md says. Here, the rows are copied as JSON;
-// npm run test:compose backs up with pg_dump.
+// Restores the durable schemas of one database into a new one, as docs/operations.md says. The rows are copied as JSON;
+// npm run test:compose uses pg_dump.
 
 const report = String(submission(1).report_id);
 const hidden = String(submission(2).report_id);
@@ -37,7 +37,7 @@ const publish = (database: { url: string }) =>
     refreshDataSet(client, { from: source, acceptShrink: true }),
   );
 
-/** Inserts the rows of all durable tables. Their order is that of their creation, so references come later. */
+/** Returns SQL that inserts the rows of all durable tables, oldest table first, so that referenced rows come first. */
 async function dump(): Promise<string> {
   const { rows: tables } = await old.client.query<{ name: string }>(
     `select oid::regclass::text as name from pg_class
@@ -56,7 +56,7 @@ async function dump(): Promise<string> {
   return [...statements, ...sequences.map(({ statement }) => statement)].join(";\n");
 }
 
-/** What psql --single-transaction does with the three files. */
+/** Runs the three files as psql --single-transaction does. */
 async function restore(): Promise<void> {
   const read = (file: string) => readFile(path.join(import.meta.dirname, "../../ops", file), "utf8");
   const files = [await read("before-restore.sql"), backup, await read("after-restore.sql")];
@@ -64,7 +64,7 @@ async function restore(): Promise<void> {
 }
 
 beforeAll(async () => {
-  // A copy of the same template would have the same empty data set.
+  // A copy of the template would have the old database's empty data set, with the same ID.
   fresh = await createScratchDatabase();
   await deployDatabase(fresh.url);
   source = await makeDirectory();
@@ -101,7 +101,7 @@ const ask = async (key: string, target: string) => {
   return await service.request(target, { headers: { "x-api-key-sha256": hash } });
 };
 
-it("holds no row of a data set, no key and no token", async () => {
+it("the backup contains no rows of a data set, no keys and no tokens", async () => {
   expect(backup).not.toContain("UEI1");
   for (const secret of secrets) expect(backup).not.toContain(secret);
 });
@@ -113,13 +113,13 @@ it.each([
   "access.access_tokens",
   "access.settings",
   "publication.settings",
-])("%s has the rows that it had", async (table) => {
+])("%s has the same rows as before", async (table) => {
   const rows = await readAll(fresh, table);
   expect(rows.length).toBeGreaterThan(0);
   expect(rows).toEqual(await readAll(old, table));
 });
 
-it("has the record of every change, and goes on numbering after it", async () => {
+it("access.events has every event, and new events get higher IDs", async () => {
   const before = (await readAll(fresh, "access.events")).map(({ id }) => Number(id));
   expect(before).toEqual((await readAll(old, "access.events")).map(({ id }) => Number(id)));
   await queryOn(fresh.url, "select access.request_agreement('Other', 'e@example.gov')");
@@ -127,19 +127,19 @@ it("has the record of every change, and goes on numbering after it", async () =>
   expect(Number(last?.id)).toBeGreaterThan(Math.max(...before));
 });
 
-it("keeps its rules: no row can be removed", async () => {
+it("the new database still refuses to delete rows", async () => {
   const removal = queryOn(fresh.url, "delete from access.api_keys");
   await expect(removal).rejects.toThrow("access.api_keys does not allow delete.");
 });
 
-it("serves the empty data set at first, under the keys that worked, and not those that did not", async () => {
+it("the new database first serves the empty data set, to valid keys and not to revoked ones", async () => {
   expect(await ask("individual", "/general")).toMatchObject({ status: 200, json: [] });
   expect(await ask("revoked", "/general")).toMatchObject({ status: 401 });
   const live = (await readAll(fresh, "publication.data_sets")).filter(({ state }) => state !== "dropped");
   expect(live).toMatchObject([{ state: "live", source: "empty" }]);
 });
 
-it("serves the data set when it has been loaded from its source, though the history knows it", async () => {
+it("the data set can be published from its source again, although the history already contains it", async () => {
   expect(await publish(fresh)).toMatchObject({ outcome: "published" });
   const read = async (key: string, id: string) => (await ask(key, `/general?report_id=eq.${id}`)).json;
   expect(await read("individual", report)).toMatchObject([{ auditee_uei: "UEI1" }]);
@@ -149,7 +149,7 @@ it("serves the data set when it has been loaded from its source, though the hist
   expect(states.filter((state) => state === "live")).toHaveLength(1);
 });
 
-it("is refused where there are keys already, and changes nothing there", async () => {
+it("a restore into a database that already has keys is refused, and changes nothing", async () => {
   const before = await readAll(fresh, "access.api_keys");
   const message = "This database already has API keys, so it is not newly deployed.";
   await expect(restore()).rejects.toThrow(message);

@@ -9,7 +9,7 @@ const s3 = { ...database, S3_BUCKET: "reports", S3_REGION: "us-gov-west-1" };
 
 const inDirectory = useDirectory();
 
-test("has defaults for all but the database and the storage", () => {
+test("has defaults for everything except the database and storage", () => {
   expect(readReportServiceConfig({ ...local, APP_HOST: "" })).toEqual({
     host: "127.0.0.1",
     port: 8001,
@@ -20,7 +20,7 @@ test("has defaults for all but the database and the storage", () => {
   expect(storage).toMatchObject({ kind: "s3", keyPrefix: "reports/", forcePathStyle: false });
 });
 
-test("takes each secret from a file, without the line's end", async () => {
+test("reads each secret from its file, without the trailing newline", async () => {
   const secrets = {
     REPORT_SERVICE_DATABASE_URL: "postgres://report_service@db/x",
     REPORT_SERVICE_DATABASE_PASSWORD: "hunter2",
@@ -53,7 +53,7 @@ test.each<[variable: string, what: string, base: object, changes: object]>([
   ["S3_FORCE_PATH_STYLE", "should be true or false", s3, { S3_FORCE_PATH_STYLE: "yes" }],
   ["APP_PORT", "should be a port number", local, { APP_PORT: "65536" }],
   ["TRUSTED_IPS", "should be IP addresses or ranges", local, { TRUSTED_IPS: "10.0.0.0/8 lb" }],
-])("says in one line, without a value, that %s %s", (variable, what, base, changes) => {
+])("says in one line, without showing a secret, that %s %s", (variable, what, base, changes) => {
   const read = () => readReportServiceConfig({ ...base, ...changes });
   expect(read).toThrow(`${variable} ${what}`);
   expect(read).toThrow(/^[^\n]+\. Set it in the environment or in \.env\.$/);
@@ -63,7 +63,7 @@ test.each<[variable: string, what: string, base: object, changes: object]>([
 test.each([
   ["names /missing, which cannot be read (ENOENT).", {}],
   ["are both set.", database],
-])("refuses a secret's file: REPORT_SERVICE_DATABASE_URL_FILE … %s", (message, more) => {
+])("rejects a secret file with the message “… REPORT_SERVICE_DATABASE_URL_FILE %s”", (message, more) => {
   const environment = { REPORT_SERVICE_DATABASE_URL_FILE: "/missing", ...more };
   expect(() => readReportServiceConfig(environment)).toThrow(`REPORT_SERVICE_DATABASE_URL_FILE ${message}`);
 });

@@ -21,17 +21,17 @@ beforeAll(async () => {
 });
 afterAll(tokens.close);
 
-/** Runs the report service in a directory without .env, with no environment but this. */
+/** Runs the report service with only this environment, in a directory that has no .env file. */
 function run(environment: Record<string, string>) {
   const program = runProgram("report-service.ts", [], environment, inDirectory());
   onTestFinished(() => void program.child.kill("SIGKILL"));
   const findAddress = () => /listening at (http:[^"]+)/.exec(program.output())?.[1];
-  /** The address that the program says it listens at. */
+  /** Waits for the URL that the program logs once it is listening. */
   const listening = () => vi.waitUntil(findAddress, { timeout: 30_000 });
   return { ...program, listening };
 }
 
-test("says in one line which variable moves a taken port", async () => {
+test("names the variable to set if its port is taken, without a stack trace", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as { port: number };
@@ -43,7 +43,7 @@ test("says in one line which variable moves a taken port", async () => {
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)(
-  "on %s it finishes the download in progress, and ends with status 0",
+  "finishes the download in progress on %s, then exits with status 0",
   async (signal) => {
     const { child, exited, output, listening } = run(env);
     const url = await listening();

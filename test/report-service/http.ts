@@ -2,13 +2,13 @@ import { send as sendRequest } from "../support/target.ts";
 
 export interface Reply {
   status: number;
-  /** Without those that differ each time. */
+  /** Without the headers that differ between requests. */
   headers: Record<string, string | string[] | undefined>;
-  /** One character a byte. */
+  /** Decoded as Latin-1: each character is one byte. */
   body: string;
 }
 
-/** Sends a request with a known ID, so that replies can be compared as a whole. */
+/** Sends a request with a fixed request ID, so that whole responses can be compared. */
 export async function send(
   base: string,
   target: string,
@@ -20,7 +20,7 @@ export async function send(
   return { status, headers: rest, body: bytes.toString("latin1") };
 }
 
-/** Sends a request to where an answer redirects. */
+/** Follows a redirect. A relative URL is resolved against `base`. */
 export function follow({ headers }: Reply, base?: string): Promise<Reply> {
   const { origin, pathname, search } = new URL(String(headers.location), base);
   return send(origin, pathname + search);

@@ -32,12 +32,12 @@ function create(...trustedIps: string[]) {
   return createReportService({ pool, storage, publicFiles, trustedIps, logger });
 }
 
-it("has the limits that docs/api.md names", () => {
+it("has the limits that docs/api.md states", () => {
   expect([publicReportsAnHour, downloadsPerAddress, downloadsInAll]).toEqual([600, 16, 256]);
 });
 
 describe("requests for PDFs of public reports", () => {
-  // No report can have this ID, so neither the database nor the storage is asked.
+  // This is not a valid report ID, so the service queries neither the database nor storage.
   const url = "/dissemination/report/pdf/x";
   function start(...trustedIps: string[]) {
     const { app, metrics } = create(...trustedIps);
@@ -51,7 +51,7 @@ describe("requests for PDFs of public reports", () => {
     return { ask, readStatus, spend, metrics };
   }
 
-  it("are limited by address, and others are answered", async () => {
+  it("are limited per client IP, without affecting other clients", async () => {
     const { ask, readStatus, spend, metrics } = start();
     await spend("192.0.2.1");
     const { statusCode, headers, json } = await ask("192.0.2.1", "192.0.2.2");
@@ -63,7 +63,7 @@ describe("requests for PDFs of public reports", () => {
     expect(await metrics.registry.metrics()).toContain(counted);
   });
 
-  it("are limited by /64 if they come by IPv6, and by the client that a trusted load balancer names", async () => {
+  it("are limited per IPv6 /64, and per client IP that a trusted load balancer forwards", async () => {
     const { readStatus, spend } = start("10.0.0.0/8");
     await spend("2001:db8::1");
     expect(await readStatus("2001:db8:0:0:ffff::2")).toBe(429);
@@ -80,7 +80,7 @@ describe("downloads of bulk files", () => {
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     onTestFinished(() => app.close());
     const { port } = app.server.address() as AddressInfo;
-    /** Requests the file and reads nothing. */
+    /** Requests the file without reading the response. */
     const stall = (address: string) => {
       const socket = connect(port, "127.0.0.1").pause();
       socket.on("error", () => {});
@@ -93,7 +93,7 @@ describe("downloads of bulk files", () => {
     return { server: app.server, stall, readStatus };
   }
 
-  it("are limited in number by address, until one of them ends", async () => {
+  it("are limited in number per client IP, until one of them ends", async () => {
     const { stall, readStatus } = await start();
     const sockets = Array.from({ length: downloadsPerAddress }, (_, index) => stall(`2001:db8::${index}`));
     await expect.poll(() => readStatus("2001:db8::ffff")).toBe(429);
@@ -103,17 +103,17 @@ describe("downloads of bulk files", () => {
     await expect.poll(() => readStatus("2001:db8::ffff")).toBe(200);
   });
 
-  it("are limited in number for all addresses together", async () => {
+  it("are limited in number for all clients together", async () => {
     const { stall, readStatus } = await start();
     for (let count = 0; count < downloadsInAll; count += 1) stall(`192.0.2.${count % 32}`);
     await expect.poll(() => readStatus("198.51.100.1")).toBe(503);
   });
 
-  it("are cut off if the client does not read, and are not if it reads slowly", async () => {
+  it("are cut off if the client stops reading, but not if it reads slowly", async () => {
     const { server, stall } = await start();
     const countConnections = promisify(server.getConnections.bind(server));
     expect(server.timeout > 0 && server.timeout <= 60_000).toBe(true);
-    // The same in less time.
+    // A shorter timeout keeps the test fast.
     server.setTimeout(400);
     const slow = stall("192.0.2.1");
     for (let count = 0; count < 5; count += 1) stall("192.0.2.2");

@@ -1,6 +1,6 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { addressRefused, securityHeaders } from "../../report-service/answers.ts";
+import { invalidLink, securityHeaders } from "../../report-service/error-responses.ts";
 import { follow, send } from "./http.ts";
 import { downloads, type Parts, pdf, pdfAnswer, reportId, startParts, useDirectory } from "./parts.ts";
 
@@ -23,7 +23,7 @@ const redeem = async (report = reportId) =>
   send(parts.url, `${downloads}/${await parts.tokens.issue(report)}`);
 const sign = async () => String((await redeem()).headers.location);
 
-test("a token leads to an address of this service, which serves the PDF for less than a minute", async () => {
+test("a token redirects to a signed URL of this service, which works for less than a minute", async () => {
   const redirect = await redeem();
   expect(redirect.headers.location).toMatch(/^\/reports\//);
   const answer = await follow(redirect, parts.url);
@@ -38,7 +38,7 @@ test("a token leads to an address of this service, which serves the PDF for less
   expect([await readStatusAfter(45), await readStatusAfter(60)]).toEqual([200, 403]);
 });
 
-test("what is no readable file is no download", async () => {
+test("a token redirects to an empty file, but not to a directory, a symlink loop or a missing file", async () => {
   const name = (number: number) => `2023-06-CENSUS-000000000${number}`;
   await writeFile(locate(name(0)), "");
   await mkdir(locate(name(1)));
@@ -48,7 +48,7 @@ test("what is no readable file is no download", async () => {
   expect(await follow(await redeem(name(0)), parts.url)).toMatchObject({ status: 200, body: "" });
 });
 
-test("a file that disappears after its address was signed: 404, and the log names it", async () => {
+test("a file that disappears after its URL was signed: 404, and the log names the report", async () => {
   const [file, address] = [locate(reportId), await sign()];
   await rename(file, `${file}.away`);
   expect((await send(parts.url, address)).status).toBe(404);
@@ -56,7 +56,7 @@ test("a file that disappears after its address was signed: 404, and the log name
   expect(parts.readLog()).toContain(`"report_id":"${reportId}","msg":"a file disappeared`);
 });
 
-test("a directory that is away: 503, and no token is spent", async () => {
+test("a missing directory: 503, and no token is spent", async () => {
   const targets = [`${downloads}/${await parts.tokens.issue()}`, "/readyz", await sign()];
   const readStatuses = () =>
     Promise.all(targets.map(async (target) => (await send(parts.url, target)).status));
@@ -66,34 +66,34 @@ test("a directory that is away: 503, and no token is spent", async () => {
   expect(await readStatuses()).toEqual([302, 200, 200]);
 });
 
-describe("is refused:", () => {
+describe("the service refuses", () => {
   test.each<[string, (target: string) => string]>([
-    ["a parameter more", (target) => `${target}&x=1`],
-    ["an empty parameter more", (target) => `${target}&`],
-    ["a parameter twice", (target) => target.replace(/(expires=\d+)/, "$1&$1")],
+    ["an extra parameter", (target) => `${target}&x=1`],
+    ["an empty extra parameter", (target) => `${target}&`],
+    ["a repeated parameter", (target) => target.replace(/(expires=\d+)/, "$1&$1")],
     ["parameters in another order", (target) => target.replace(/\?(.*)&(.*)$/, "?$2&$1")],
     ["no signature", (target) => target.replace(/&signature.*/, "")],
     ["an empty signature", (target) => target.replace(/signature=.*/, "signature=")],
-    ["a signature in capital letters", (target) => target.replace(/[0-9a-f]*$/, (it) => it.toUpperCase())],
+    ["an uppercase signature", (target) => target.replace(/[0-9a-f]*$/, (it) => it.toUpperCase())],
     ["an escaped character", (target) => target.replace("GSAFAC", "%47SAFAC")],
-    ["a zero byte", (target) => `${target}%00`],
+    ["an escaped null byte", (target) => `${target}%00`],
     ["a dot segment", (target) => target.replace("/reports/", "/reports/./")],
-    ["a doubled slash", (target) => target.replace("/reports/", "//reports/")],
-    ["a path that climbs", (target) => target.replace("/reports/", "/reports/../reports/")],
+    ["a double slash", (target) => target.replace("/reports/", "//reports/")],
+    ["a .. segment", (target) => target.replace("/reports/", "/reports/../reports/")],
     ["another report", (target) => target.replace("0000000001", "0000000002")],
-    ["a file outside", (target) => target.replace(reportId, "../outside")],
+    ["a file outside the directory", (target) => target.replace(reportId, "../outside")],
     ["a later expiry", (target) => target.replace(/expires=(\d)/, "expires=9")],
-    ["a zero before the expiry", (target) => target.replace("expires=", "expires=0")],
-    ["a fragment", (target) => `${target}%23`],
-    ["a host before it", (target) => `http://127.0.0.1${target}`],
-    ["a broken escape", (target) => `${target}%zz`],
-    ["a file without a signature", () => `/reports/${reportId}.pdf`],
-  ])("%s", async (_what, rewrite) => {
+    ["a leading zero in the expiry", (target) => target.replace("expires=", "expires=0")],
+    ["an escaped number sign", (target) => `${target}%23`],
+    ["a scheme and host in the request line", (target) => `http://127.0.0.1${target}`],
+    ["an invalid percent escape", (target) => `${target}%zz`],
+    ["neither an expiry nor a signature", () => `/reports/${reportId}.pdf`],
+  ])("a signed URL with %s", async (_what, rewrite) => {
     const { status, body } = await send(parts.url, rewrite(await sign()));
-    expect([status, body]).toEqual([403, JSON.stringify(addressRefused.body)]);
+    expect([status, body]).toEqual([403, JSON.stringify(invalidLink.body)]);
   });
 
-  test("another service's address", async () => {
+  test("a URL that another instance signed", async () => {
     const { url } = await parts.startAnother();
     expect((await send(url, await sign())).status).toBe(403);
   });

@@ -12,7 +12,7 @@ import { target } from "../support/target.ts";
 
 export const reportId = "2023-06-GSAFAC-0000000001";
 export const pdf = "%PDF-1.7\n% the stored bytes \xff\x00\n";
-/** How a client gets it. */
+/** The response with which a client receives it. */
 export const pdfAnswer = {
   status: 200,
   body: pdf,
@@ -28,7 +28,7 @@ export const downloads = "/dissemination/report/pdf/ota";
 export const bucket = "single-audit";
 export const credentials = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
 
-/** What every log must be free of, besides tokens: signatures, their parameters, and secrets. */
+/** Matches what logs must never contain, besides tokens: signatures, their parameters and secrets. */
 export const loggedSecrets = /[?&]expires=|signature=|X-Amz|AKIDTEST|a\/secret/i;
 
 export const describeS3 = (port: number, changes: Partial<S3StoreOptions> = {}): S3StoreOptions => {
@@ -36,7 +36,7 @@ export const describeS3 = (port: number, changes: Partial<S3StoreOptions> = {}):
   return { ...basic, endpoint: `http://127.0.0.1:${port}`, credentials, ...changes };
 };
 
-/** A directory for the tests that follow. Returns where a file in it is. */
+/** Creates a directory for the tests that follow. Returns a function that builds paths inside it. */
 export function useDirectory(): (...names: string[]) => string {
   let directory: string;
   beforeAll(async () => {
@@ -48,8 +48,8 @@ export function useDirectory(): (...names: string[]) => string {
 type Options = Partial<Parameters<typeof startReportService>[0]>;
 
 /**
- * A report service with its S3 storage, tokens, and a wire that can be cut between it and each thing it needs. At the end, its
- * log must name no token and no secret.
+ * A report service with its tokens and S3 storage. Tests can cut its connections to storage and the database. `close`
+ * also asserts that the log contains no token and no secret.
  */
 export type Parts = Awaited<ReturnType<typeof startParts>>;
 
@@ -63,7 +63,7 @@ export async function startParts(options: Options = {}, databaseUrl = target.dat
   const databaseWire = await startRelay(Number(new URL(databaseUrl).port || 5432));
   const tokens = openTokens(databaseUrl);
   const services: RunningReportService[] = [];
-  /** Starts one more report service over the same wires. */
+  /** Starts another report service, with the same connections to storage and the database. */
   const startAnother = async (changes: Options = options) => {
     const service = await startReportService({
       host: "127.0.0.1",
@@ -86,7 +86,7 @@ export async function startParts(options: Options = {}, databaseUrl = target.dat
   return { url, s3, storageWire, databaseWire, tokens, readLog, startAnother, close };
 }
 
-/** The database's address for a connection with the rights of report_service alone, over a wire if given. */
+/** The database's URL for connections with only the rights of report_service, through `wire` if given. */
 export function serviceDatabaseUrl(databaseUrl: string, wire?: Relay): string {
   const url = new URL(databaseUrl);
   if (wire !== undefined) url.host = `127.0.0.1:${wire.port}`;
@@ -94,14 +94,14 @@ export function serviceDatabaseUrl(databaseUrl: string, wire?: Relay): string {
   return url.href.replaceAll("+", "%20");
 }
 
-/** A pool on a database that may be dropped while the pool's last connections close. */
+/** A pool that ignores lost connections, because the database may be dropped while the last ones close. */
 export function openPool(connectionString: string): Pool {
   const pool = new Pool({ connectionString, max: 4 });
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-/** Makes tokens as access.issue_access_token() does, and looks at them as the database's superuser. */
+/** Issues tokens as access.issue_access_token() does, and reads them as the database's superuser. */
 export function openTokens(databaseUrl = target.databaseUrl) {
   const pool = openPool(databaseUrl);
   const issued: string[] = [];
@@ -129,7 +129,7 @@ export function openTokens(databaseUrl = target.databaseUrl) {
       if (rows[0] === undefined) throw new Error("There is no such token.");
       return rows[0].spent;
     },
-    /** Removes every token that it made. */
+    /** Deletes the issued tokens and closes the pool. */
     close: async () => {
       await pool.query(
         `delete from access.access_tokens using unnest($1::uuid[]) as token

@@ -16,7 +16,7 @@ const announce = (payload: string) => ask("select pg_notify('api_key_used', $1)"
 const countListeners = () =>
   ask("select count(*)::int from pg_stat_activity where application_name = 'report-service (use of keys)'");
 
-/** A key's requests announce its use until that is recorded. */
+/** Waits until a key's use is recorded. Until then, announces it again and again, as requests do. */
 async function expectRecorded(id: string, announces = true): Promise<void> {
   const isRecorded = async () => {
     if (announces) await announce(id);
@@ -26,7 +26,7 @@ async function expectRecorded(id: string, announces = true): Promise<void> {
   await expect.poll(isRecorded, { interval: 200 }).toBe(true);
 }
 
-it("records the use of the keys that are announced, whatever else is announced", async () => {
+it("records the use of announced keys, and ignores notifications that are not key IDs", async () => {
   const [one, other] = [await issueKey(), await issueKey()];
   await expectRecorded(one);
   await announce("not an ID");
@@ -34,14 +34,14 @@ it("records the use of the keys that are announced, whatever else is announced",
   await expectRecorded(other, false);
 });
 
-it("continues after the database was unreachable", async () => {
+it("resumes once the database is reachable again", async () => {
   await parts.databaseWire.refuse();
   await expect.poll(countListeners).toBe(0);
   await parts.databaseWire.pass();
   await expectRecorded(await issueKey());
 });
 
-it("records what it has heard before it ends", async () => {
+it("records pending uses before it stops", async () => {
   const id = await issueKey();
   await announce(id);
   // The notification may still be on its way to the listener.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { securityHeaders } from "../../report-service/answers.ts";
+import { securityHeaders } from "../../report-service/error-responses.ts";
 import { queryValue } from "../support/target.ts";
 import { type Reply, send } from "./http.ts";
 import { downloads, type Parts, startParts } from "./parts.ts";
@@ -19,14 +19,14 @@ afterAll(() => parts.close());
 const redeem = (token: string, options: Parameters<typeof send>[2] = {}): Promise<Reply> =>
   send(parts.url, `${downloads}/${token}`, options);
 
-describe("the one answer to all that is no valid token", () => {
-  test("is a 404 in JSON that tells nothing about the request", async () => {
+describe("the one response to every invalid token", () => {
+  test("is a JSON 404 that reveals nothing about the request", async () => {
     const { status, headers, body } = await redeem(randomUUID());
     const length = { "content-length": String(body.length) };
     expect([status, headers, Object.keys(JSON.parse(body))]).toEqual([404, { ...json, ...length }, fields]);
   });
 
-  test("is given to an expired token, which stays unspent", async () => {
+  test("is sent for an expired token, which stays unspent", async () => {
     const token = await parts.tokens.issue();
     await parts.tokens.expire(token);
     expect(await queryValue("select access.redeem_access_token($1)", [token])).toBeNull();
@@ -34,24 +34,24 @@ describe("the one answer to all that is no valid token", () => {
     expect(await parts.tokens.isSpent(token)).toBe(false);
   });
 
-  test("is given to nine of ten simultaneous requests with one token", async () => {
+  test("is sent for nine of ten concurrent requests with one token", async () => {
     const token = await parts.tokens.issue();
     const replies = await Promise.all(Array.from({ length: 10 }, () => redeem(token)));
     expect(replies.map(({ status }) => status).sort()).toEqual([302, ...Array(9).fill(404)]);
   });
 
   test.each([
-    ["a UUID with one digit less", "123e4567-e89b-42d3-a456-55664244000"],
+    ["a UUID that lacks one digit", "123e4567-e89b-42d3-a456-55664244000"],
     ["a UUID in braces", "%7B123e4567-e89b-42d3-a456-556642440000%7D"],
     ["a UUID without hyphens", "123e4567e89b42d3a456556642440000"],
     ["SQL", "'%20or%20true--"],
     ["a null character", "%00"],
     ["bytes that are not UTF-8", "%ff"],
-    ["a broken escape", "%zz"],
+    ["an invalid percent escape", "%zz"],
     ["10,000 characters", "a".repeat(10_000)],
-    ["a UUID with a slash behind it", "123e4567-e89b-42d3-a456-556642440000/"],
-    ["a path that climbs", "../ota/x"],
-  ])("is given to %s", async (_what, token) => {
+    ["a UUID with a trailing slash", "123e4567-e89b-42d3-a456-556642440000/"],
+    ["a path with a .. segment", "../ota/x"],
+  ])("is sent for %s", async (_what, token) => {
     expect(await redeem(token)).toEqual(await redeem(randomUUID()));
   });
 });
@@ -61,14 +61,14 @@ test.each([
   [404, "no_such_page", "/dissemination/report/x"],
   [401, "token_missing", downloads],
   [401, "token_missing", `${downloads}/?x`],
-])("%i %s answers %s, which has no token", async (status, code, target) => {
+])("%i %s is the response to %s, which has no token", async (status, code, target) => {
   const { body, ...reply } = await send(parts.url, target);
   expect(reply).toMatchObject({ status, headers: json });
   expect([Object.keys(JSON.parse(body)), JSON.parse(body).code]).toEqual([fields, code]);
 });
 
 test.each(["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"])(
-  "%s is answered 405 and never spends a token",
+  "%s gets 405 and never spends a token",
   async (method) => {
     const token = await parts.tokens.issue();
     const ofValid = await redeem(token, { method });
@@ -80,7 +80,7 @@ test.each(["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFI
 );
 
 describe("the log", () => {
-  test("keeps a sane X-Request-Id and replaces any other", async () => {
+  test("keeps a valid X-Request-Id and replaces any other", async () => {
     const token = await parts.tokens.issue();
     const sendId = async (id: string) =>
       (await redeem(token, { headers: { "x-request-id": id } })).headers["x-request-id"];
@@ -92,16 +92,16 @@ describe("the log", () => {
     }
   });
 
-  test("says nothing of a request that cannot be read", async () => {
+  test("says nothing about a request that cannot be parsed", async () => {
     const socket = connect({ port: Number(new URL(parts.url).port), host: "127.0.0.1" });
     socket.write(`GET ${downloads}/${randomUUID()} HTTP/1.1\r\nHost: x\r\n: broken\r\n\r\n`);
     const chunks: Buffer[] = await socket.toArray();
     expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 400 /);
-    // Bytes that are logged as numbers: the first ones of the path.
+    // A logged buffer prints as byte values, so this looks for the path's first bytes.
     expect(parts.readLog()).not.toContain([...Buffer.from(downloads)].slice(0, 5).join(","));
   });
 
-  test("names routes, and nothing that was sent as a token", () => {
+  test("names routes, but nothing that was sent as a token", () => {
     expect(parts.readLog()).toContain(`"route":"${downloads}/:token"`);
     expect(parts.readLog()).not.toMatch(/123e4567|%zz|aaaaaaaa/i);
   });

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { securityHeaders } from "../../report-service/answers.ts";
+import { securityHeaders } from "../../report-service/error-responses.ts";
 import { createS3Store } from "../../report-service/s3-store.ts";
 import { follow, type Reply, send } from "./http.ts";
 import {
@@ -16,7 +16,7 @@ import {
   startParts,
 } from "./parts.ts";
 
-// How files are handed out, and what an outage costs.
+// How the service redirects to files in S3 storage, and what clients see during an outage.
 
 const hungReport = "2023-06-GSAFAC-0000000009";
 const unspent = "The token was not used.";
@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 afterAll(() => parts.close());
 
-test("a token is redirected to the PDF, by an address that lives for less than a minute", async () => {
+test("a token redirects to the PDF, at a signed URL that works for less than a minute", async () => {
   const redirect = await redeem(await parts.tokens.issue());
   expect(await follow(redirect)).toMatchObject(pdfAnswer);
   const readStatusAfter = async (secondsAhead: number) => {
@@ -54,7 +54,7 @@ test("a token is redirected to the PDF, by an address that lives for less than a
   expect([await readStatusAfter(45), await readStatusAfter(60)]).toEqual([200, 403]);
 });
 
-test("a token works as soon as there is a file", async () => {
+test("a token works as soon as the file exists", async () => {
   const late = "2024-01-CENSUS-0000000002";
   const token = await parts.tokens.issue(late);
   expect((await redeem(token)).status).toBe(404);
@@ -62,7 +62,7 @@ test("a token works as soon as there is a file", async () => {
   expect((await follow(await redeem(token))).body).toBe(pdf);
 });
 
-test("a token of a report whose ID leads out of its folder stays unspent", async () => {
+test("a token whose report ID is a path to another folder gets 404 and stays unspent", async () => {
   const token = await parts.tokens.issue("../../etc/passwd");
   expect([(await redeem(token)).status, await parts.tokens.isSpent(token)]).toEqual([404, false]);
 });
@@ -78,7 +78,7 @@ describe("storage", () => {
     ["answers 301", fail(301, "PermanentRedirect"), 1],
     ["answers 500, twice", fail(500, "InternalError"), 2],
     ["answers 503, twice", fail(503, "SlowDown"), 2],
-  ])("that %s costs no token: 503, and 302 once it is back", async (_, breakStorage, times) => {
+  ])("that %s: 503 without spending the token, and 302 once it is back", async (_, breakStorage, times) => {
     const token = await parts.tokens.issue();
     parts.s3.requests = [];
     await breakStorage();
@@ -94,7 +94,7 @@ describe("storage", () => {
     await expectReadiness("ok", "ok");
   });
 
-  test("that hangs for 100 tokens delays no other token, and spends none of the 100", async () => {
+  test("that hangs for 100 requests delays no others, and spends none of the 100 tokens", async () => {
     const hungKey = `reports/${hungReport}.pdf`;
     Object.assign(parts.s3, { hungKey, requests: [] });
     const issue = (count: number, report: string) =>
@@ -123,7 +123,7 @@ describe("a database", () => {
     await expectReadiness("ok", "ok");
   });
 
-  test("that does not answer: 503 in bounded time, over open and new connections", async () => {
+  test("that does not answer: 503 within 8 seconds, on open and new connections", async () => {
     const token = await parts.tokens.issue();
     const fresh = await parts.startAnother();
     await parts.databaseWire.hold();
@@ -136,8 +136,8 @@ describe("a database", () => {
   });
 });
 
-describe("while storage is asked,", () => {
-  /** Sends a request, and does this before storage answers. */
+describe("while the service waits for storage,", () => {
+  /** Sends a request, and runs `act` before storage answers. */
   async function sendWhile<Answer>(
     sendIt: () => Answer,
     act: () => Promise<unknown>,
@@ -152,21 +152,21 @@ describe("while storage is asked,", () => {
     return await answer;
   }
 
-  test("a database that goes away: 503, and the token is not spent", async () => {
+  test("a database that becomes unreachable: 503, and the token is not spent", async () => {
     const token = await parts.tokens.issue();
     const reply = await sendWhile(() => redeem(token), parts.databaseWire.refuse);
-    // The service cannot know.
+    // The service cannot know whether the database ran the statement.
     expectUnavailable(reply, "The token may have been used.");
     expect(await parts.tokens.isSpent(token)).toBe(false);
   });
 
-  test("a database that cuts connections is asked over a new one", async () => {
+  test("a database that cuts connections is queried over a new one", async () => {
     const token = await parts.tokens.issue();
     const cut = () => parts.databaseWire.refuse().then(parts.databaseWire.pass);
     expect((await sendWhile(() => redeem(token), cut)).status).toBe(302);
   });
 
-  test("a client that leaves does not lose its token", async () => {
+  test("a client that disconnects does not lose its token", async () => {
     const token = await parts.tokens.issue();
     const leaving = request(`${parts.url}${downloads}/${token}`).on("error", () => {});
     const leave = () => sleep(100, leaving.destroy());
@@ -181,8 +181,8 @@ async function sign(changes: Parameters<typeof describeS3>[1]) {
   return new URL(String(await store.signDownload(reportId).finally(store.close)));
 }
 
-test("a signed address has the bucket in its host unless told otherwise", async () => {
-  // Where names below localhost are not resolved, the error tells the name.
+test("a signed URL has the bucket in its host unless forcePathStyle is set", async () => {
+  // On machines that do not resolve names under localhost, the error contains the name.
   const nameHost = (forcePathStyle: boolean) =>
     sign({ forcePathStyle, endpoint: `http://localhost:${parts.s3.port}` }).then(
       ({ hostname }) => hostname,
@@ -192,13 +192,13 @@ test("a signed address has the bucket in its host unless told otherwise", async 
   expect(await nameHost(true)).toBe("localhost");
 });
 
-test("a signed address carries a session token, if there is one", async () => {
+test("a signed URL carries the session token, if there is one", async () => {
   const { searchParams } = await sign({ credentials: { ...credentials, sessionToken: "a session/token" } });
   expect(searchParams.get("X-Amz-Security-Token")).toBe("a session/token");
 });
 
-// As in docker-compose.yml: clients reach the report service, and only it reaches the storage.
-describe("a storage that clients cannot reach", () => {
+// As in docker-compose.yml: clients reach the report service, and only the service reaches storage.
+describe("storage that clients cannot reach", () => {
   const publicEndpoint = "https://reports.example.gov";
   let url: string;
   let address: string;
@@ -211,7 +211,7 @@ describe("a storage that clients cannot reach", () => {
     address = pathname + search;
   });
 
-  test("is reached through the report service, by the address that a token is redeemed for", async () => {
+  test("is relayed by the report service, at the URL that a token redirects to", async () => {
     const reply = await send(url, address);
     expect(reply).toMatchObject(pdfAnswer);
     expect(reply.headers).toMatchObject({ ...securityHeaders, "cache-control": "private, no-store" });
@@ -224,10 +224,10 @@ describe("a storage that clients cannot reach", () => {
     ["a changed signature", 403, (it) => it.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
     ["no signature", 404, (it) => it.replace(/\?.*/, "")],
     ["another folder", 403, (it) => it.replace("/reports/", "/source/")],
-    ["the bucket", 403, () => `/${bucket}?X-Amz-Signature=0`],
+    ["the bucket itself", 403, () => `/${bucket}?X-Amz-Signature=0`],
     ["HEAD", 405, (it) => it, "HEAD"],
     ["PUT", 405, (it) => it, "PUT"],
-  ])("is not told to clients with %s: %i", async (what, status, rewrite, method = "GET") => {
+  ])("is not relayed to requests with %s: %i", async (what, status, rewrite, method = "GET") => {
     parts.s3.requests = [];
     expect((await send(url, rewrite(address), { method })).status).toBe(status);
     if (!what.startsWith("a changed")) expect(parts.s3.requests).toEqual([]);
@@ -241,14 +241,14 @@ describe("a storage that clients cannot reach", () => {
     [404, "NoSuchBucket", 503],
     [301, "PermanentRedirect", 503],
     [500, "InternalError", 503],
-  ])("that answers %i %s to a signed address: %i, and the log says why", async (status, code, expected) => {
+  ])("that answers %i %s to a signed URL: %i, and the log says why", async (status, code, expected) => {
     parts.s3.failure = { status, code };
     expect((await send(url, address)).status).toBe(expected);
     const file = code === "NoSuchKey" ? `,"file":"${new URL(address, url).pathname}"` : "";
     expect(parts.readLog()).toContain(`"code":"${code}","bucket":"${bucket}"${file},"msg"`);
   });
 
-  test("that is out gives 503, and the same address works once it is back", async () => {
+  test("that is down: 503, and the same URL works once it is back", async () => {
     await parts.storageWire.refuse();
     const refused = await send(url, address);
     expect(refused).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
@@ -257,7 +257,7 @@ describe("a storage that clients cannot reach", () => {
   });
 });
 
-test("the log names causes", () => {
+test("the log names the causes of outages", () => {
   for (const word of ["StorageUnavailable", "ECONNREFUSED", "storage did not answer"])
     expect(parts.readLog()).toContain(word);
 });

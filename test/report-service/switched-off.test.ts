@@ -6,13 +6,13 @@ import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { send } from "./http.ts";
 import { describeS3, downloads, type Parts, pdf, reportId, startParts, useDirectory } from "./parts.ts";
 
-// An operator who finds a leak switches the service off. From then on it gives out no data.
+// An operator who finds a leak switches the service off. While it is off, it serves no data.
 
 const database = useDeployedDatabase();
 const manifest = "/public-data/manifest.json";
 let parts: Parts;
 let url: string;
-/** A service that relays the files of a storage which clients cannot reach. */
+/** The URL of a service that relays files from storage that clients cannot reach. */
 let relay: string;
 const inDirectory = useDirectory();
 
@@ -37,17 +37,17 @@ beforeAll(async () => {
 });
 afterAll(() => parts.close());
 
-const turn = (isOpen: boolean) =>
-  database.client.query("update publication.settings set is_open = $1", [isOpen]);
+const setOpen = (isOpen: boolean) =>
+  database.client.query("update publication.settings set is_switched_on = $1", [isOpen]);
 const readStatus = async (target: string, base = url) => (await send(base, target)).status;
-/** The signed address of the public report's PDF. */
+/** Returns the path and query of a signed URL for the public report's PDF. */
 async function sign(base: string): Promise<string> {
   const { headers } = await send(base, `/dissemination/report/pdf/${reportId}`);
   const { pathname, search } = new URL(String(headers.location), base);
   return pathname + search;
 }
 
-test("files, totals, tokens and signed addresses get 503, and work again once it is on", async () => {
+test("files, totals, tokens and signed URLs get 503, and work again once the service is on", async () => {
   const token = await parts.tokens.issue();
   const targets: [target: string, status: number, base?: string][] = [
     [manifest, 200],
@@ -60,7 +60,7 @@ test("files, totals, tokens and signed addresses get 503, and work again once it
     [await sign(relay), 200, relay],
   ];
   expect(await readStatus(manifest)).toBe(200);
-  await turn(false);
+  await setOpen(false);
   for (const [target, , base = url] of targets) {
     const { status, headers, body } = await send(base, target);
     expect({ target, status, retry: headers["retry-after"] }).toEqual({ target, status: 503, retry: "60" });
@@ -74,17 +74,17 @@ test("files, totals, tokens and signed addresses get 503, and work again once it
   expect((await database.client.query(redeem, [token])).rows).toEqual([{ found: null, redeemed: null }]);
   expect(await parts.tokens.isSpent(token)).toBe(false);
   expect(await readStatus("/")).toBe(200);
-  await turn(true);
+  await setOpen(true);
   for (const [target, status, base] of targets)
     expect([target, await readStatus(target, base)]).toEqual([target, status]);
 });
 
-test("bulk files follow the last answer while the database is away", async () => {
+test("bulk files follow the last known setting while the database is unreachable", async () => {
   for (const [isOpen, status] of [
     [true, 200],
     [false, 503],
   ] as const) {
-    await turn(isOpen);
+    await setOpen(isOpen);
     expect(await readStatus(manifest)).toBe(status);
     await parts.databaseWire.refuse();
     expect(await readStatus(manifest)).toBe(status);

@@ -10,13 +10,13 @@ import { makeSmallSample } from "../support/small-sample.ts";
 import { startBrowser } from "./browser.ts";
 import { visit } from "./visit.ts";
 
-/** The pages as people meet them: in a browser, on a stack of their own. */
+/** A browser, and a stack of its own whose pages it opens. */
 export type Site = Awaited<ReturnType<typeof openSite>>;
 
-/** More requests than a file's tests send, and few enough to be spent: what the demonstration key may send. */
+/** Limit of the demonstration key: more requests than a file's tests need, but few enough for a test to use them up. */
 export const plenty = 1000;
 
-/** Opens a site whose oldest version has an announced end, and whose demonstration key is hardly limited. */
+/** Starts a browser and a stack. The API version v1_1_0 has a sunset date, and the demonstration key a high limit. */
 export async function openSite() {
   const config = path.join(await makeDirectory(), "kong.yml");
   const text = await readFile(gatewayConfigFile(), "utf8");
@@ -43,9 +43,9 @@ export async function openSite() {
   );
   return {
     facts,
-    /** The stack's. */
+    /** The stack's directory. */
     directory,
-    /** A visit ends with its test, which fails if the page asked another host or complained on the console. */
+    /** Closes the page after the test, which fails if the page contacted another host or logged a warning or an error. */
     open: async (target: string, options: BrowserContextOptions = {}) => {
       const url = target.startsWith("/") ? facts.app_url + target : target;
       const opened = await visit(await browser.get(), url, [facts.app_url, facts.base_url], options);

@@ -9,7 +9,7 @@ import { writeTarget } from "../../site/write-target.ts";
 import { clients } from "../examples/clients.ts";
 import { query, request, target } from "../support/target.ts";
 
-// Requests as the explorer writes them, sent to the API, with values that are also syntax somewhere.
+// Requests that the explorer writes. They contain values that are syntax in URLs, SQL, shells or PostgREST's queries.
 
 const hostile = [
   "O'Brien, Inc.",
@@ -32,13 +32,13 @@ const filter = (operator: Operator, value: string, column = "auditee_name"): Que
 });
 const hasNoValue = (operator: Operator) => /is\.|\.$/.test(operator);
 
-describe("a query", () => {
-  it.each(hostile)("with the value %j is read as it was written", (value) => {
+describe("a request target", () => {
+  it.each(hostile)("with the value %j is read back as it was written", (value) => {
     const written = value.replace(/\p{Surrogate}/gu, "\ufffd");
     for (const operator of Object.keys(operators) as Operator[]) {
       const asked = filter(operator, hasNoValue(operator) ? "" : value);
       const read = readTarget(writeTarget(asked));
-      // The form has no field for an asterisk within what is contained: that stays among the other parameters.
+      // The form cannot show a `contains` value with an asterisk, so readTarget() leaves that filter in `extra`.
       if (operator === "contains" && value.includes("*")) continue;
       expect(writeTarget(read)).toBe(writeTarget(asked));
       const [first] = asked.filters;
@@ -46,7 +46,7 @@ describe("a query", () => {
     }
   });
 
-  it("keeps what the form has no field for, and drops a key", () => {
+  it("keeps parameters that the form has no field for, and drops the key", () => {
     const extra = "and=(a.eq.1,b.eq.2)&a=fts.b&c=in.(%22%20d%22)&e=like.f%25g&limit=-1";
     const read = readTarget(`/general?api_key=secret&${extra}&select=*,x(*,y(*))&order=a.desc,b->>c.asc`);
     expect(read).toEqual({
@@ -59,7 +59,7 @@ describe("a query", () => {
     expect(writeTarget({ ...emptyQuery, extra: "?x=a b&api_key=secret" })).toBe("/general?limit=100&x=a%20b");
   });
 
-  it("is read of any text without an error", () => {
+  it("can be read from any text without an error", () => {
     for (const text of ["report_id\nreport_id", "/general", "/", "", "/%zz?x", "/general?select=a(b,c"])
       expect(() => readTarget(text)).not.toThrow();
   });
@@ -75,7 +75,7 @@ describe("a link", () => {
     "/general?auditee_state=in.(%22CA%22,%22TX%22)",
     "/general?auditee_name=ilike(any).{*city*,*county*}",
     "/general?order=audit_year.desc,auditee_name.asc.nullsfirst",
-  ])("with %s shows the rows that the API gives for it", async (text) => {
+  ])("with %s shows the rows that the API returns for it", async (text) => {
     const [given, shown] = await Promise.all(
       [`${text}&limit=5`, writeTarget(readTarget(`${text}&limit=5&api_key=secret`))].map((each) =>
         request(each, { key: "individual" }),
@@ -96,14 +96,14 @@ it.each([
   ["report_id", "text", "2023-06-gsafac-0000000001", "2023-06-GSAFAC-0000000001"],
   ["auditee_zip", "text", "00610-1234", "006101234"],
   ["total_amount_expended", "bigint", "$1,000", "1000"],
-])("a value of %s (%s) that is typed as %j is sent as %j", (name, type, typed, sent) => {
+])("a value for %s (%s) that is typed as %j is sent as %j", (name, type, typed, sent) => {
   const values = name.startsWith("is_") ? ["Yes", "No"] : [];
   const columns = [{ name, type, label: "", description: "", values }];
   const table = { name: "general", title: "", description: "", columns, embeds: [], key: [] };
   expect(normalizeQuery(filter("eq", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
-it("what is typed among the other parameters moves to its field, and a malformed limit or offset goes", () => {
+it("other parameters move to their fields in the form, and a malformed limit or offset is dropped", () => {
   const extra = "offset=40&limit=20&limit=x&offset=-1&audit_year=eq.2023&or=(a.eq.1)";
   const typed = { ...filter("eq", "x"), extra };
   const { filters, ...found } = normalizeQuery(typed, undefined);
@@ -114,7 +114,7 @@ it("what is typed among the other parameters moves to its field, and a malformed
   ]);
 });
 
-describe("the API takes", () => {
+describe("the API accepts", () => {
   it.each(hostile)("the value %j literally", async (value) => {
     const listed = value.replace("\n", " ").replace(/\p{Surrogate}/gu, "\ufffd");
     const names = await query<{ report_id: string; auditee_name: string }>(
@@ -130,7 +130,7 @@ describe("the API takes", () => {
     expect(answer.json).toEqual(names.map(({ report_id }) => ({ report_id })));
   });
 
-  it("a part of a name in any case, and % and _ literally", async () => {
+  it("part of a name in any case, and takes % and _ literally", async () => {
     const [row] = await query<{ part: string }>(
       `select lower(split_part(auditee_name, ' ', 2)) as part from disclosed.general
        where auditee_name ~ '^\\w+ \\w+ \\w+' order by report_id limit 1`,
@@ -166,7 +166,7 @@ const programs: Record<Language, string[]> = {
   curl: ["/bin/sh", "-ec"],
   python: ["python3", "-c"],
   r: ["Rscript", "-e"],
-  // It takes the text as a .ts file of somebody who has no package.json, so that `await` may only stand in functions.
+  // tsx --eval compiles the snippet as CommonJS, as for a user without a package.json, so top-level `await` fails.
   typescript: [process.execPath, createRequire(import.meta.url).resolve("tsx/cli"), "-e"],
 };
 const runnable = clients.flatMap(({ language, missing }) =>
@@ -174,13 +174,13 @@ const runnable = clients.flatMap(({ language, missing }) =>
 );
 
 describe("a snippet", () => {
-  it.each(Object.keys(languages) as Language[])("in %s never contains a visitor's own key", (language) => {
+  it.each(Object.keys(languages) as Language[])("in %s reads the visitor's key from API_KEY", (language) => {
     const text = writeSnippet(language, { url: "http://localhost/general", headers: {}, key: "own" });
     expect(text).toContain("API_KEY");
     expect(text).not.toContain("DEMO_KEY");
   });
 
-  it.each(runnable)("in %s asks for hostile values and nothing else", async (language) => {
+  it.each(runnable)("in %s sends hostile values unchanged, and runs none of them", async (language) => {
     const value = hostile.join(" ");
     const snippet = writeSnippet(language, {
       url: target.baseUrl + writeTarget(filter("neq", value)),

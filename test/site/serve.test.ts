@@ -12,7 +12,7 @@ import { columns } from "../support/columns.ts";
 import { createScratchDatabase } from "../support/scratch-database.ts";
 import { query, target } from "../support/target.ts";
 
-// What the app serves, seen as HTTP.
+// The app's HTTP responses: pages, assets, redirects and error pages.
 
 const pages = ["/", "/totals", "/reference", "/explorer", "/files"];
 const csp = (api: string) =>
@@ -26,7 +26,7 @@ async function listAssets(): Promise<string[]> {
 }
 
 it.each(pages)(
-  "the page %s may load from this app alone, and is sent as small and as seldom as can be",
+  "the page %s loads only from this app and the API, and is sent compressed and with an ETag",
   async (page) => {
     const { status, headers, body } = await get(page);
     expect(status).toBe(200);
@@ -49,7 +49,7 @@ it.each(pages)(
   },
 );
 
-it("an asset has its content's hash in its name and is kept for a year, and all of them are small", async () => {
+it("assets have a hash in their name and are cached for a year, and together they are small", async () => {
   const assets = await listAssets();
   const measure = async (path: string) =>
     (await get(path, { "accept-encoding": "gzip, deflate, br" })).body.length;
@@ -68,7 +68,7 @@ it("an asset has its content's hash in its name and is kept for a year, and all 
   expect(sum).toBeLessThan(60_000);
 });
 
-it("the description of the versions is one for a deployment and data set, and its keys are unique", async () => {
+it("the description of the API's tables is current, even under an old name, and its table keys are unique", async () => {
   const [path = ""] = (await listAssets()).filter((asset) => asset.endsWith(".json"));
   const { body } = await get(path);
   const [{ tables }] = JSON.parse(Buffer.from(body, "latin1").toString());
@@ -81,12 +81,12 @@ it("the description of the versions is one for a deployment and data set, and it
     expect({ name, rows: counted?.rows }).toEqual({ name, rows: counted?.keys });
   }
   expect(tables[0]).toMatchObject({ name: "general", key: ["report_id"] });
-  // An older page names another file. It gets the current one and must not keep it.
+  // An older page asks for an older name. It gets the current description, and must not cache it under that name.
   const other = await get("/assets/api-00000000.json");
   expect([other.status, other.headers["cache-control"], other.body]).toEqual([200, "no-cache", body]);
 });
 
-it("an unknown path is a page for browsers and JSON for programs, whatever it looks like", async () => {
+it("every unknown path gets the same 404: a page for browsers, JSON for programs", async () => {
   const unknown = await get("/nothing");
   for (const path of ["/assets/site.css", "/assets/..%2fsite.css", "/assets/", "/reference/x"]) {
     expect(await get(path)).toEqual(unknown);
@@ -130,7 +130,7 @@ it.each([
   expect(headers.location).toContain(`/explorer#api_v1_1_0/${filter}`);
 });
 
-it("security.txt names the contact, and ends within a year", async () => {
+it("security.txt names the contact, and expires within a year", async () => {
   const { status, headers, body } = await get("/.well-known/security.txt");
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
   expect(body).toMatch(/^Contact: (mailto|https):/m);
@@ -139,7 +139,7 @@ it("security.txt names the contact, and ends within a year", async () => {
   expect(days).toBeLessThan(365);
 });
 
-/** The app on a database, with an API that nobody asks, until the test ends. */
+/** Starts the app on a database, until the test ends. The API that it names does not exist. */
 async function startApp(databaseUrl: string): Promise<RunningReportService> {
   const site = readSiteConfig({ API_URL: "https://api.example.gov/" });
   const variables = {
@@ -154,7 +154,7 @@ async function startApp(databaseUrl: string): Promise<RunningReportService> {
   return service;
 }
 
-it("the first page says so if no data has been published", async () => {
+it("the home page says if no data has been published", async () => {
   const database = await createScratchDatabase();
   onTestFinished(database.drop);
   await deployDatabase(database.url);
@@ -162,10 +162,10 @@ it("the first page says so if no data has been published", async () => {
   expect((await send(service.url, "/")).body).toContain("No data has been published yet.");
 });
 
-it("without a database and a contact, every page answers, with commands that work and its own addresses", async () => {
+it("without a database or contact, every page is served, with commands that work and the app's addresses", async () => {
   const service = await startApp("postgres://report_service@127.0.0.1:1/none");
   const read = (path: string, host = "app.example.gov") => send(service.url, path, { headers: { host } });
-  // This app has no bulk files, and so no page of them.
+  // This app serves no bulk files, so it has no page for them.
   for (const page of pages.filter((each) => each !== "/files")) {
     const { status, headers } = await read(page);
     expect(status).toBe(200);

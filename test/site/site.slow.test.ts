@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { openSite, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
 
-// The pages in a browser, on a stack of its own: everything beside the main ways, which site.test.ts takes.
+// The site in a browser: everything except the main tasks, which are in site.test.ts. The file has its own stack.
 
 let site: Site;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const submit = (page: Page) => page.getByRole("button", { name: "Show the rows" 
 const waitForRows = (page: Page, from = 1) =>
   page.getByText(new RegExp(`^Rows ${from.toLocaleString("en-US")}–`)).waitFor();
 const openRow = (page: Page) => page.getByRole("rowheader").first().getByRole("link").click();
-/** What a person reads in the rows. */
+/** Returns the text of each cell of the rows. */
 const readCells = (page: Page): Promise<string[][]> =>
   page
     .locator(".rows-table tbody tr")
@@ -29,7 +29,7 @@ const readCommand = (page: Page) => page.getByRole("group", { name: /^Request in
 const readFocus = (page: Page) => page.evaluate("document.activeElement.id");
 
 describe("the form", () => {
-  it("writes the request as a command in four languages, and sends the same", async () => {
+  it("writes the request as code in four languages, and sends the same request", async () => {
     const { page } = await site.open("/explorer");
     await page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
     await page.getByText("Choose columns").click();
@@ -59,7 +59,7 @@ describe("the form", () => {
     await page.getByRole("button", { name: /is 93 Health and Human Services/ }).waitFor();
   });
 
-  it("is used by keyboard alone, from the first field to a row and back", async () => {
+  it("can be used with the keyboard alone, from the first field to a row and back", async () => {
     const { page } = await site.open("/explorer");
     const readName = () =>
       page.evaluate(
@@ -92,7 +92,7 @@ describe("the form", () => {
 });
 
 describe("the rows", () => {
-  it("are paged without a row twice, also where the order has ties", async () => {
+  it("never appear on two pages, even if the order has ties", async () => {
     const { page } = await explore("/findings?order=is_repeat_finding&limit=9");
     const seen: string[] = [];
     for (let from = 1; seen.length < 45; from += 9) {
@@ -103,7 +103,7 @@ describe("the rows", () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it("start again when the data changes between two pages", async () => {
+  it("can be restarted from the first page if the data changes between two pages", async () => {
     const { page, countRequests } = await explore("/general?limit=3");
     await waitForRows(page);
     const revert = "delete from deployment.api_schemas where sha256 = 'another'";
@@ -119,7 +119,7 @@ describe("the rows", () => {
     expect(countRequests()).toBe(3);
   });
 
-  it("keep the question in sight, of which each part can be removed, and drop a key from the link", async () => {
+  it("show their filters, each of which can be removed, and have a link without the key", async () => {
     const { page } = await explore("/general?audit_year=eq.1899&auditee_state=eq.CA&limit=5&api_key=secret");
     await page.getByText(/^No rows match/).waitFor();
     await page.getByText("Advanced: other query parameters").click();
@@ -141,7 +141,7 @@ describe("the rows", () => {
 });
 
 describe("a row", () => {
-  it("of a finding has its own narrative and corrective action plan, whole, and no other", async () => {
+  it("of a finding shows the full narrative and corrective action plan of that finding and no other", async () => {
     const [finding] = await site.query(
       `select report_id as id, finding_ref_number as reference, finding_text as text, planned_action as plan
        from disclosed.findings_text join disclosed.corrective_action_plans using (report_id, finding_ref_number)
@@ -164,7 +164,7 @@ describe("a row", () => {
     expect(await plans.allTextContents()).toContain(finding?.plan);
   });
 
-  it("counts what belongs to a report, links to it, and does not link to what is not there", async () => {
+  it("of a report counts its related rows, and links only to those that exist", async () => {
     const [report] = await site.query(
       `select report_id as id, count(*) as awards from disclosed.general join disclosed.federal_awards using (report_id)
        where not exists (
@@ -178,7 +178,7 @@ describe("a row", () => {
     await page.getByText(`of ${report?.awards} · `).waitFor();
   });
 
-  it("of a suppressed report is said to be not shown, and gives a Tribal key the PDF in one click", async () => {
+  it("of a suppressed report says that it is suppressed, and gives a Tribal key the PDF in one click", async () => {
     const id = site.facts.sample.suppressed_report_id;
     const { page, checkAccessibility } = await explore(
       `/general?select=*,federal_awards(report_id)&report_id=eq.${id}`,
@@ -209,7 +209,7 @@ describe("a row", () => {
       "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href, history.state, document.body.innerText])",
     )) as string;
     expect(kept).not.toContain(site.facts.keys.tribal);
-    // As a browser says that it shows again a page that somebody had left.
+    // Browsers send this event when they restore a page from the back/forward cache. The page must forget the key.
     await Promise.all([
       page.waitForEvent("load"),
       page.evaluate("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"),
@@ -218,13 +218,13 @@ describe("a row", () => {
   });
 });
 
-it("500 rows are shown at a time, and a download says how many requests it takes and has every row once", async () => {
+it("a page shows at most 500 rows, and a download says how many requests it takes and has each row once", async () => {
   await site.query(
     `insert into disclosed.passthrough
      select copy.* from (select to_jsonb(p) as row from disclosed.passthrough as p limit 1), generate_series(1, 20500) as n,
        jsonb_populate_record(null::disclosed.passthrough, row || jsonb_build_object('passthrough_id', n)) as copy`,
   );
-  // The number of requests follows from the planner's estimate.
+  // The page computes the number of requests from the planner's estimate of the rows.
   await site.query("vacuum analyze disclosed.passthrough");
   const { page } = await explore("/passthrough?order=award_reference.desc&limit=20000");
   const status = page.getByText(/^Rows 1–500 of about [\d,]+ · /);
@@ -252,18 +252,18 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
     ["form", "/explorer"],
     ["rows", "/explorer#api_v1_1_0/federal_awards?order=amount_expended.desc&limit=20"],
     ["row", "/explorer#api_v1_1_0/row/findings?limit=1"],
-  ])("the page %s has no accessibility violation and fits every width", async (name, target) => {
+  ])("the page %s has no accessibility violations and fits every width", async (name, target) => {
     const { page, checkAccessibility, checkFit } = await site.open(target, { colorScheme });
     if (target.includes("#")) await page.locator(".rows-table, .values").first().waitFor();
     if (name === "form") await page.getByLabel("Comparison 1").selectOption("in");
     for (const summary of await page.locator("summary").all()) await summary.click();
-    // Colors do not depend on the width, so each scheme is checked at one of them.
+    // Colors do not depend on the width, so each scheme is checked at only one width.
     if (colorScheme === "light") await checkAccessibility();
     const links = page.getByRole("navigation", { name: "Pages" });
     for (const width of [1280, 757, 640, 360, 320]) {
       await page.setViewportSize({ width, height: 740 });
       await checkFit();
-      // The links to all pages are on one line.
+      // The links to the pages must fit on one line.
       if (width > 320) expect((await links.boundingBox())?.height).toBeLessThan(60);
     }
     const cells = page.locator(".stacked td:visible");
@@ -273,11 +273,11 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
   });
 });
 
-it("the command of /files for DuckDB keeps leading zeros", async () => {
+it("the DuckDB command on /files keeps leading zeros", async () => {
   const { page } = await site.open("/files");
   const command = await page.getByRole("group", { name: "Command for DuckDB", exact: true }).textContent();
   const [, sql = "", url = ""] = /^duckdb -c "(.*'(http[^']*)'.*)"$/s.exec(command ?? "") ?? [];
-  // DuckDB would load an extension to read from the network.
+  // Reads a local copy, because DuckDB would have to download an extension to read from a URL.
   const file = path.join(site.directory, "general.parquet");
   await writeFile(file, Buffer.from(await (await fetch(url)).arrayBuffer()));
   const duckDb = await DuckDBInstance.create();
@@ -297,7 +297,7 @@ describe("an error", () => {
   const tooLong = "/passthrough?order=passthrough_name";
   const patience = (time: string) =>
     `update access.tiers set statement_timeout = '${time}' where name = 'demo'`;
-  const open = (isOpen: boolean) => `update publication.settings set is_open = ${isOpen}`;
+  const open = (isOpen: boolean) => `update publication.settings set is_switched_on = ${isOpen}`;
   it.each([
     ["/general?report_id=eq.2023-06-GSAFAC-9999999999", /^404: The table general has no report/],
     ["/generals", /^404: /],
@@ -321,8 +321,8 @@ describe("an error", () => {
     expect(await page.locator("body").innerText()).not.toContain("not-a-key-of-anybody");
   });
 
-  // The last, because it leaves no requests.
-  it("over the limit says why, when it ends in the visitor's time zone and in minutes or hours, and where keys are", async () => {
+  // This test comes last, because it uses up the demonstration key's requests.
+  it("over the rate limit says how long to wait, when it resets in local time, and where to get a key", async () => {
     const untilNextHour = 3_600_000 - (Date.now() % 3_600_000);
     if (untilNextHour < 30_000) await sleep(untilNextHour + 500);
     const { page } = await site.open("/explorer", { timezoneId: "America/Chicago" });

@@ -6,7 +6,7 @@ import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
 import { columns, tables } from "../support/columns.ts";
 import { openSite, plenty, type Site } from "./open-site.ts";
 
-// What people see and do, in a browser, on a stack of its own.
+// What visitors see and do in a browser. The file has its own stack.
 
 let site: Site;
 beforeAll(async () => {
@@ -19,11 +19,11 @@ const readClipboard = "navigator.clipboard.readText()";
 const runShell = (command: string) =>
   execFileSync("/bin/sh", ["-ec", command], { cwd: site.directory, encoding: "utf8" });
 
-// Chromium has been seen to crash once in a thousand visits. Only the test in which it did runs again, with a new browser.
+// Chromium crashes about once in a thousand visits. Only the test in which it crashed is retried, with a new browser.
 const again = { retry: { count: 1, condition: /browser has been closed|Target crashed/ } };
 
-describe("the first page", again, () => {
-  it("leads from a name to its rows", async () => {
+describe("the home page", again, () => {
+  it("finds the rows of an auditee by part of its name", async () => {
     const [auditee] = await site.query(
       "select auditee_name as name, lower(split_part(auditee_name, ' ', 1)) as part from disclosed.general where auditee_name ~ '^\\w{5}' limit 1",
     );
@@ -35,7 +35,7 @@ describe("the first page", again, () => {
     await rows.first().waitFor();
   });
 
-  it("shows what is live, from when, how large it is, and when the next refresh is due", async () => {
+  it("shows the live data set's dates and row counts, and when the next refresh is due", async () => {
     const { page } = await site.open("/");
     const [dataSet] = await site.query<{ published_at: Date; newest: string }>(
       `select published_at, (select max(fac_accepted_date)::text from disclosed.general) as newest
@@ -55,7 +55,7 @@ describe("the first page", again, () => {
     }
   });
 
-  it("has commands that work as they are copied, one after the other", async () => {
+  it("has commands that work if they are copied and run in order", async () => {
     const { page } = await site.open("/", clipboard);
     await page.getByRole("button", { name: "Copy: Command that gets the three newest audits" }).click();
     await page.getByText("Copied.").waitFor();
@@ -71,7 +71,7 @@ describe("the first page", again, () => {
     expect(await readFile(path.join(site.directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
   });
 
-  it("says where to ask for keys, and shows the gateway's limits", async () => {
+  it("says where to request a key, and shows the gateway's rate limits", async () => {
     const { page } = await site.open("/");
     const keys = page.getByRole("region", { name: "Keys and limits" });
     const limit = `${plenty.toLocaleString("en-US")} requests an hour`;
@@ -86,7 +86,7 @@ describe("the totals", again, () => {
   it.each([
     ["/totals", undefined],
     ["/totals?year=2022", "2022"],
-  ])("of %s are those of the rows", async (target, year) => {
+  ])("of %s match the rows", async (target, year) => {
     const { page } = await site.open(target, { javaScriptEnabled: false });
     const parts = { year: "audit_year", state: "auditee_state", agency: "federal_agency_prefix" };
     for (const [id, column] of Object.entries(parts)) {
@@ -107,7 +107,7 @@ describe("the totals", again, () => {
     expect(await page.locator("#year .marked th").allTextContents()).toEqual(year ? [year] : []);
   });
 
-  it("of a year are sorted by the heading that is chosen, and lead to the rows of a state", async () => {
+  it("of a year can be sorted by a column, and link to the rows of a state", async () => {
     const [state] = await site.query(
       `select auditee_state as name, submissions from disclosed.totals_by_state
        where audit_year = '2023' and submissions between 2 and 20 order by submissions desc, 1 limit 1`,
@@ -126,7 +126,7 @@ describe("the totals", again, () => {
 });
 
 describe("the reference", again, () => {
-  it("has every table and column, with label, type and description, at an address, without JavaScript", async () => {
+  it("has an anchor, label, type and description for every column, without JavaScript", async () => {
     const { page } = await site.open("/reference#findings.is_repeat_finding", { javaScriptEnabled: false });
     const target = page.locator("[id='findings.is_repeat_finding']");
     expect((await target.boundingBox())?.y).toBeLessThan(900);
@@ -155,7 +155,7 @@ describe("the reference", again, () => {
     ["CFDA", "federal_awards.federal_agency_prefix"],
     ["ALN", "federal_awards.federal_award_extension"],
     ["suppressed", "general.is_public"],
-  ])("finds by %s the column %s, and hides others", async (words, column) => {
+  ])("searched for %s shows the column %s and hides others", async (words, column) => {
     const { page } = await site.open("/reference");
     await page.getByRole("searchbox", { name: "Search tables and columns" }).fill(words);
     await page.getByText(/^\d+ columns? in \d+ tables?$/).waitFor();
@@ -164,7 +164,7 @@ describe("the reference", again, () => {
   });
 });
 
-it("every table is a file, with a digest to copy", again, async () => {
+it("every table can be downloaded as a file, with a SHA-256 to copy", again, async () => {
   const { page } = await site.open("/files", clipboard);
   const whole = page.getByRole("table", { name: "Files of whole tables" });
   const { files } = await (await fetch(`${site.facts.app_url}/public-data/manifest.json`)).json();
@@ -180,7 +180,7 @@ it("every table is a file, with a digest to copy", again, async () => {
 });
 
 describe("the explorer", again, () => {
-  it("answers a question, sorts the rows, and leads from a row to its PDF", async () => {
+  it("filters and sorts rows, and leads from a row to its PDF", async () => {
     const [state] = await site.query(
       `select auditee_state as name, count(*) as reports,
          (array_agg(total_amount_expended order by total_amount_expended desc nulls last))[1] as largest,
@@ -205,18 +205,18 @@ describe("the explorer", again, () => {
     await page.getByRole("rowheader").first().getByRole("link").click();
     await page.getByRole("heading", { name: state?.auditee ?? "", exact: true }).waitFor();
     expect(await page.title()).toBe(`${state?.auditee} – Single Audit API`);
-    // The rows, the sorted rows, and the row with the counts of what belongs to it.
+    // One for the rows, one for the sorted rows, and one for the row with its related rows.
     expect(countRequests()).toBe(3);
     const pdf = await page.getByRole("link", { name: "PDF of the report" }).getAttribute("href");
     expect((await (await fetch(site.facts.app_url + pdf)).text()).slice(0, 5)).toBe("%PDF-");
     await checkAccessibility();
     await page.goBack();
     await largest.waitFor();
-    // The rows that were shown before cost no request.
+    // Going back to rows that were already shown sends no request.
     expect(countRequests()).toBe(3);
   });
 
-  it("shows whose findings the rows are, and saves them with all that was asked for", async () => {
+  it("shows the auditee of each finding, and saves the selected and filtered columns as CSV", async () => {
     const [counted] = await site.query(
       `select count(*) as rows, count(distinct (report_id, reference_number)) as findings
        from disclosed.findings where is_material_weakness = 'Y'`,
@@ -244,7 +244,7 @@ describe("the explorer", again, () => {
     expect(name).toBe(general.auditee_name);
   });
 
-  it("finds all years of an auditee, also those without a UEI, and adds up all awards", async () => {
+  it("finds an auditee's reports of all years, even without a UEI, and adds up all its awards", async () => {
     const [auditee] = await site.query(
       `select min(g.report_id) filter (where g.auditee_uei = 'GSA_MIGRATION') as id, g.auditee_ein as ein,
          count(distinct g.report_id) as reports, count(*) as awards, sum(amount_expended) as sum
@@ -256,7 +256,7 @@ describe("the explorer", again, () => {
     const { page } = await site.open(`/explorer#api_v1_1_0/row/general?report_id=eq.${auditee?.id}`);
     await page.getByRole("link", { name: "All reports of this auditee" }).click();
     await page.getByText(`Rows 1–${auditee?.reports} of ${auditee?.reports} ·`).waitFor();
-    // The newest has a UEI.
+    // The newest report has a UEI.
     await page.getByRole("rowheader").first().getByRole("link").click();
     await page.getByRole("button", { name: "All awards of this auditee" }).click();
     await page.getByText(`Rows 1–${auditee?.awards} of ${auditee?.awards} ·`).waitFor();
@@ -268,7 +268,7 @@ describe("the explorer", again, () => {
     await page.getByText(sum).waitFor();
   });
 
-  it("leads a shared link back to the same rows", async () => {
+  it("opens the same rows from a shared link", async () => {
     const first = await site.open("/explorer", clipboard);
     await first.page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
     await first.page.getByLabel("Column 1").selectOption("federal_agency_prefix");

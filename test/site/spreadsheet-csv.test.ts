@@ -26,7 +26,7 @@ test.each([
   ["title", "2023-001", '="2023-001"'],
   ["auditee_uei", "12345678E123", '="12345678E123"'],
   ["is_public", "t", "true"],
-])("a value of %s, %j, is %j for spreadsheet programs", (name, cell, expected) => {
+])("in the column %s, writes %j as %j for spreadsheet programs", (name, cell, expected) => {
   const csv = `${name},x,${name}\n${cell},${cell},${cell}\n${cell},,${cell}\n`;
   const lines = parse(adaptForSpreadsheets(csv), { relax_quotes: false });
   const whole = [expected, expect.any(String), expected];

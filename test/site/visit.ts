@@ -2,10 +2,10 @@ import axe from "axe-core";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { expect } from "vitest";
 
-/** A page of the site under test, and all that must not happen in it. */
+/** An open page, and checks for what must not happen on it. */
 export type Visit = Awaited<ReturnType<typeof visit>>;
 
-/** @param origins whom the page may ask: the app and the API */
+/** @param origins the origins that the page may contact: the app's, then the API's */
 export async function visit(
   browser: Browser,
   url: string,
@@ -24,7 +24,7 @@ export async function visit(
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
-    // Chromium notes every answer above 399: what the page makes of it, the tests look at.
+    // Chromium logs every response with a status of 400 or more. The tests check what the page does with it.
     const isRefusal = /^Failed to load resource: the server responded with a status of [45]\d\d/.test(
       message.text(),
     );
@@ -35,9 +35,9 @@ export async function visit(
     page,
     /** Looks for violations of WCAG 2.2 A and AA, and of axe's best practices. */
     checkAccessibility: async () => {
-      // Content-Security-Policy holds for what a page loads, not for what its tests evaluate.
+      // Content-Security-Policy does not apply to code that a test evaluates.
       await page.evaluate(axe.source);
-      // What a rule passed is told by one element, and none by its selector: a selector of each takes ten times as long.
+      // Passed rules list only one element each, and no element has a selector: all selectors take ten times as long.
       const found = (await page.evaluate(
         "axe.run({ resultTypes: ['violations'], selectors: false, rules: { 'target-size': { enabled: true } } })",
       )) as axe.AxeResults;
@@ -49,7 +49,7 @@ export async function visit(
       ).toEqual([]);
       expect(found.passes.length).toBeGreaterThan(10);
     },
-    /** Fails if the page is wider than the window, or text is cut off, other than in the explorer's rows. */
+    /** Fails if the page is wider than the window, or if text is cut off outside the explorer's rows. */
     checkFit: async () => {
       const [content, window] = (await page.evaluate(
         "[document.documentElement.scrollWidth, innerWidth]",
@@ -62,7 +62,7 @@ export async function visit(
     },
     /** How many requests the page has sent to the API. */
     countRequests: () => requests,
-    /** Ends the visit. Fails if the page asked another host or complained on the console. */
+    /** Closes the page. Fails if it contacted another host, or logged a warning or an error. */
     leave: async () => {
       await page.close();
       expect(complaints).toEqual([]);

@@ -8,8 +8,8 @@ export const columns: Record<string, { name: string; type: string }[]> = Object.
 export const columnNames = (table: string): string[] => (columns[table] ?? []).map(({ name }) => name);
 
 export type Table = Exclude<keyof typeof contract.views, `totals_${string}`>;
-/** What is served of the source files: rows of reports. */
+/** The tables with rows of single reports, which come from the source files. */
 export const tables = Object.keys(columns).filter((table) => columnNames(table).includes("report_id"));
 export const childTables = tables.filter((table) => table !== "general");
-/** What is computed of them. */
+/** The tables of totals, which are computed from the others. */
 export const totals = Object.keys(columns).filter((table) => !tables.includes(table));

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import type { Run } from "./run-here.ts";
 
-/** Runs a command in the project to its end. */
+/** Runs a command in the project's directory until it exits, or kills it after 30 seconds. */
 export function execute([command = "", ...args]: string[], env: NodeJS.ProcessEnv): Promise<Run> {
   const cwd = path.resolve(import.meta.dirname, "../..");
   return new Promise((resolve) => {

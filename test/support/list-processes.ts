@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** The processes of this machine, except those that have ended and whose parent has not asked how. */
+/** Lists the processes of this machine, except zombies. */
 export const listProcesses = () =>
   execFileSync("ps", ["-e", "-o", "pid=,ppid=,stat=,args="], { encoding: "utf8" })
     .split("\n")
@@ -9,5 +9,5 @@ export const listProcesses = () =>
       return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), command }];
     });
 
-/** The processes that a process has started. */
+/** Lists the children of a process. */
 export const listChildren = (of: number) => listProcesses().filter(({ parent }) => parent === of);

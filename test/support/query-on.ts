@@ -1,7 +1,7 @@
 import type { QueryResultRow } from "pg";
 import { connect } from "../../service/connect.ts";
 
-/** Runs SQL on a database, over a connection of its own. */
+/** Opens a connection to a database, runs SQL on it, and closes it. Returns the rows. */
 export async function queryOn<Row extends object = QueryResultRow>(
   databaseUrl: string,
   sql: string,

@@ -4,7 +4,7 @@ import path from "node:path";
 
 const project = path.resolve(import.meta.dirname, "../..");
 
-/** Reads the files that git tracks in these folders and that end in one of these ways. */
+/** Reads the files that git tracks in these folders and whose names end in one of `endings`. */
 export async function readRepository(
   folders: string[],
   endings: string[],

@@ -3,20 +3,20 @@ import { type AddressInfo, connect as connectTo, createServer, type Socket } fro
 import { setTimeout } from "node:timers/promises";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 
-/** A connection between two parts that a test can cut. */
+/** A TCP proxy between two parts of the service. A test can pause or cut its connections. */
 export interface Relay {
   port: number;
-  /** Lets new connections pass, and those that were held. */
+  /** Accepts new connections, and resumes paused ones. */
   pass(): Promise<void>;
-  /** Keeps open and new connections from carrying anything. */
+  /** Accepts new connections, but carries no data on them or on open ones. */
   hold(): Promise<void>;
   /** Cuts open connections and refuses new ones. */
   refuse(): Promise<void>;
-  /** Resolves at the next connection that is held. */
+  /** Resolves when the next connection arrives while traffic is held. */
   held(): Promise<void>;
 }
 
-/** @param rewrite changes what the target says, to as many bytes */
+/** @param rewrite edits a chunk of the target's output, without changing its length */
 export async function startRelay(
   targetPort: number,
   rewrite = (bytes: Buffer): Buffer => bytes,
@@ -49,7 +49,7 @@ export async function startRelay(
     for (const giveUpAt = Date.now() + 10_000; !server.listening; ) {
       server.listen(port, "127.0.0.1");
       await once(server, "listening").catch(async (error) => {
-        // A child process of another thread may hold the port until it calls exec.
+        // If another thread has just forked a child process, the child holds the port until it calls exec.
         if (error.code !== "EADDRINUSE" || Date.now() > giveUpAt) throw error;
         await setTimeout(10);
       });
@@ -65,7 +65,7 @@ export async function startRelay(
     await closed;
   }
 
-  // The port is released and taken again, so it is outside of the range that others choose from.
+  // refuse() releases the port and pass() takes it again, so it must not be one that findFreePort() gives to others.
   const port = await listen(await findFreePort([2_000, 5_000]));
   const switchTo = async (holds: boolean) => {
     isHolding = holds;

@@ -1,7 +1,7 @@
 import { Readable, Writable } from "node:stream";
-import type { Surroundings } from "../../service/surroundings.ts";
+import type { ProcessContext } from "../../service/process-context.ts";
 
-/** What a program has left behind. */
+/** A finished program's exit code and output. */
 export interface Run {
   code: number | null;
   stdout: string;
@@ -13,28 +13,28 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
-/** What a command of the project does, but for the process. */
-export type Program = (around: Surroundings) => Promise<void>;
+/** A command's main function. It receives what it needs of `process` as a parameter. */
+export type Program = (context: ProcessContext) => Promise<void>;
 
-/** Runs a program of the project to its end in this process, on streams and an environment of its own. */
+/** Runs a command's main function in this process, with its own streams and environment. */
 export async function runHere(
   program: Program,
   args: string[],
   { stdin = "", env = {} }: RunOptions = {},
 ): Promise<Run> {
   const [stdout, stderr] = [collect(), collect()];
-  const around: Surroundings = {
+  const context: ProcessContext = {
     argv: ["node", "program", ...args],
     env,
     stdin: Readable.from([stdin]),
     stdout: stdout.stream,
     stderr: stderr.stream,
   };
-  await program(around);
-  return { code: Number(around.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
+  await program(context);
+  return { code: Number(context.exitCode ?? 0), stdout: stdout.text(), stderr: stderr.text() };
 }
 
-/** A stream that keeps what is written to it. */
+/** Returns a stream, and a function that returns the text written to it. */
 function collect() {
   let text = "";
   const stream = new Writable({

@@ -8,24 +8,24 @@ import { makeSmallSample } from "./small-sample.ts";
 
 export { freePorts, type RunningStack } from "../../bench/run-stack.ts";
 
-/** Runs a program of the project's `scripts`, and collects its output. */
+/** Runs a program in `scripts` and collects its output. Its environment is PATH and `env`. */
 export const runScript = (script: string, args: string[], env: Record<string, string>) =>
   runProgram(script, args, { PATH: process.env.PATH, ...env });
 
 /**
- * GATEWAY=kong runs the suites on the installed Kong, POSTGREST_BIN on another PostgREST. Only these variables, and those that
- * Kong itself needs, are passed on.
+ * Returns the part of this process's environment that stacks get: GATEWAY (set it to kong to test the installed Kong),
+ * POSTGREST_BIN (another PostgREST to test), and the variables that Kong itself needs.
  */
 function choosePrograms(): NodeJS.ProcessEnv {
   const names = /^(PATH|POSTGREST_BIN|GATEWAY|KONG_\w+|(LUA|RESTY|OPENRESTY)_\w+|LD_LIBRARY_PATH|HOME)$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
-/** Runs `npm start` in a directory of its own until it serves. */
+/** Runs `npm start` in its own directory. Resolves when it serves and has written its bulk files. */
 export const runStack = (options: RunStackOptions = {}): Promise<RunningStack> =>
   run({ ...options, env: { ...choosePrograms(), ...options.env } });
 
-/** Runs a stack for one file, with a small sample. */
+/** Runs a stack with a small sample, for one test file. */
 export async function runSeparateStack(env: Record<string, string> = {}): Promise<RunningStack> {
   return await runStack({ args: ["--data", await makeSmallSample()], env });
 }

@@ -7,18 +7,18 @@ import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { createS3Client } from "../../report-service/s3-store.ts";
 
-/** As much of the S3 API as the project uses, over objects in memory. Signed URLs are verified. */
+/** A fake S3 server, with the part of the API that the project uses and objects in memory. It verifies signed URLs. */
 export interface S3Server {
   port: number;
   /** By key. */
   objects: Map<string, Buffer>;
-  /** What was asked, such as `HEAD /bucket/key`, without the query. */
+  /** The requests received, such as `HEAD /bucket/key`, without query strings. */
   requests: string[];
-  /** Moves the server's clock. */
+  /** Seconds by which the server's clock is ahead. */
   secondsAhead: number;
   /** Never answers requests for this key. */
   hungKey: string | null;
-  /** Answers every request with this status and error code, whatever it asks for. */
+  /** If set, every response has this status and error code. */
   failure: { status: number; code: string } | null;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     content: Buffer,
   ): Promise<Answer> {
     const { pathname, searchParams, href } = new URL(url, `http://${headers.host}`);
-    // Virtual-hosted style: the bucket is the first part of the host.
+    // In virtual-hosted style, the bucket's name is the first label of the host.
     const path = headers.host?.startsWith(`${bucket}.`) ? `/${bucket}${pathname}` : pathname;
     state.requests.push(`${method} ${path}`);
     if (state.hungKey !== null && path.endsWith(state.hungKey)) await new Promise(() => {});
@@ -107,10 +107,10 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
 }
 
 /**
- * Compares a signed URL with the one that the SDK signs for the same object and time. Of other requests, only the access key
- * is verified.
+ * Checks that a signed URL is the one that the SDK would sign for the same object and time. For other requests, checks
+ * only the access key ID.
  *
- * @returns the error code with which S3 answers 403
+ * @returns the error code of S3's 403 response, or null if the request is allowed
  */
 async function refuse(
   href: string,
@@ -139,7 +139,7 @@ async function refuse(
   return now < signingDate.getTime() + expiresIn * 1000 ? null : "AccessDenied";
 }
 
-/** The objects below a prefix, and the folders if a delimiter is given: what follows it is left out. */
+/** Lists the objects under a prefix. With a delimiter, keys that continue after it are listed as one common prefix. */
 function listObjects(objects: Map<string, Buffer>, query: URLSearchParams): string {
   const prefix = query.get("prefix") ?? "";
   const delimiter = query.get("delimiter") ?? "\0";

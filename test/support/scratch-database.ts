@@ -12,20 +12,20 @@ import { queryOn } from "./query-on.ts";
 import { target } from "./target.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";
 
-/** A server to make databases on, as its superuser: this worker's own, or else the one under test. */
+/** A server to create databases on, as its superuser: this worker's own, or else the server under test. */
 export const findServerUrl = () => findOwnServer() ?? target.databaseUrl;
 /** This worker's own server, in a project whose workers have one. */
 export const findOwnServer = () => process.env[ofWorker("SCRATCH_URL", findWorkerNumber())];
 
 export type { ScratchDatabase };
 
-/** Creates an empty database. Its address is that of its superuser. */
+/** Creates an empty database. Its URL logs in as the superuser. */
 export const createScratchDatabase = (template?: string) => createDatabase(findServerUrl(), template);
 
-/** The name of a deployed database on this worker's own server, that nobody is connected to. */
+/** The name of a deployed database on this worker's own server. Nothing connects to it, so that it can be copied. */
 let deployedTemplate: Promise<string> | undefined;
 
-/** A new database in the state of `db/`, as its superuser: a copy of one that was deployed, or deployed itself. */
+/** Creates a database with `db/` deployed. On this worker's own server it copies a template, which is faster. */
 export async function createDeployedDatabase(): Promise<ScratchDatabase> {
   if (findOwnServer() === undefined) {
     const scratch = await createScratchDatabase();
@@ -42,7 +42,7 @@ export async function createDeployedDatabase(): Promise<ScratchDatabase> {
   return copy;
 }
 
-/** What a copy of a database does not have: the rights on the database itself. */
+/** Copies the rights on the database itself, which `create database … template` leaves out. */
 async function copyDatabaseRights(from: string, to: string): Promise<void> {
   const rows = await queryOn(
     findServerUrl(),
@@ -56,7 +56,7 @@ async function copyDatabaseRights(from: string, to: string): Promise<void> {
   await queryOn(findServerUrl(), [revoke, ...statements].join(";"));
 }
 
-/** Another server for the tests that follow, as plans need one; filled in before the first of them. */
+/** Starts a second server for the tests that follow; deployment plans need one. `url` is set before the first test. */
 export function useOtherServer(): { url: string } {
   const found = { url: "" };
   let server: ScratchServer;
@@ -68,13 +68,13 @@ export function useOtherServer(): { url: string } {
   return found;
 }
 
-/** A database in the state of `db/`, with a connection as its superuser. */
+/** A database with `db/` deployed, and a connection as its superuser. */
 export interface DeployedDatabase {
   url: string;
   client: Client;
 }
 
-/** A deployed database for the tests that follow: filled in before the first of them, dropped after the last. */
+/** Deploys a database for the tests that follow. It is set before the first test and dropped after the last one. */
 export function useDeployedDatabase(): DeployedDatabase {
   const database = {} as DeployedDatabase;
   let drop: () => Promise<void>;

@@ -5,11 +5,11 @@ import { preparePostgrest } from "../../scripts/stack/postgrest.ts";
 import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
 import { type Answer, type Request, send } from "./target.ts";
 
-/** PostgREST on a database of a test's own, asked as the gateway asks it. */
+/** A PostgREST on a test's own database. Requests go to it directly, with the gateway's token and a key's hash. */
 export interface ScratchService {
-  /** PostgREST's process. */
+  /** PostgREST's process ID. */
   pid: number;
-  /** As the demonstration key, unless the headers have another hash. */
+  /** Sends a request with the hash of the demonstration key, unless `headers` has another hash. */
   request: (path: string, options?: Request) => Promise<Answer>;
   stop: () => Promise<void>;
 }

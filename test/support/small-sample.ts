@@ -3,11 +3,11 @@ import { type SampleOptions, writeSample } from "../../scripts/sample/write-samp
 import { makeDirectory } from "./make-directory.ts";
 import { findOwnServer } from "./scratch-database.ts";
 
-/** Writes a sample, on this worker's server if it has one. */
+/** Writes sample source files. Generates the rows on this worker's server, if it has one. */
 export const writeTestSample = (options: SampleOptions) =>
   writeSample({ ...options, serverUrl: findOwnServer() });
 
-/** Source files with public and suppressed submissions, few enough to be published in a moment. */
+/** Writes files with public and suppressed submissions, few enough to publish quickly. Returns their directory. */
 export async function makeSmallSample(submissions = 60): Promise<string> {
   const directory = path.join(await makeDirectory(), "csv");
   await writeTestSample({ directory, submissions });

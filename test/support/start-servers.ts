@@ -2,7 +2,7 @@ import type { TestProject } from "vitest/node";
 import { startScratchServer } from "../../scripts/servers/scratch-database.ts";
 import { countWorkers, ofWorker } from "./workers.ts";
 
-/** Starts a PostgreSQL server for each worker: roles belong to a server, so two deployments on one would meet. */
+/** Starts a PostgreSQL server for each worker, because all deployments on one server share its roles. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const servers = await Promise.all(
     Array.from({ length: countWorkers(project) }, () => startScratchServer()),

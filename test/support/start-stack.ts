@@ -1,12 +1,11 @@
 import type { TestProject } from "vitest/node";
-import type { StackFacts } from "../../scripts/stack/start-stack.ts";
-import { runStack } from "./run-stack.ts";
+import { type RunningStack, runStack } from "./run-stack.ts";
 import { countWorkers, ofWorker } from "./workers.ts";
 
-/** Starts a stack for each worker, once for all projects, unless BASE_URL names a deployment to test. */
+/** Starts a stack for each worker, unless BASE_URL names a deployment to test. All projects use the same stacks. */
 export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (process.env.API_URL || process.env[ofWorker("API_URL", 1)]) return undefined;
-  // Vitest sets projects up in the order in which it finds their files.
+  // Vitest may set up any project first, so start as many stacks as the project with the most workers needs.
   const count = Math.max(...vitest.projects.map(countWorkers));
   const started = await Promise.allSettled(Array.from({ length: count }, () => runStack()));
   const stacks = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -16,13 +15,14 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
     await stop();
     throw failed.reason;
   }
-  for (const [index, { facts }] of stacks.entries())
-    for (const [name, value] of Object.entries(listVariables(facts)))
+  for (const [index, stack] of stacks.entries())
+    for (const [name, value] of Object.entries(listVariables(stack)))
       process.env[ofWorker(name, index + 1)] = value;
   return stop;
 }
 
-const listVariables = (facts: StackFacts): Record<string, string> => ({
+const listVariables = ({ facts, directory }: RunningStack): Record<string, string> => ({
+  STACK_DIRECTORY: directory,
   API_URL: facts.base_url,
   APP_URL: facts.app_url,
   DATABASE_URL: facts.database_url,

@@ -3,7 +3,7 @@ import { Agent, type Dispatcher } from "undici";
 import { queryOn } from "./query-on.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";
 
-/** A variable of this worker's own stack, or else of the deployment that is given. */
+/** Reads a variable of this worker's own stack, or else of the deployment that BASE_URL names. */
 const find = (name: string) => process.env[ofWorker(name, findWorkerNumber())] || process.env[name];
 
 function read(name: string): string {
@@ -23,6 +23,7 @@ export const target = {
   get databaseUrl() {
     return read("DATABASE_URL");
   },
+  directory: find("STACK_DIRECTORY"),
   get postgrestUrl() {
     return read("POSTGREST_URL");
   },
@@ -48,7 +49,7 @@ export interface Request {
   key?: KeyName | { value: string };
   headers?: Record<string, string | string[]>;
   body?: string;
-  /** Local address to send from. */
+  /** Client address: the local address to send from, or X-Forwarded-For if FORWARD_ADDRESSES is set. */
   from?: string;
 }
 
@@ -57,34 +58,34 @@ export interface Answer {
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
   text: string;
-  /** Parsed when it is asked for: answers of 50 MB take a while. */
+  /** Parsed on first access, because 50 MB take a while to parse. Undefined if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests assert its shape.
   json: any;
 }
 
 const agents = new Map<string, Agent>();
 
-/** A loopback address that no other test sends from, so that limits by address do not meet. */
+/** Returns a random loopback address, so that tests do not use up each other's limits per client address. */
 export function makeAddress(): string {
   return `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}`;
 }
 
 const isLoopback = () => new URL(target.baseUrl).hostname.startsWith("127.");
-/** Docker's published ports hide who asks: with FORWARD_ADDRESSES the gateway is told, as by a proxy that it trusts. */
+/** Published ports of Docker hide the client's address, so FORWARD_ADDRESSES sends it as a trusted proxy does. */
 const isForwarded = () => Boolean(process.env.FORWARD_ADDRESSES);
 
-/** Sends a request to the gateway, its path and query exactly as given. */
+/** Sends a request to the gateway, with path and query exactly as given. */
 export async function request(path: string, options: Request = {}): Promise<Answer> {
   return await send(target.baseUrl, path, options);
 }
 
-/** Sends a request to any address, its path and query exactly as given. Redirects are not followed. */
+/** Sends a request to any origin, with path and query exactly as given. Does not follow redirects. */
 export async function send(
   origin: string,
   path: string,
   { method = "GET", key, headers = {}, body, from }: Request = {},
 ): Promise<Answer> {
-  // The demonstration key is limited by address: each use comes from another one.
+  // The demonstration key's limits apply per client address, so each request comes from a new one.
   const client = from ?? (key === "demo" && isLoopback() ? makeAddress() : "");
   const address = isForwarded() ? "" : client;
   const claimed = headers["x-forwarded-for"];
@@ -130,7 +131,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A report ID of the data set, by what the deployment itself says of it. */
+/** Asks the API for the ID of a public or a suppressed report. */
 export async function findReport(isPublic: boolean): Promise<string> {
   const { json } = await request(`/general?is_public=eq.${isPublic}&select=report_id&limit=1`, {
     key: "individual",
@@ -144,7 +145,7 @@ export async function findReport(isPublic: boolean): Promise<string> {
 export const query = <Row extends object = Record<string, unknown>>(sql: string, values: unknown[] = []) =>
   queryOn<Row>(target.databaseUrl, sql, values);
 
-/** The one value of a query. */
+/** Runs SQL on the deployment's database, and returns the first value of the first row. */
 export async function queryValue<Value>(sql: string, values: unknown[] = []): Promise<Value> {
   const [row] = await query<Record<string, Value>>(sql, values);
   return Object.values(row ?? {})[0] as Value;

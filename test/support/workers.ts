@@ -1,14 +1,14 @@
 import type { TestProject } from "vitest/node";
 
-/** How many files run at the same time: a run of one file needs one stack, or one server. */
+/** How many test files run at a time, so how many stacks or servers a run needs. */
 export const countWorkers = ({ config, vitest }: TestProject): number =>
   Math.min(config.maxWorkers, vitest.state.getPaths().length);
 
-/** The name of a variable for one worker alone. */
+/** The name of an environment variable that belongs to one worker. */
 export const ofWorker = (name: string, worker: string | number | undefined): string => `${name}_${worker}`;
 
 /**
- * The number of this worker, from 1. No other that runs at the same time has it, of its group of projects. (Vitest may give
- * two workers of a later group the same number, so such a group has one worker.)
+ * The number of this worker, from 1. It is unique among the workers that run at a time in the first group of projects.
+ * Vitest may give the same number to two workers of a later group, so the later groups have only one worker each.
  */
 export const findWorkerNumber = (): string | undefined => process.env.VITEST_POOL_ID;

@@ -59,7 +59,7 @@ language sql stable
 begin atomic
   select additional_eins.* from api_v1_1_0.additional_eins
   where additional_eins.report_id = $1.report_id
-    and request.take_weight(160);
+    and request.limit_embedded_bytes(160);
 end;
 comment on function api_v1_1_0.additional_eins(api_v1_1_0.general) is 'Additional EINs of a report.';
 grant execute on function api_v1_1_0.additional_eins(api_v1_1_0.general) to api_public, api_tribal;

@@ -77,7 +77,7 @@ language sql stable
 begin atomic
   select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
   where corrective_action_plans.report_id = $1.report_id
-    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
+    and request.limit_embedded_bytes(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
 end;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.general) is
   'Corrective action plans of a report.';

@@ -152,7 +152,7 @@ language sql stable
 begin atomic
   select federal_awards.* from api_v1_1_0.federal_awards
   where federal_awards.report_id = $1.report_id
-    and request.take_weight(680);
+    and request.limit_embedded_bytes(680);
 end;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.general) is 'Awards of a report.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.general) to api_public, api_tribal;

@@ -117,7 +117,7 @@ language sql stable
 begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
-    and request.take_weight(450 + 680);
+    and request.limit_embedded_bytes(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.general) is
   'Findings of a report, one row per finding and award.';
@@ -129,7 +129,7 @@ begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
     and findings.award_reference = $1.award_reference
-    and request.take_weight(450 + 680);
+    and request.limit_embedded_bytes(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.federal_awards) is 'Findings on an award.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.federal_awards) to api_public, api_tribal;
@@ -151,7 +151,7 @@ begin atomic
   select corrective_action_plans.* from api_v1_1_0.corrective_action_plans
   where corrective_action_plans.report_id = $1.report_id
     and corrective_action_plans.finding_ref_number = $1.reference_number
-    and request.take_weight(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
+    and request.limit_embedded_bytes(220 + coalesce(octet_length(corrective_action_plans.planned_action), 0));
 end;
 comment on function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings) is
   'The corrective action plan for a finding, in one or more rows.';
@@ -163,7 +163,7 @@ begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
     and findings.reference_number = $1.finding_ref_number
-    and request.take_weight(450 + 680);
+    and request.limit_embedded_bytes(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
   'The finding that a plan addresses, as one row per award.';

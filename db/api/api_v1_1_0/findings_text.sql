@@ -75,7 +75,7 @@ language sql stable
 begin atomic
   select findings_text.* from api_v1_1_0.findings_text
   where findings_text.report_id = $1.report_id
-    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0));
+    and request.limit_embedded_bytes(230 + coalesce(octet_length(findings_text.finding_text), 0));
 end;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.general) is 'Finding narratives of a report.';
 grant execute on function api_v1_1_0.findings_text(api_v1_1_0.general) to api_public, api_tribal;
@@ -86,7 +86,7 @@ begin atomic
   select findings_text.* from api_v1_1_0.findings_text
   where findings_text.report_id = $1.report_id
     and findings_text.finding_ref_number = $1.reference_number
-    and request.take_weight(230 + coalesce(octet_length(findings_text.finding_text), 0));
+    and request.limit_embedded_bytes(230 + coalesce(octet_length(findings_text.finding_text), 0));
 end;
 comment on function api_v1_1_0.findings_text(api_v1_1_0.findings) is
   'The narrative of a finding, in one or more rows.';
@@ -98,7 +98,7 @@ begin atomic
   select findings.* from api_v1_1_0.findings
   where findings.report_id = $1.report_id
     and findings.reference_number = $1.finding_ref_number
-    and request.take_weight(450 + 680);
+    and request.limit_embedded_bytes(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
   'The finding that a narrative describes, as one row per award.';

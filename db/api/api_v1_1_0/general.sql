@@ -298,7 +298,7 @@ comment on column api_v1_1_0.general.is_public is
   E'Public\n'
   'Whether the report is public, as a boolean. If false, the report is suppressed: normally the auditee '
   'opted not to make the reporting package public, as an Indian tribe or tribal organization may '
-  '(2 CFR 200.512(b)(2)). Without Tribal access, all other columns of a suppressed report but report_id are null.';
+  '(2 CFR 200.512(b)(2)). Without Tribal access, all its columns except report_id and is_public are null.';
 comment on column api_v1_1_0.general.data_source is
   E'Data source\n'
   'Where the report was submitted: "GSAFAC", the clearinghouse of the General Services '

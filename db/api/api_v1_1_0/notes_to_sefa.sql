@@ -85,7 +85,7 @@ language sql stable
 begin atomic
   select notes_to_sefa.* from api_v1_1_0.notes_to_sefa
   where notes_to_sefa.report_id = $1.report_id
-    and request.take_weight(
+    and request.limit_embedded_bytes(
       300 + coalesce(octet_length(notes_to_sefa.accounting_policies), 0)
       + coalesce(octet_length(notes_to_sefa.rate_explained), 0) + coalesce(octet_length(notes_to_sefa.content), 0)
     );

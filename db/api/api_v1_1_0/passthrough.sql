@@ -69,7 +69,7 @@ language sql stable
 begin atomic
   select passthrough.* from api_v1_1_0.passthrough
   where passthrough.report_id = $1.report_id
-    and request.take_weight(250 + 680);
+    and request.limit_embedded_bytes(250 + 680);
 end;
 comment on function api_v1_1_0.passthrough(api_v1_1_0.general) is
   'Pass-through entities of all awards of a report.';
@@ -81,7 +81,7 @@ begin atomic
   select passthrough.* from api_v1_1_0.passthrough
   where passthrough.report_id = $1.report_id
     and passthrough.award_reference = $1.award_reference
-    and request.take_weight(250 + 680);
+    and request.limit_embedded_bytes(250 + 680);
 end;
 comment on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) is 'Pass-through entities of an award.';
 grant execute on function api_v1_1_0.passthrough(api_v1_1_0.federal_awards) to api_public, api_tribal;

@@ -77,7 +77,7 @@ language sql stable
 begin atomic
   select resubmission.* from api_v1_1_0.resubmission
   where resubmission.report_id = $1.report_id
-    and request.take_weight(290);
+    and request.limit_embedded_bytes(290);
 end;
 comment on function api_v1_1_0.resubmission(api_v1_1_0.general) is
   'The report''s row in `resubmission`, as an array with one row or none.';

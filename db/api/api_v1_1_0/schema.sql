@@ -23,9 +23,9 @@ grant usage on schema api_v1_1_0 to api_public, api_tribal;
 -- API function, so that PostgreSQL parses it at creation (docs/editing-views.md). The functions run with the caller's rights,
 -- like the views. Grant execute on each, because default privileges in this database withhold it from public.
 --
--- Functions that return a list end with `and request.take_weight(<bytes>)`. The argument is the approximate size of a row as
+-- Functions that return a list end with `and request.limit_embedded_bytes(<bytes>)`. The argument is the approximate size of a row as
 -- JSON, with the actual length of long texts, plus the size of a row that can be embedded in it as an object.
--- request/take_weight.sql has the limit.
+-- request/limit_embedded_bytes.sql has the limit.
 --
 -- The planner may read either side of the join first, so the rows of a request that embeds have no particular order. To page
 -- through them, clients must send order=.

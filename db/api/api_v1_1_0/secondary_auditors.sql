@@ -94,7 +94,7 @@ language sql stable
 begin atomic
   select secondary_auditors.* from api_v1_1_0.secondary_auditors
   where secondary_auditors.report_id = $1.report_id
-    and request.take_weight(480);
+    and request.limit_embedded_bytes(480);
 end;
 comment on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) is 'Secondary auditors of a report.';
 grant execute on function api_v1_1_0.secondary_auditors(api_v1_1_0.general) to api_public, api_tribal;

@@ -47,7 +47,7 @@ begin
     );
   end if;
 
-  if not key.is_open then
+  if not key.is_switched_on then
     perform request.refuse(
       503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or it is a preview, which starts switched off.',
       'Ask the operator to switch the service on: npm run refresh -- --requests on.'

@@ -9,7 +9,7 @@ const config = z.strictObject({
   limit_by: z.literal("header"),
   header_name: z.string(),
   policy: z.literal("local"),
-  /** For Kong's policy redis. */
+  /** Used only by Kong's policy redis. */
   sync_rate: z.unknown().optional(),
   redis: z.unknown().optional(),
 });
@@ -19,12 +19,12 @@ interface Window {
   title: string;
   limit: number;
   seconds: number;
-  /** When the window began, and how many requests each client has sent since. */
+  /** When the window began (Unix time in seconds). `counts` has each client's requests since then. */
   start: number;
   counts: Map<string, number>;
 }
 
-/** Counts requests by a header, or by address without it. Refuses requests over a limit without counting them. */
+/** Counts requests by a header's value, or else by IP address. Refuses requests over a limit without counting them. */
 export const rateLimiting = config.transform((config): Plugin => {
   const windows: Window[] = [];
   const add = (title: string, seconds: number, limit = 0) =>
@@ -50,7 +50,7 @@ export const rateLimiting = config.transform((config): Plugin => {
         const remaining = Math.max(0, limit - count);
         setHeader(answerHeaders, `X-RateLimit-Limit-${title}`, limit);
         setHeader(answerHeaders, `X-RateLimit-Remaining-${title}`, remaining);
-        // If two have the same number left, the longer window wins.
+        // If two windows have the same number left, the longer one wins.
         if (remaining <= tightest.remaining) tightest = { limit, remaining, reset: start + seconds - now };
       }
       for (const prefix of ["", "X-"]) {

@@ -1,4 +1,4 @@
--- Step 2 of downloading a suppressed report. PostgREST's messages do not tell a client what is missing from the request.
+-- Step 2 of downloading a suppressed report: PostgREST's error messages do not say what is missing from the request.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 
@@ -12,13 +12,13 @@ local INCOMPLETE = refusal.body(
   "file_access_request_incomplete", "This request for a report is incomplete or malformed.", file_access.hint
 )
 
---- Whether the client means this function. Some clients leave out /rpc.
-function file_access.is_meant(path)
+--- Whether the path is, or is meant to be, that of this function. Some clients leave out /rpc.
+function file_access.matches(path)
   return path:find("/request_file_access", 1, true) ~= nil
 end
 
---- Replaces errors of PostgREST and PostgreSQL, except for an Accept that cannot be served. The API's own errors have codes
---- in words.
+--- Replaces the body of an error from PostgREST or PostgreSQL, except if no format in Accept is available (PGRST107).
+--- Keeps the API's own errors, whose codes are words.
 function file_access.explain(body)
   local code = body:match('"code":"(%w*)"') or ""
   return (code:find("^PGRST") or #code == 5) and code ~= "PGRST107" and INCOMPLETE or body

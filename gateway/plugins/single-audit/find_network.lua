@@ -1,5 +1,5 @@
--- Finds the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because an IPv6 client has all
--- the addresses in its /64.
+-- Finds the network that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because an IPv6 client
+-- has all the addresses in its /64.
 
 --- @param address  as nginx writes it: lowercase, without leading zeros, an IPv4-mapped address as ::ffff:192.0.2.1
 return function(address)

@@ -1,22 +1,22 @@
--- The gateway's own rules about requests, one file each. Kong runs this as a global plugin (gateway/kong.yml), and the
+-- The gateway's own rules for requests, one file each. Kong runs this as a global plugin (gateway/kong.yml), and the
 -- embedded gateway runs the same files.
 
 local find_network = require "kong.plugins.single-audit.find_network"
 local hash_key = require "kong.plugins.single-audit.hash_key"
-local mend_answer = require "kong.plugins.single-audit.mend_answer"
+local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
 local refusal = require "kong.plugins.single-audit.refusal"
 local refuse_request = require "kong.plugins.single-audit.refuse_request"
 local refuse_select = require "kong.plugins.single-audit.refuse_select"
 local report_filter = require "kong.plugins.single-audit.report_filter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
--- Every key has at least 40 letters and digits in a row.
+-- Every key contains at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
 
--- Runs after cors (2000), so that browsers can read refusals, and before rate-limiting (910), so that refusals do not count.
+-- Runs after cors (2000), so that browsers can read refusals, and before rate-limiting (910), which ignores them.
 local handler = { PRIORITY = 1250, VERSION = "1.0.0" }
 
--- Sets or removes a header, so that no client can set it. `headers` are the client's.
+-- Sets a header, or removes it if there is no value, so that no client can set it. `headers` are the client's.
 local function set_or_clear(headers, name, value)
   if value then
     kong.service.request.set_header(name, value)
@@ -25,12 +25,12 @@ local function set_or_clear(headers, name, value)
   end
 end
 
--- Takes the key out of the header x-api-key and out of api_key= in the query string, whose other bytes stay unchanged.
+-- Removes the key from x-api-key and from api_key= in the query string, and returns it. Keeps the rest of the query.
 local function take_key(headers)
   local key, query = headers["x-api-key"], kong.request.get_raw_query()
   if query:find("api_key=", 1, true) then
     query = "&" .. query
-    -- A name that is percent-encoded is a filter, and stays.
+    -- A percent-encoded name counts as a filter, and stays.
     key = key or query:match("&api_key=([^&]*)")
     query = query:gsub("&api_key=[^&]*", "")
     kong.service.request.set_raw_query((query:gsub("^&", "")))
@@ -39,12 +39,12 @@ local function take_key(headers)
   return key
 end
 
--- Logs show the ID that a client chose, so it must not be a key.
+-- Logs show the X-Request-Id that a client chose, so it must not be a key.
 local function is_loggable(id)
   return type(id) == "string" and #id <= 63 and id:find("^[%w_.:-]+$") and not id:find(KEY_LENGTH_RUN)
 end
 
--- Runs before routing, because routes match the key's tier. Rate limits count by the key's hash or by the client's network.
+-- Runs before routing, because routes match the key's tier. Rate limits count by the key's hash or the client network.
 function handler:rewrite(config)
   local headers, truncated = kong.request.get_headers()
   local context = { headers = headers, has_more_headers = truncated }
@@ -70,8 +70,8 @@ function handler:rewrite(config)
   kong.ctx.plugin.context = context
 end
 
--- nginx counts (kong.env): the requests of an address, and a client's responses in progress, because this node's disk holds
--- what the client has not read yet. The plugin refuses the request, because nginx would not give the client a reason.
+-- nginx counts a client's requests, and its responses in progress, because the disk buffers what it has not read yet
+-- (kong.env). The plugin refuses the request, because nginx would not give the client a reason.
 local function refuse_flood()
   if ngx.var.limit_req_status == "REJECTED_DRY_RUN" then
     return refusal.new(
@@ -92,7 +92,7 @@ function handler:access(config)
   context.method, context.path = request.get_method(), request.get_path()
   context.raw_path, context.query = request.get_raw_path(), request.get_raw_query()
   local refused = refuse_flood()
-    or refuse_request.judge(context, config)
+    or refuse_request.check(context, config)
     or refuse_select(context.query, config)
   if refused then
     context.is_refused = true
@@ -103,7 +103,7 @@ function handler:access(config)
     local host, port = config.writer_url:match("^http://(.+):(%d+)$")
     kong.service.set_target(host, tonumber(port))
   end
-  -- PostgREST trusts the gateway's token, and with it these headers, which no client can set.
+  -- The gateway's token makes PostgREST trust these headers, which no client can set.
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(context.headers, "x-filter-report-id", report_filter(context.query))
   if context.tier then
@@ -117,12 +117,12 @@ function handler:header_filter()
   local response = kong.response
   local source, status = response.get_source(), response.get_status()
   local context = kong.ctx.plugin.context or {}
-  -- nginx may refuse a request before rewrite.
+  -- nginx may refuse a request before the rewrite phase.
   response.set_header("X-Request-Id", context.request_id or ngx.var.kong_request_id)
   if source == "service" then
     -- PostgREST repeats the URL in this header, which makes it longer than many clients accept.
     response.clear_header("Content-Location")
-    -- PostgREST's 304 has a length, which breaks clients.
+    -- PostgREST's 304 has a Content-Length, which breaks clients.
     if status == 304 then
       response.clear_header("Content-Length")
     elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
@@ -130,21 +130,21 @@ function handler:header_filter()
     end
   end
   local path = context.path or "/"
-  if not context.is_refused and mend_answer.is_mended(source, status, path) then
+  if not context.is_refused and rewrite_error.applies_to(source, status, path) then
     response.clear_header("Content-Length")
     if source ~= "service" then
       response.set_header("Content-Type", refusal.content_type)
     end
-    kong.ctx.plugin.mended = { source = source, status = status, path = path }
+    kong.ctx.plugin.rewritten = { source = source, status = status, path = path }
   end
 end
 
 function handler:body_filter()
-  local mended = kong.ctx.plugin.mended
-  if mended then
+  local rewritten = kong.ctx.plugin.rewritten
+  if rewritten then
     local body = kong.response.get_raw_body()
     if body then
-      kong.response.set_raw_body(mend_answer.mend(mended.source, mended.status, body, mended.path))
+      kong.response.set_raw_body(rewrite_error.rewrite(rewritten.source, rewritten.status, body, rewritten.path))
     end
   end
 end

@@ -1,8 +1,8 @@
 -- Replaces an API key with its SHA-256, so that nothing behind the gateway ever holds a key.
 --
--- A key consists of its tier, "_", 32 random letters and digits, and the first 8 hexadecimal digits of the SHA-256 of all
--- that (access.issue_key). Older keys are 43 letters and digits. The tier selects a route and grants nothing: PostgreSQL
--- finds the key by the hash of the whole key.
+-- A key consists of its tier, "_", 32 random letters and digits, and the first 8 hexadecimal digits of the SHA-256 of
+-- all these (access.issue_key). Older keys are 43 letters and digits. The tier selects a route and grants nothing:
+-- PostgreSQL finds the key by the hash of the whole key.
 
 --- @param key                what the client sent
 --- @param demonstration_key  the public key, of the tier "demo"

@@ -1,5 +1,5 @@
--- Refusals in the form of PostgREST's errors: {code, message, details, hint}; and {error: {code, message}}, where clients of
--- api.data.gov look.
+-- Writes errors in PostgREST's format, {code, message, details, hint}, and adds {error: {code, message}}, which clients
+-- of api.data.gov read.
 
 local function quote(text)
   return text and '"' .. text:gsub('"', '\\"') .. '"' or "null"
@@ -7,7 +7,7 @@ end
 
 local refusal = { content_type = "application/json; charset=utf-8" }
 
---- The body of an error. The texts are the plugin's own: of what JSON escapes, they hold quotation marks alone.
+--- The body of an error. The texts are the plugin's own, so quotation marks are the only characters to escape.
 function refusal.body(code, message, hint)
   local body = '{"code":%s,"message":%s,"details":null,"hint":%s}'
   return refusal.add_error(body:format(quote(code), quote(message), quote(hint)))
@@ -27,7 +27,7 @@ function refusal.new(status, code, message, hint, headers)
 end
 
 --- The response to a request that breaks one of the gateway's rules.
-function refusal.of_request(message, hint)
+function refusal.bad_request(message, hint)
   return refusal.new(400, "request_refused", message, hint)
 end
 

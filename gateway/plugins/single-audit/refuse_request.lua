@@ -1,14 +1,14 @@
--- Refuses requests that would cost PostgREST too much before any timeout starts, requests that tell Kong to drop headers,
--- and requests with bytes that PostgREST cannot read. The limits are in gateway/kong.yml.
+-- Refuses requests that would cost PostgREST too much before any timeout starts, requests that tell Kong to drop
+-- headers, and requests with bytes that PostgREST cannot read. The limits are in gateway/kong.yml.
 
 local file_access = require "kong.plugins.single-audit.file_access"
 local refusal = require "kong.plugins.single-audit.refusal"
 
-local refuse = refusal.of_request
+local refuse = refusal.bad_request
 local READS = { GET = true, HEAD = true, OPTIONS = true }
 local CONNECTION_OPTIONS = { close = true, ["keep-alive"] = true, te = true, upgrade = true, ["http2-settings"] = true }
 local LISTS = { select = true, order = true, columns = true, on_conflict = true }
--- A key has 40 characters or more and capital letters, so a path that passes cannot be a key, and logs may show it.
+-- Keys have at least 40 characters, so a path of at most this length cannot contain one, and logs may show it.
 local LONGEST_PATH = 39
 
 local function is_utf8(text)
@@ -43,14 +43,14 @@ local function refuse_method(method, path)
   if path == file_access.path and method ~= "POST" and method ~= "OPTIONS" then
     return refusal.new(405, "method_not_allowed", "This function must be called with POST.", file_access.hint, { Allow = "POST, OPTIONS" })
   elseif path ~= file_access.path and not READS[method] then
-    local hint = file_access.is_meant(path) and file_access.hint or "Use GET or HEAD."
+    local hint = file_access.matches(path) and file_access.hint or "Use GET or HEAD."
     return refusal.new(405, "method_not_allowed", "This API is read-only.", hint, { Allow = "GET, HEAD, OPTIONS" })
   end
 end
 
 local function refuse_path(request)
   local path = request.path
-  -- PostgREST answers {} to any other path.
+  -- For any other path, PostgREST's error is just {}.
   if not is_table_path(path) or path:find("/", 2, true) and not path:find("^/rpc/[^/]+$")
     or request.raw_path:find("[\128-\255]") then
     return refusal.new(404, "no_such_table", "There is no such table.", "Send the request to /<table>. GET / lists the tables.")
@@ -130,7 +130,7 @@ local function refuse_query(query, config)
           .. " columns and values in all; split a larger query into several requests."
       )
     end
-    -- PostgREST handles a negative limit of the outermost table by itself, but fails on any other negative limit.
+    -- PostgREST handles a negative limit for the top-level table, but fails on one for an embedded table.
     if last == "limit" and name ~= last and value:find("-", 1, true) then
       return refuse("The limit of an embedded table is negative.", "Send 0 or more.")
     end
@@ -142,10 +142,10 @@ end
 
 local refuse_request = { is_table_path = is_table_path }
 
---- @param request  { is_missing, hash (of the key), method, path (normalized), raw_path, query, headers (name to value or
---- values), has_more_headers }
+--- @param request  { is_missing, hash (of the key), method, path (normalized), raw_path, query,
+---   headers (name to value or values), has_more_headers }
 --- @return a refusal, or nil
-function refuse_request.judge(request, config)
+function refuse_request.check(request, config)
   return refuse_key(request)
     or refuse_method(request.method, request.path)
     or refuse_path(request)

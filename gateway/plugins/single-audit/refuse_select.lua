@@ -1,11 +1,11 @@
--- Refuses a select that makes the response larger than its rows: a column named twice, long aliases, casts that print each
--- byte as two, tables embedded often or deeply. PostgreSQL limits the size of embedded lists (request.take_weight). A report
--- adds 2 kB to each of 20,000 rows, so general may be embedded only once, at the top.
+-- Refuses a select that inflates the response: a column named twice, long aliases, casts that print each byte as two,
+-- tables embedded often or deeply. PostgreSQL limits the size of embedded lists (request.limit_embedded_bytes).
+-- A report adds 2 kB to each of 20,000 rows, so general may be embedded only once, at the top level.
 
-local refuse = require("kong.plugins.single-audit.refusal").of_request
+local refuse = require("kong.plugins.single-audit.refusal").bad_request
 
--- Removes the quotation marks from quoted names. Returns nil if one of them does not enclose a whole name.
--- No pattern here or below may scan the text anew from each position: 32 KB would take seconds.
+-- Removes the quotation marks from quoted names. Returns nil if quotation marks enclose only part of a name.
+-- No pattern here or below may rescan the text from each position: 32 KB would take seconds.
 local function unquote(text)
   text = "," .. text
   local parts, from = {}, 1

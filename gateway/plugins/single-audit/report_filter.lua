@@ -1,6 +1,6 @@
 -- Finds the report ID that a request filters by. PostgreSQL needs it to answer 404 for a report that does not exist
--- (request.authorize). IDs have 25 ASCII characters, so a longer value or one with other characters never matches a report.
--- Replacing those characters keeps the cut value valid UTF-8.
+-- (request.authorize). IDs have 25 ASCII characters, so cutting a longer value, or replacing its other characters to
+-- keep it valid UTF-8, never turns it into an ID.
 
 --- @param query  the query string, as sent
 --- @return the filter, such as eq.2023-06-GSAFAC-0000000001, or nil for every other operator

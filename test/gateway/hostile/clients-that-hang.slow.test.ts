@@ -5,10 +5,10 @@ import { keys, readKongYml, send, startGateway, startUpstream, useGateways } fro
 
 useGateways();
 
-it("3,000 half-open requests are closed, and others are served meanwhile", async () => {
+it("3,000 incomplete requests are closed, and other clients are served meanwhile", async () => {
   const upstream = await startUpstream((_, response) => response.end("ok"));
   const { url } = await startGateway(await readKongYml(), upstream);
-  /** Opens a connection that says this and no more. Resolves when the gateway closes it, with the time that took. */
+  /** Opens a connection and sends only these bytes. Resolves to the milliseconds until the gateway closes it. */
   const open = async (bytes: string) => {
     const started = performance.now();
     const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(bytes));

@@ -3,23 +3,23 @@ import { childTables, columnNames } from "../../support/columns.ts";
 import { findReport, request, target } from "../../support/target.ts";
 import { sendBytes } from "../gateways.ts";
 
-// Requests that are expensive, misleading or harmful are refused before they are counted or sent on, by either gateway.
+// Both gateways refuse expensive, misleading or harmful requests before they count or forward them.
 
-/** A row of a table is a query of general, or a path. */
+/** Sends a row of a test table: a path, or a query string for the table general. */
 const get = (row: string, headers: Record<string, string> = {}) =>
   request(row.startsWith("/") ? row : `/general?limit=1&${row}`, { key: "individual", headers });
 const list = (count: number, item = "report_id") => Array.from({ length: count }, () => item).join(",");
 const ids = Array.from({ length: 1000 }, (_, n) => `2023-06-GSAFAC-${String(n).padStart(10, "0")}`).join(",");
 const nest = (depth: number, open = "(") =>
   `or=${`${open}and`.repeat(depth - 1)}(is_public.is.true,is_public.is.false)${")".repeat(depth - 1)}`;
-/** The answer to a GET with these header lines. */
+/** Sends a GET request with these header lines. Returns the raw response. */
 const getRaw = (path: string, head: string) =>
   sendBytes(
     target.baseUrl,
     `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${target.keys.individual}\r\n${head}\r\n\r\n`,
   );
 
-/** By what the hint asks for. */
+/** Requests that are refused, by a part of the hint that they get. */
 const refused: Record<string, string[]> = {
   "300 columns": [
     `select=${list(301)}`,
@@ -58,7 +58,7 @@ const refused: Record<string, string[]> = {
   "6 deep": [...[nest(7), nest(7, "%28"), `or=${"(".repeat(7000)}`, `or=${")".repeat(20)}${"(".repeat(7)}`]],
   "100 parameters": [`${"limit=1&".repeat(99)}report_id=eq.X`],
   "32000 bytes": [`auditee_name=eq.${"x".repeat(32_000)}`],
-  // A stray byte, an overlong form, half a surrogate pair, a code point that is too large, and one that breaks off.
+  // A stray byte, an overlong form, half a surrogate pair, too large a code point, a truncated one, and a zero byte.
   "without %00": ["%ff", "%C0%AF", "%ED%A0%80", "%F4%90%80%80", "%E2%82", "a%00b"].map(
     (bytes) => `auditee_name=eq.${bytes}`,
   ),
@@ -81,24 +81,24 @@ describe("a request is refused", () => {
   it.each([
     ["a header that is not UTF-8", "User-Agent: \xff"],
     ["more than 100 headers", `${"X-A: 1\r\n".repeat(100)}X-B: 1`],
-    ["a length on GET", "Content-Length: 5"],
-    ["chunks on GET", "Transfer-Encoding: chunked"],
-    ["Connection that names the filter", "Connection: X-Filter-Report-Id"],
-    ["a second Connection that names the key", "Connection: close\r\nConnection: x-api-key-sha256"],
-    ["Connection that names the length", "Connection: content-length"],
+    ["Content-Length on GET", "Content-Length: 5"],
+    ["a chunked body on GET", "Transfer-Encoding: chunked"],
+    ["a Connection header that names the filter", "Connection: X-Filter-Report-Id"],
+    ["a second Connection header that names the key", "Connection: close\r\nConnection: x-api-key-sha256"],
+    ["a Connection header that names Content-Length", "Connection: content-length"],
   ])("for %s", async (_, head) => {
     const answer = await getRaw("/general?report_id=eq.none", head);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
   });
 
-  it("for a path with a zero byte; one that is no table's name is not there", async () => {
+  it("for a path with a zero byte, and gets 404 for a path that is not a table's name", async () => {
     expect((await get("/general%00")).status).toBe(400);
-    // A line break must not make the gateway judge another path and query than it sends on.
+    // A line break must not make the gateway check a different path and query from those it forwards.
     const twoLines = `/general%0A/general%0Alimit=1?${"a=eq.1&".repeat(150)}`;
     for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`, twoLines])
       expect(await get(path), path).toMatchObject({ status: 404, json: { code: "no_such_table" } });
-    // The bytes reach PostgREST as X-Forwarded-Path, also where the path without them is another one.
+    // Kong would send PostgREST these bytes in X-Forwarded-Path, even if its normalized path does not have them.
     for (const path of ["/\x80/..", "/\x80/../general"])
       expect(await getRaw(`${path}?limit=1`, "Connection: close"), path).toMatch(/^HTTP\/1\.1 40[04] /);
   });
@@ -106,14 +106,14 @@ describe("a request is refused", () => {
 
 it.each([
   ["300 columns", `order=${list(300)}`],
-  ["all columns, named", `select=${columnNames("general").join(",%20")}`],
-  ["aliases, casts and marks", 'select="Report":"report_id",name:auditee_name::text,year:audit_year->>0'],
+  ["all columns by name", `select=${columnNames("general").join(",%20")}`],
+  ["aliases, casts and quotes", 'select="Report":"report_id",name:auditee_name::text,year:audit_year->>0'],
   ["10 embedded tables", `select=${childTables.map((it) => `${it}(*)`)}`],
   ["a table embedded twice", "select=report_id,a:findings(award_reference),b:findings(award_reference)"],
   ["tables embedded 4 deep", "select=*,federal_awards(*,findings(*,federal_awards(*,findings(*))))"],
-  ["columns of general beside a row's", "/findings?limit=1&select=*,...general(auditee_name)"],
+  ["columns of general spread into a row", "/findings?limit=1&select=*,...general(auditee_name)"],
   ["1,000 report IDs", `select=report_id&report_id=in.(${ids})`],
-  ["1,000 report IDs of another table", `/federal_awards?select=report_id&report_id=in.(${ids})`],
+  ["1,000 report IDs in another table", `/federal_awards?select=report_id&report_id=in.(${ids})`],
   ["parentheses 6 deep", nest(6)],
   ["100 parameters", `${"audit_year=neq.1&".repeat(98)}select=report_id`],
   ["characters of 1 to 4 bytes", "auditee_name=eq.a%C3%A9%E2%82%AC%ED%9F%BF%F0%9F%98%80%F4%8F%BF%BF"],
@@ -124,7 +124,7 @@ it.each(["Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "Connection: clo
   async (head) => expect(await getRaw("/general?report_id=eq.none", head)).toMatch(/^HTTP\/1\.1 404 /),
 );
 
-it.each(["a", "+", "."])("a select of 31,000 times %j is judged at once", async (letter) => {
+it.each(["a", "+", "."])("a select of 31,000 times %j is checked within 1.5 s", async (letter) => {
   for (const select of [letter.repeat(31_000), `"report_id",${letter.repeat(30_980)}`]) {
     const started = performance.now();
     expect((await get(`select=${select}`)).status).toBeLessThan(500);
@@ -132,7 +132,7 @@ it.each(["a", "+", "."])("a select of 31,000 times %j is judged at once", async 
   }
 });
 
-it("an answer does not repeat the URL, so that clients which read 16 KB of headers get it", async () => {
+it("a response does not repeat the URL, because some clients read at most 16 KB of headers", async () => {
   const path = `/general?select=report_id&report_id=in.(${ids},${await findReport(true)})`;
   const answer = await fetch(target.baseUrl + path, { headers: { "x-api-key": target.keys.individual } });
   expect([answer.status, answer.headers.get("content-location")]).toEqual([200, null]);
@@ -145,7 +145,7 @@ it.each([
   ["/general?limit=100", "text/csv"],
   ["/general?limit=1", "application/vnd.pgrst.object+json"],
   ["/", "application/openapi+json"],
-])("an answer of %s as %s depends on Accept-Encoding, and says so", async (path, accept) => {
+])("%s as %s is compressed only if Accept-Encoding allows it, and has Vary", async (path, accept) => {
   for (const [encoding, expected] of Object.entries({ gzip: "gzip", identity: undefined })) {
     const { status, headers } = await get(path, { accept, "accept-encoding": encoding });
     expect([status, headers["content-encoding"]]).toEqual([200, expected]);
@@ -160,7 +160,7 @@ it.each([
   `${length}Content-Length: 0`,
   `${length}Transfer-Encoding: chunked`,
   "Transfer-Encoding: chunked, identity\r\nConnection: transfer-encoding",
-])("a witness with another key gets its own rows beside a hidden request (%j)", async (head) => {
+])("a witness with another key gets its own rows while a request is smuggled (%j)", async (head) => {
   const attack = getRaw("/general?limit=0", `${head}\r\n\r\n${hidden}`);
   for (const turn of [1, 2, 3, 4]) {
     const { json } = await request(`/general?limit=1&select=mine${turn}:report_id`, { key: "tribal" });

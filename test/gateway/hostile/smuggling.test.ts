@@ -10,8 +10,8 @@ import {
   useGateways,
 } from "../gateways.ts";
 
-// A client tries to smuggle a request between those of others (RFC 9112, 11.2). All requests share kept connections to one
-// upstream. A witness sends a request right after each attempt, and must get its own answer.
+// A client tries to smuggle a request among those of other clients (RFC 9112, 11.2). All requests share keep-alive
+// connections to one upstream. During and after each attempt, a witness sends requests and must get its own responses.
 
 useGateways();
 const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"];
@@ -21,7 +21,7 @@ const length = `Content-Length: ${smuggled.length}`;
 const chunks = "Transfer-Encoding: chunked";
 const named = "content-length Transfer-Encoding te trailer upgrade host connection expect".split(" ");
 
-/** Header lines before the empty one, and what follows it. */
+/** The header lines before the blank line, and the bytes after it. */
 const attempts: [head: string, body: string][] = [
   ...named.map((name): [string, string] => [`${length}\r\nConnection: ${name}`, smuggled]),
   ...named.map((name): [string, string] => [`${chunks}\r\nConnection: keep-alive, ${name}`, chunked]),
@@ -35,29 +35,29 @@ const attempts: [head: string, body: string][] = [
   ["Transfer-Encoding: identity, chunked", chunked],
   ["Transfer-Encoding: xchunked", chunked],
   [`${chunks}\r\nTransfer-Encoding: identity`, chunked],
-  // A space before the colon, folded lines, bare line feeds and carriage returns.
+  // A space before the colon, folded lines, a bare line feed and a bare carriage return.
   ["Transfer-Encoding : chunked", chunked],
   ["Transfer-Encoding:\r\n chunked", chunked],
   [`X-A: 1\r\n Content-Length: 0\r\n${length}`, smuggled],
   [`X-A: 1\n${length}`, smuggled],
   [`X-A: 1\r${length}`, smuggled],
-  // A chunk size with an extension and a line feed, chunks that end early, and trailers that frame.
+  // A chunk size with an extension and a bare line feed, a chunk that ends early, and Content-Length in the trailers.
   [chunks, `2;a\nxx\r\n${chunked}`],
   [chunks, `5\r\n${smuggled}`],
   [`${chunks}\r\nTrailer: Content-Length`, `1\r\nx\r\n0\r\n${length}\r\n\r\n${smuggled}`],
-  // A body that is announced and never comes, and a pipelined request.
+  // A body that is announced but never sent, and a pipelined request.
   [`${length}\r\nConnection: keep-alive`, ""],
   ["X-A: 1", smuggled],
 ];
 
-// Most of the time is spent waiting.
+// The tests run concurrently, because they mostly wait.
 describe.each(["without plugins", "with gateway/kong.yml"])("%s", (plugins) => {
   test.concurrent.for(methods)(
-    "a witness gets its own answers beside %s with any framing",
+    "a witness gets its own responses during %s requests with any framing",
     async (method, { expect }) => {
       const wrong: string[] = [];
       const upstream = await startUpstream(async (incoming, response) => {
-        // The gateway sets this header on every request.
+        // The gateway sets this header on every request, so a request without it was smuggled.
         if (incoming.headers["x-real-ip"] === undefined) wrong.push(`upstream: ${method} ${incoming.url}`);
         incoming.resume();
         response.end(incoming.url);
@@ -80,7 +80,7 @@ describe.each(["without plugins", "with gateway/kong.yml"])("%s", (plugins) => {
   );
 });
 
-test("a kept connection on which the upstream speaks unasked is closed, and no client reads what it said", async () => {
+test("a keep-alive connection is closed if the upstream sends unsolicited data, which reaches no client", async () => {
   let isClosed = false;
   const ports: (number | undefined)[] = [];
   const upstream = await startUpstream(({ socket, url }, response) => {

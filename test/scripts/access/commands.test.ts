@@ -13,14 +13,14 @@ const official = "--official 'Ada Official' --agency 'Department of Examples' --
 const readHash = (id: string) =>
   queryValue<string>("select encode(key_sha256, 'hex') from access.api_keys where id = $1", [id]);
 
-/** Runs a command that succeeds, and returns its JSON. */
+/** Waits for a command that must succeed, and returns the JSON that it printed. */
 async function json(run: ReturnType<typeof keys>) {
   const { code, stdout, stderr } = await run;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
 
-describe("commands that are refused say why in one line, and change nothing", () => {
+describe("refused commands say why in one line, and change nothing", () => {
   const ids = new Map<string, string>();
   let key: string;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe("commands that are refused say why in one line, and change nothing", ()
   });
   type Row = [line: string, code: number, message: RegExp];
   const issue = "keys issue --owner OWNER --tier";
-  // What the database refuses: rules.test.ts. Here is a message of each kind.
+  // rules.test.ts covers what the database refuses. This has one message of each kind.
   it.each<Row>([
     ["keys issue --tier individual --owner not-an-address", 1, /"not-an-address" is not an email address/],
     [`${issue} gold`, 1, /no tier "gold"\. Tiers: demo, individual, tribal/],
@@ -74,7 +74,7 @@ describe("commands that are refused say why in one line, and change nothing", ()
 });
 
 describe("keys", () => {
-  it("issue prints the key once, with what it is", async () => {
+  it("issue prints the key once, with its details", async () => {
     const owner = makeOwner();
     const { code, stdout, stderr } = await keys(`issue --tier individual --owner ${owner} --label 'a label'`);
     const key = /^Copy the key now\. It will not be shown again:\n\n {2}(\S+)\n/.exec(stdout)?.[1] ?? "";
@@ -85,7 +85,7 @@ describe("keys", () => {
     expect((await keys(`show ${readPrefix(key)} --json`)).stdout).not.toContain(key);
   });
 
-  it("issue --quiet prints the key and nothing else, through npm as well", async () => {
+  it("issue --quiet prints the key and nothing else, also through npm", async () => {
     const { code, stdout } = await shell(
       `npm run -s keys -- issue --tier individual --owner ${makeOwner()} --quiet`,
     );
@@ -93,7 +93,7 @@ describe("keys", () => {
     expect([code, stdout.slice(0, -1)]).toEqual([0, expect.stringMatching(keyForm)]);
   });
 
-  it("issue --json prints the row of access.key_overview with the key", async () => {
+  it("issue --json prints the key and its row of access.key_overview", async () => {
     const agreement = await approveAgreement();
     const args = `--tier tribal --owner ${makeOwner()} --agreement ${agreement.slice(0, 18)} --expires 2999-01-31`;
     const { key, ...row } = await json(keys(`issue ${args} --json`));
@@ -102,7 +102,7 @@ describe("keys", () => {
     expect(await json(keys(`list --json --owner ${row.owner_email}`))).toEqual([row]);
   });
 
-  it("list prints a table for people, and never a hash or a control character", async () => {
+  it("list prints a readable table, without hashes or control characters", async () => {
     const owner = makeOwner();
     const label = "\u001b[31mred\nline";
     const { id, key } = await issueKey("individual", undefined, { owner, label });
@@ -117,7 +117,7 @@ describe("keys", () => {
     expect((await keys(`list --owner ${makeOwner()}`)).stdout).toBe("No keys.\n");
   });
 
-  it("show prints what was done to a key, and by whom; revoking it again changes nothing", async () => {
+  it("show prints the changes to a key and who made them; revoking it again changes nothing", async () => {
     const { id, key } = await issueKey();
     const revoked = await json(keys(`revoke ${id} --json --operator 'Grace Operator'`));
     expect(revoked).toMatchObject({ id, status: "revoked" });
@@ -132,7 +132,7 @@ describe("keys", () => {
     ]);
   });
 
-  it("verify exits with 0 for a valid key, and 4 for one that is not", async () => {
+  it("verify exits with 0 for a valid key, and with 4 for any other", async () => {
     const agreement = await approveAgreement();
     const { id, key } = await issueKey("tribal", agreement);
     const hash = await readHash(id);
@@ -156,7 +156,7 @@ describe("keys", () => {
     ["--overlap 12h", "12 hours"],
     ["--overlap 30m", "30 minutes"],
     ["--overlap 0", "0"],
-  ])("rotate %s gives the old key %s", async (args, interval) => {
+  ])("rotate %s leaves the old key valid for %s", async (args, interval) => {
     const { id } = await issueKey();
     const made = await json(keys(`rotate ${id} ${args} --json`));
     expect([made.replaces.id, made.key]).toEqual([id, expect.stringMatching(keyForm)]);
@@ -190,7 +190,7 @@ it("agreements are requested, approved or denied, and revoked", async () => {
 it.each([
   ["keys", keys, ["", "issue", "list", "show", "revoke", "rotate", "verify"]],
   ["agreements", agreements, ["", "request", "approve", "deny", "revoke", "list"]],
-])("the help of %s and each of its commands says how it exits", async (_script, run, commands) => {
+])("the help of %s and each of its commands lists the exit statuses", async (_script, run, commands) => {
   for (const command of commands) {
     const { code, stdout } = await run(`${command} --help`, { env: {} });
     expect(code, command).toBe(0);
@@ -207,10 +207,10 @@ describe("the database", () => {
   const isDown = /Cannot connect to the database at .*:1: .*ECONNREFUSED/;
   it.each<[string, Record<string, string>, RegExp]>([
     ["is down", change({ port: "1", password: "secret" }), isDown],
-    ["is not named", { STACK_DIRECTORY: "/nonexistent" }, /Set DATABASE_URL, or PGHOST/],
+    ["is not configured", { STACK_DIRECTORY: "/nonexistent" }, /Set DATABASE_URL, or PGHOST/],
     ["refuses the password", change({ password: "secret" }), /password authentication failed/],
-    ["is another one", change({ pathname: "/postgres" }), /npm run db:deploy/],
-  ])("%s: one line, and exit status 1", async (_what, env, message) => {
+    ["has no access schema", change({ pathname: "/postgres" }), /npm run db:deploy/],
+  ])("%s: the commands print one line and exit with status 1", async (_what, env, message) => {
     for (const run of [keys, agreements]) {
       const result = await run("list", { env });
       expectFailure(result, message);
@@ -218,7 +218,7 @@ describe("the database", () => {
     }
   });
 
-  it("is found by libpq's variables, with the password from a file", async () => {
+  it("is configured by libpq's variables, with the password in a file", async () => {
     const url = new URL(target.databaseUrl);
     const PGPASSWORD_FILE = path.join(await makeDirectory(), "password");
     await writeFile(PGPASSWORD_FILE, decodeURIComponent(url.password));
@@ -228,7 +228,7 @@ describe("the database", () => {
     const run = await shell(`${command} --json --tier demo`, { env: { ...env, PGPASSWORD_FILE } });
     expect(run).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
-    // Without waiting for the minute that the server gives it.
+    // It must not wait for the minute that the server allows for a password.
     const without = await shell(`timeout 20 ${command}`, { env });
     expectFailure(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
     expectFailure(await shell(`${command} > /dev/full`), /the output could not be written: /);

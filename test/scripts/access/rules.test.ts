@@ -5,8 +5,8 @@ import { connect } from "../../../service/connect.ts";
 import { target } from "../../support/target.ts";
 import { makeOwner } from "./support.ts";
 
-// What the database permits for agreements, keys, events and one-time tokens, whoever asks. Statements name the rows that are
-// made here with a colon. Each test runs as superuser in a savepoint that is rolled back.
+// What the database permits for agreements, keys, events and one-time tokens, even for a superuser. In statements,
+// `:name` is the ID of the row that `setUp` created under this name. Each test runs in a savepoint that is rolled back.
 
 const owner = makeOwner();
 const setUp = `
@@ -62,7 +62,7 @@ const ofKey = (change: string, name = "key") => `update access.api_keys set ${ch
 describe("an agreement", () => {
   const takeBack = `decision = null, decided_at = null, decided_by_name = null, decided_by_agency = null,
     decided_by_email = null, reason = null`;
-  // What sets null to null changes nothing.
+  // Setting null to null changes nothing, so it is allowed.
   it.each([
     [approve, "requested"],
     [decide("denied"), "requested"],
@@ -78,7 +78,7 @@ describe("an agreement", () => {
     ["requested_at = requested_at - interval '1 day'", ""],
     ["decided_by_name = 'Other'", ""],
     ["reason = 'other'", ""],
-  ])("changes by %s if it is one of these: %s", async (change, allowed) => {
+  ])("changes by %s only in one of these states: %s", async (change, allowed) => {
     for (const state of ["requested", "approved", "denied", "revoked"]) {
       await client.query("rollback to test");
       const message = await refusal(ofAgreement(change, state));
@@ -113,21 +113,21 @@ describe("an agreement", () => {
   });
 });
 
-describe("rows that record what was done are never removed", () => {
+describe("rows that are kept as a record are never removed", () => {
   it.each(["tribal_access_agreements", "api_keys", "downloads", "events"])("access.%s", async (table) => {
     for (const sql of [`delete from access.${table}`, `truncate access.${table} cascade`]) {
       await client.query("rollback to test");
       expect(await refusal(sql)).toMatch(/kept as a record/);
     }
   });
-  it("access.events, nor changed", async () =>
+  it("access.events (nor changed)", async () =>
     expect(await refusal("update access.events set operator = 'other'")).toMatch(/kept as a record/));
 });
 
 describe("a key", () => {
   const fixed = /^Only a key's label, expiry date, revocation and last-used date may change\./;
   const undone = /cannot be undone/;
-  /** What is no approved agreement. */
+  /** Values that do not name an approved agreement. */
   const unfit = ["null", ":requested", ":denied", ":revoked", ":key"];
   const twoDays = ofKey("expires_at = now() + interval '2 days'");
   const issue = (tier: string, more: string) =>
@@ -177,14 +177,14 @@ describe("a key", () => {
     [{ agreement_id: ":approved" }, /tribal_has_an_agreement/],
     ...unfit.map((id): [Record<string, string>, RegExp] => [{ ...tribal, agreement_id: id }, /agreement/]),
     [tribal, /it was allowed/],
-  ])("inserted as a row with %o", async (row, message) =>
+  ])("is checked when it is inserted directly, with %o", async (row, message) =>
     expect(await refusal(insert(row))).toMatch(message),
   );
 
   it.each([
     ...["", "ada", "@example.gov", "ada@example", "a b@example.gov", "a@b@c.gov", "ada@example.gov\n"],
     ...["ada@example..gov", "<ada@example.gov>", `${"a".repeat(250)}@example.gov`],
-  ])("is not issued to the address %j, by function or by row", async (address) => {
+  ])("is not issued to the malformed email address %j, by function or by insert", async (address) => {
     const message = await refusal(`select access.issue_key('individual', '${address}')`);
     expect(message).toBe(`"${address}" is not an email address (example: name@example.gov).`);
     await client.query("rollback to test");
@@ -194,7 +194,7 @@ describe("a key", () => {
     expect(await refusal(`select access.issue_key('individual', '${address}')`)).toMatch(/allowed/),
   );
 
-  it("is its tier, 32 random letters and digits and a checksum, stored as a hash and its first characters", async () => {
+  it("is its tier, 32 random letters and digits and a checksum; only its hash and prefix are stored", async () => {
     const { api_key: key } = made.get("key") ?? { api_key: "" };
     const hash = createHash("sha256").update(key).digest("hex");
     expect(key).toMatch(/^individual_[A-Za-z0-9]{32}[0-9a-f]{8}$/);
@@ -212,12 +212,12 @@ describe("a key", () => {
   const asListed = `bool_and((status = 'active') = (active_keys.id is not null))
     from access.key_overview left join access.active_keys using (id)`;
   it.each([
-    ["a Tribal key lives 6 months", `expires_at = created_at + interval '6 months' ${of("tribal")}`, true],
-    ["others live forever", `expires_at ${of("key")}`, null],
-    ["the overview calls those active that work", asListed, true],
+    ["ends after 6 months if Tribal", `expires_at = created_at + interval '6 months' ${of("tribal")}`, true],
+    ["never ends if not Tribal", `expires_at ${of("key")}`, null],
+    ["is active in the overview exactly if it works", asListed, true],
   ])("%s", async (_what, sql, expected) => expect(await value(sql)).toBe(expected));
 
-  it("that is rotated is replaced by one like it, and works for the overlap or until its own end", async () => {
+  it("that is rotated gets a replacement like it, and works for the overlap or until it expires", async () => {
     const both = "access.api_keys as new join access.api_keys as old on old.id = new.replaces_id";
     const alike = ["new", "old"].map((key) =>
       ["tier", "owner_email", "label", "agreement_id"].map((column) => `${key}.${column}`),
@@ -235,7 +235,7 @@ describe("a key", () => {
     expect(await refusal(`${revokeNew}; ${rotate(":key")}`)).toMatch(/allowed/);
   });
 
-  it("is found by its ID, the beginning of it, or its prefix, if that names one key", async () => {
+  it("is found by its ID, the start of its ID, or its prefix, if only one key matches", async () => {
     const { id = "", api_key = "" } = made.get("key") ?? {};
     for (const name of [id, id.toUpperCase(), id.slice(0, 13), api_key.slice(11, 17), api_key.slice(0, 17)])
       expect(await value(`access.resolve_key('${name}')`), name).toBe(id);
@@ -247,7 +247,7 @@ describe("a key", () => {
 });
 
 it.each(["UTC", "Etc/GMT+12", "Etc/GMT-14"])(
-  "the last use of a key, revoked or not, is recorded once as the day in UTC, and is no event: %s",
+  "the last use of a key, revoked or not, is recorded once a day, in UTC, without an event: %s",
   async (timezone) => {
     const use = "access.record_key_use(array[:key, :revoked_key, gen_random_uuid()]::uuid[])";
     const events = "count(*) from access.events where subject_id in (:key, :revoked_key)";
@@ -285,14 +285,14 @@ describe("an event", () => {
     expect(rows.at(-1)).toMatchObject({ action: "update", operator: "Grace", before, after });
   });
 
-  it("names the role that has logged in, which needs no right to write events", async () => {
+  it("names the login role, which needs no right to write events", async () => {
     const rows = await run(`create role key_manager; grant usage on schema access to key_manager;
       grant select, update (label) on access.api_keys to key_manager; set local session authorization key_manager;
       ${ofKey("label = 'other'")}; reset session authorization; ${read(":key")}`);
     expect(rows.at(-1)).toMatchObject({ database_role: "key_manager", after: { label: "other" } });
   });
 
-  it("contains neither a key nor its hash nor its first characters", async () => {
+  it("contains no key, no hash of a key and no key prefix", async () => {
     await run("select access.revoke_key(:key)");
     const [{ text }] = await run(
       "select string_agg(events::text, ' ') as text from access.events where subject_id = :key",
@@ -327,7 +327,7 @@ describe("a one-time token", () => {
       `${redeem}; ${update(change)}`,
       `${redeem}; ${update(change).replace("downloads", "access_tokens")}`,
     ]),
-  ])("changes by its redemption alone: %s", async (sql) =>
+  ])("changes only by being redeemed: %s", async (sql) =>
     expect(await refusal(`${issue}; ${sql}`)).toMatch(/redeemed_at may be set once/),
   );
 
@@ -336,7 +336,7 @@ describe("a one-time token", () => {
     ["100 days", ["expired 89", "expired 91", "spent 89", "spent 91", "valid"]],
     ["1 day", ["valid"]],
   ])(
-    "is pruned by the publisher %s after it was spent or has expired, and its download stays",
+    "is pruned by the publisher %s after it was spent or expired, and its download record stays",
     async (retention, kept) => {
       expect(await value("token_retention::text from access.settings")).toBe("90 days");
       const rows =

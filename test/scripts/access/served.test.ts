@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { query, queryValue, request, target } from "../../support/target.ts";
 import { agreements, approveAgreement, issueKey, keys } from "./support.ts";
 
-// What clients of the API see of keys, and that their requests are recorded.
+// How the API answers after keys change, and how it records that keys are used.
 
 const get = async (key: string, path = "/general?limit=1") =>
   (await request(path, { key: { value: key } })).status;
@@ -13,7 +13,7 @@ describe("a key", () => {
     ["revoke", "", 401],
     ["rotate", "", 200],
     ["rotate", "--overlap 0", 401],
-  ])("after %s %s gets %i at once, and the key that replaces it 200", async (command, args, status) => {
+  ])("after %s %s, gets %i at once, and its replacement, if any, gets 200", async (command, args, status) => {
     const { id, key } = await issueKey();
     expect(await get(key)).toBe(200);
     const { stdout } = await keys(`${command} ${id} ${args}`);
@@ -22,7 +22,7 @@ describe("a key", () => {
     expect(await get(replacement ?? "")).toBe(command === "rotate" ? 200 : 401);
   });
 
-  it("sees suppressed submissions under an agreement, until that is revoked", async () => {
+  it("sees suppressed submissions under an agreement, until the agreement is revoked", async () => {
     const agreement = await approveAgreement();
     const { key } = await issueKey("tribal", agreement);
     const suppressed = "/general?is_public=eq.false&auditee_uei=not.is.null&limit=1";
@@ -43,13 +43,13 @@ describe("the last use of a key", () => {
     await client.query("listen api_key_used");
   });
   afterAll(() => client.end());
-  /** A notification reaches a session before the response to its next query. */
+  /** Notifications reach a session before the response to its next query. */
   const countNotifications = async (id: string) => {
     await client.query("select");
     return notified.filter((payload) => payload === id).length;
   };
 
-  it("is notified by a request that gets 200, once a day, and recorded soon after", async () => {
+  it("is announced once a day, by a request that gets 200, and recorded soon after", async () => {
     const { id, key } = await issueKey();
     expect([await get(key, "/general?report_id=eq.none"), await countNotifications(id)]).toEqual([404, 0]);
     expect(await lastUse(id)).toBeNull();

@@ -6,7 +6,7 @@ import { execute } from "../../support/execute.ts";
 import { type Run, type RunOptions, runHere } from "../../support/run-here.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 
-/** An address that no other test uses, because nothing that is made here can be removed. */
+/** An email address that no other test uses, because tests cannot delete keys and agreements. */
 export const makeOwner = () => `${randomUUID()}@example.gov`;
 
 export async function approveAgreement(): Promise<string> {
@@ -43,11 +43,11 @@ export const shell = (command: string, options?: RunOptions): Promise<Run> =>
     ...(options ?? defaults()).env,
   });
 
-/** The words of a command line, some of them in single quotes. */
+/** Splits a command line into words, some of them in single quotes. */
 const splitWords = (line: string) =>
   (line.match(/(?:'[^']*'|[^\s'])+/g) ?? []).map((word) => word.replaceAll("'", ""));
 
-/** A failure has an exit status and is one line, and prints nothing that a pipeline would take for a result. */
+/** Expects an exit status, one line on stderr, and nothing on stdout that a pipeline would take for a result. */
 export function expectFailure({ code, stdout, stderr }: Run, message: RegExp, status = 1) {
   expect([code, stdout]).toEqual([status, ""]);
   expect(stderr).toMatch(/^error: [^\n]+\n$/);

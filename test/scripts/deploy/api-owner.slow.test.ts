@@ -5,7 +5,7 @@ import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../service/connect.ts";
 import { publishSample, useOwnServer, withLogin } from "./support.ts";
 
-// A careless or hostile file of an API version can do nothing: files run with the rights of api_owner, whoever deploys.
+// A careless or hostile file of an API version does no harm: it runs with the rights of api_owner, whoever deploys.
 
 const api = "api_v1_1_0";
 const definer = "security definer set search_path = ''";
@@ -14,7 +14,7 @@ const view = (columns: string, more = "") =>
   `create view ${api}.more as select ${columns} from dissemination.general ${more}`;
 const become = (body: string, parameters = "") =>
   `create function ${api}.become(${parameters}) returns text ${body}; comment on function ${api}.become is 'Become.'`;
-/** A body that PostgreSQL stores as text, and parses when the function runs. */
+/** Functions whose body PostgreSQL stores as text, and parses only when they run. */
 const unparsed = (...statements: string[]) =>
   statements.map((statement) =>
     become(`language plpgsql volatile as $f$ begin ${statement}; return 1; end $f$`),
@@ -22,7 +22,7 @@ const unparsed = (...statements: string[]) =>
 const parsed = (...statements: string[]) =>
   statements.map((statement) => become(`language sql volatile begin atomic ${statement}; end`));
 
-/** Files that PostgreSQL refuses, or the catalog checks after them, by the answer. */
+/** Files that PostgreSQL or the later catalog checks refuse, by a pattern that matches the error. */
 const refused: Record<string, string[]> = {
   "permission denied for schema suppressed": [
     `create function ${api}.all_suppressed() returns setof suppressed.general language sql stable ${definer} as 'table suppressed.general'`,
@@ -49,7 +49,7 @@ const refused: Record<string, string[]> = {
     "grant api_tribal to api_public",
     "copy (select 1) to program 'true'",
     `create function ${api}.t() returns event_trigger language plpgsql as 'begin end'; create event trigger t on ddl_command_end execute function ${api}.t()`,
-    // At the end of the transaction.
+    // This trigger runs at the end of the transaction.
     `create table ${api}.late (id integer primary key deferrable initially deferred);
      create function ${api}.late() returns trigger language plpgsql as $f$ begin execute 'grant api_tribal to api_public'; return null; end $f$;
      create constraint trigger late after insert on ${api}.late deferrable initially deferred for each row execute function ${api}.late();
@@ -141,7 +141,7 @@ const namesView = (options: string) =>
    comment on column ${api}.names.report_id is 'ID.'; comment on column ${api}.names.auditee_name is 'Name.';
    ${commented("view", "names")}`;
 
-/** Files that run, and what a reader then asks. */
+/** Files that are accepted, each with a query for readers to run. */
 const harmless: Record<string, [sql: string, question: string]> = {
   "a view with the owner's rights": [namesView(""), `select count(auditee_name) from ${api}.names`],
   "a view with the caller's rights": [
@@ -165,7 +165,7 @@ const own = useOwnServer(async ({ url, client }) => {
   await publishSample(client);
 });
 
-/** Rebuilds the API with one more file, as a role; then asks something. Nothing of it stays. */
+/** Rebuilds the API with one more file as the role `as`, then calls `ask`. Everything is rolled back. */
 async function attempt<Answer>(as: string, sql: string, ask: () => Promise<Answer>) {
   const files = await readFiles(repositoryDirectory);
   const version = files.api.versions.find(({ schema }) => schema === api);
@@ -196,13 +196,13 @@ describe("a file of an API version", () => {
     expect(attempt(as, sql, async () => {})).rejects.toThrow(new RegExp(answer));
   it.each(cases)("is refused: %s", (sql, answer) => isRefused("owner", sql, answer));
 
-  it("is refused the same if a superuser deploys it", async () => {
+  it("is refused the same way if a superuser deploys it", async () => {
     for (const [sql, answer] of cases)
       if (/permission|parameter|EXECUTE of/.test(answer)) await isRefused("postgres", sql, answer);
   });
 
   it.each(Object.entries(harmless))(
-    "shows each reader what its rights show by %s",
+    "lets each reader see what its role may see, through %s",
     async (_name, [sql, question]) => {
       const open = await ask("postgres", "select count(auditee_name) from disclosed.general");
       const hidden = await ask("postgres", "select count(auditee_name) from suppressed.general");
@@ -212,13 +212,13 @@ describe("a file of an API version", () => {
     },
   );
 
-  it("may make a definer function, which nobody can use", async () => {
+  it("may create a security definer function, but no reader can use it", async () => {
     const sql = `create function ${api}.names() returns setof text language sql stable ${definer} begin atomic select auditee_name from ${api}.general; end; ${commented("function", "names()")}`;
     const use = () => ask("api_public", `select count(*) from ${api}.names()`);
     await expect(attempt("owner", sql, use)).rejects.toThrow("permission denied");
   });
 
-  it("lets no other deployment in between if it ends the session's locks", async () => {
+  it("cannot let another deployment start by releasing the session's locks", async () => {
     const other = await connect(own.url, "test");
     const tryLock = () => other.query("select pg_try_advisory_lock(hashtext('db-deploy')) as free");
     const answer = await attempt("owner", "select pg_advisory_unlock_all()", tryLock);

@@ -7,12 +7,12 @@ const copy = useCopy();
 const check = (...args: string[]) =>
   run(runCheck, ["--directory", copy.directory, ...args], { SCRATCH_URL: findServerUrl() });
 
-it("db:check passes on this repository, on a PostgreSQL of its own", async () => {
+it("db:check passes on this repository, with a PostgreSQL server that it starts", async () => {
   const { code, output } = await run(runCheck, ["--strict"]);
   expect([code, output]).toEqual([0, expect.stringMatching(/^(ok .*\n)+$/)]);
 });
 
-it("db:check names everything that is wrong", async () => {
+it("db:check reports all problems at once", async () => {
   await copy.edit("api/request/decide.sql", (text) => text.replace("if not found then", "if not found thn"));
   const { code, output } = await check();
   expect(code).toBe(1);
@@ -21,7 +21,7 @@ it("db:check names everything that is wrong", async () => {
   expect(output).not.toMatch(/db\/contracts|migrations stay/);
 });
 
-it("db:check shows what clients would notice, and writes it", async () => {
+it("db:check shows changes to a contract, and writes them if asked", async () => {
   await copy.addColumn();
   const stale = await check();
   expect(stale).toMatchObject({ code: 1, output: expect.stringContaining("other_id was added\n") });

@@ -9,7 +9,7 @@ const contracts = await readContracts(repositoryDirectory);
 const view = "additional_eins";
 const relationship = `general(api_v1_1_0.${view})`;
 
-describe("a change of a version", () => {
+describe("a change to a version", () => {
   const columnsOf = ({ views }: Contract) => views[view]?.columns ?? [];
   const other = { name: "other_id", type: "TEXT" };
   const none = { execute: [], returns: "" };
@@ -49,7 +49,7 @@ describe("a change of a version", () => {
     expect([find(what, change)?.what, find(what, change)?.breaks]).toEqual([what, undefined]),
   );
 
-  it("is none, or a whole version", () => {
+  it("may be none, or remove or add a whole version", () => {
     expect(compareContracts(contracts, structuredClone(contracts))).toEqual([]);
     const removed = { what: "the whole version was removed", breaks: expect.any(String) };
     expect(compareContracts(contracts, contracts.slice(1))).toMatchObject([removed]);
@@ -57,13 +57,13 @@ describe("a change of a version", () => {
   });
 });
 
-describe("what production promised", () => {
+describe("a contract", () => {
   const database = useDeployedDatabase();
   const copy = useCopy();
   const deploy = (options = {}) =>
     deployDatabase(database.url, {}, { directory: copy.directory, ...options });
 
-  it("may change freely in drafts, and not after a promise", async () => {
+  it("may change freely as a draft, but not once it is promised", async () => {
     await copy.addColumn();
     await deploy();
     const older = await copy.read(viewFile);
@@ -77,7 +77,7 @@ describe("what production promised", () => {
     );
   });
 
-  it("keeps a version until its announced sunset, and the oldest as the default", async () => {
+  it("keeps a promised version until its announced sunset, and the oldest one as the default", async () => {
     await deployDatabase(database.url, {}, { promises: true, rollsBack: true });
     await copy.copyVersion("v1_0_0");
     await expect(deploy()).rejects.toThrow("api_v1_0_0: it is now the version with the lowest number");

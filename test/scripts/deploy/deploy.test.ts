@@ -11,7 +11,7 @@ import {
 } from "../../support/scratch-database.ts";
 import { readAll, run, useCopy } from "./support.ts";
 
-// Each test has a deployed database and a copy of db of its own.
+// Each test has its own deployed database and its own copy of db.
 
 const other = useOtherServer();
 const copy = useCopy();
@@ -32,7 +32,7 @@ const exits = async (status: number, args: string[], ...texts: (string | RegExp)
 };
 
 describe("db:deploy", () => {
-  it("changes nothing when run again, and says so; so does the plan", async () => {
+  it("changes nothing when it runs again, and says so, as does the plan", async () => {
     const before = await readAll(database.url);
     const again = await run(runDeploy, [], env);
     expect(again).toEqual({ code: 0, output: "The API schemas are up to date.\nNothing to do.\n" });
@@ -61,7 +61,7 @@ describe("db:deploy", () => {
     expect(Date.now() - start).toBeGreaterThan(1000);
   });
 
-  it("keeps the old API if a file has an error, says where, and sets no password", async () => {
+  it("keeps the old API if a file has an error, says where it is, and sets no password", async () => {
     await copy.addColumn();
     await copy.edit("api/api_v1_1_0/resubmission.sql", (text) =>
       text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
@@ -83,7 +83,7 @@ describe("db:deploy", () => {
     await query("alter role publisher password null");
   });
 
-  it("does not pass the settings of a file on to what comes after it", async () => {
+  it("resets the settings that a file changes before the next file runs", async () => {
     await copy.migrate("set search_path = access");
     await copy.migrate("create table deployment.now as select current_setting('search_path') as path", 2);
     await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}set statement_timeout = 1;\n`);
@@ -91,14 +91,14 @@ describe("db:deploy", () => {
     expect(await query("table deployment.now")).toEqual([{ path: '"$user", public' }]);
   });
 
-  it("runs one of several at a time, and the others find nothing to do", async () => {
+  it("runs one deployment at a time, and those that waited find nothing to do", async () => {
     await copy.addColumn();
     const all = await Promise.all([1, 2, 3].map(() => deploy("--json")));
     const changed = all.map(({ output }) => JSON.parse(output.slice(output.indexOf("{"))).apiSchemasChanged);
     expect(changed.sort()).toEqual([false, false, true]);
   });
 
-  it("says whom it waits for and how to end that, and waits no longer than --wait", async () => {
+  it("says which process it waits for and how to end it, and waits no longer than --wait", async () => {
     const holder = await connect(database.url, "db-deploy");
     const { rows } = await holder.query(
       "select pg_advisory_lock(hashtext('db-deploy')), pg_backend_pid() as pid",
@@ -114,7 +114,7 @@ describe("db:deploy", () => {
     await holder.end();
   });
 
-  it("is let go within seconds by a deployment that is killed in the middle of a long statement", async () => {
+  it("continues within seconds if the deployment that it waits for is killed during a long statement", async () => {
     await copy.migrate("select pg_sleep(600)");
     const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], env);
     const countWaiting = async (event: string) => {
@@ -128,7 +128,7 @@ describe("db:deploy", () => {
     await next;
   });
 
-  it("deploys the approved plan, and refuses if the plan would be another now", async () => {
+  it("deploys the approved plan, and refuses if the plan would differ now", async () => {
     await copy.addColumn();
     const [, hash = ""] = /^Plan (\w+)$/m.exec((await deploy("--plan")).output) ?? [];
     await query("create table access.notes ()");
@@ -157,7 +157,7 @@ describe("db:deploy", () => {
 });
 
 describe("db:deploy --plan", () => {
-  it("prints what would change and what only the deployment can tell, and changes nothing", async () => {
+  it("prints what would change and which statements depend on rows, and changes nothing", async () => {
     await copy.addColumn();
     await copy.migrate(
       "create table deployment.more ();\ncreate unique index events_once on access.events (subject_id);\ndo $$ begin perform 1; end $$",
@@ -183,7 +183,7 @@ describe("db:deploy --plan", () => {
     await exits(0, ["--plan"]);
   });
 
-  it("cannot change the roles of the server that it plans for", async () => {
+  it("refuses to plan on the server that it plans for, whose roles it could change", async () => {
     env.SCRATCH_URL = database.url;
     await exits(1, ["--plan"], "names the server that the plan is for");
   });
@@ -192,7 +192,7 @@ describe("db:deploy --plan", () => {
 const concurrently = "create unique index concurrently once on access.beside (id)";
 const noTransaction = `-- No transaction: it has several of its own.\n${concurrently}`;
 
-describe("the plan and the deployment refuse the same:", () => {
+describe("the plan and the deployment both refuse", () => {
   const byHand = "create index by_hand on access.downloads (report_id)";
   const refusals: Record<string, [prepare: () => Promise<unknown>, ...lines: string[]]> = {
     "an index that was created by hand": [
@@ -208,7 +208,7 @@ describe("the plan and the deployment refuse the same:", () => {
       () => copy.edit("migrations/20261121200500000_create_tiers.sql", (text) => `${text}-- More.\n`),
       "These migrations were edited after this database ran them:\n  db/migrations/20261121200500000_create_tiers.sql\n",
     ],
-    "a migration of another history": [
+    "a migration history that differs": [
       () => query("update deployment.migrations set name = '2020_other' where name like '%create_roles'"),
       "This database ran migrations that db/migrations does not have:\n  2020_other\n",
       "start with an empty database:\n  On a local stack, run npm start -- --fresh",
@@ -222,20 +222,20 @@ describe("the plan and the deployment refuse the same:", () => {
       "are dated before the last one that this database ran,",
       "Give them a later date: rename them with git mv.",
     ],
-    "a commit": [
+    "a migration that commits": [
       () => copy.migrate("create table deployment.half ();\ncommit"),
       "20991231000000001_step.sql: ",
       "The deployment runs this file inside a transaction",
     ],
-    "a role that stays changed": [
+    "a migration that leaves the role changed": [
       () => copy.migrate("create table deployment.half ();\nset role publisher"),
       "step.sql: the file leaves the role changed from postgres to publisher",
     ],
-    "an error, with its place": [
+    "an error in a migration, with its position": [
       () => copy.migrate("create table deployment.half ();\nselect 1 from deployment.no_such_table"),
       '20991231000000001_step.sql:2:15: relation "deployment.no_such_table" does not exist',
     ],
-    "a statement that needs no transaction": [
+    "a statement that cannot run in a transaction": [
       () => copy.migrate(concurrently),
       "step.sql: CREATE INDEX CONCURRENTLY",
       "in its first line: -- No transaction: <why>",
@@ -244,7 +244,7 @@ describe("the plan and the deployment refuse the same:", () => {
       () => copy.migrate(`${noTransaction};\ncreate table deployment.half ()`),
       "Such a migration may have only one statement",
     ],
-    "an API schema that another role made": [
+    "an API schema that another role created": [
       () => Promise.all([query("create schema api_v1_2_0"), copy.copyVersion("v1_2_0")]),
       "schema api_v1_2_0, which belongs to postgres",
     ],
@@ -258,14 +258,14 @@ describe("the plan and the deployment refuse the same:", () => {
   };
   it.each(Object.entries(refusals))("%s", async (_name, [prepare, ...lines]) => {
     await prepare();
-    // A rebuild of the API would come next.
+    // Without the refusal, the API would be rebuilt next.
     await copy.edit("api/api_v1_1_0/schema.sql", (text) => `${text}-- More.\n`);
     for (const args of [["--plan"], ["--accept-drift"]]) await exits(1, args, ...lines);
     expect(await query("select to_regclass('deployment.half') as found")).toEqual([{ found: null }]);
   });
 });
 
-it("a migration without a transaction says how to undo what is half done; then it runs once", async () => {
+it("if a migration without a transaction fails, the plan says how to clean up; then it runs once", async () => {
   await copy.migrate("create table access.beside (id int);\ninsert into access.beside values (1), (1)", 1);
   await copy.migrate(noTransaction, 2);
   await exits(1, [], 'step.sql: could not create unique index "once"');

@@ -4,15 +4,15 @@ import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { useOtherServer } from "../../support/scratch-database.ts";
 import { readAll, run, useOwnServer } from "./support.ts";
 
-// Drift: what somebody changes by hand, roles too.
+// Drift is what somebody changed by hand, including roles.
 
 const other = useOtherServer();
 const own = useOwnServer(({ url }) => deployDatabase(url));
 const deploy = (args: string[]) => run(runDeploy, args, { DATABASE_URL: own.url, SCRATCH_URL: other.url });
-const isDeployed = async (args: string[], code: number, text: string | RegExp) =>
+const expectDeploy = async (args: string[], code: number, text: string | RegExp) =>
   expect(await deploy(args)).toMatchObject({ code, output: expect.stringMatching(text) });
 
-/** Each with the line of the plan. */
+/** Changes that no later deployment or refresh undoes, each with its line in the plan. */
 const durable = {
   "alter role gateway set enable_seqscan = off": "+ alter role gateway set enable_seqscan = 'off'",
   "alter role gateway reset synchronize_seqscans": "- alter role gateway set synchronize_seqscans = 'off'",
@@ -37,37 +37,37 @@ const durable = {
   "update access.tiers set requests_at_a_time = 1 where name = 'demo'": "~ row of access.tiers demo",
 };
 
-it("drift in what is durable is listed by --plan, refused by db:deploy, and listed by --accept-drift", async () => {
+it("durable drift is listed by --plan, refused by db:deploy, and accepted and listed by --accept-drift", async () => {
   for (const change of Object.keys(durable)) await own.client.query(change);
   const damaged = await readAll(own.url);
   const { code, output } = await deploy(["--plan"]);
   expect(code).toBe(4);
   for (const [change, line] of Object.entries(durable)) expect(output, change).toContain(line);
-  await isDeployed(["--json"], 4, /"kind": "drift"/);
-  await isDeployed(["--accept-drift"], 0, /\+ table access\.notes/);
-  // Nothing was healed; what was accepted is not refused again, and still listed.
+  await expectDeploy(["--json"], 4, /"kind": "drift"/);
+  await expectDeploy(["--accept-drift"], 0, /\+ table access\.notes/);
+  // The deployment repaired nothing. Drift that was accepted is still listed, but not refused again.
   expect(await readAll(own.url)).toEqual(damaged);
-  await isDeployed(["--plan"], 0, /\+ table access\.notes/);
-  await isDeployed([], 0, "");
-  // PostgreSQL can print what undoes all but the row.
+  await expectDeploy(["--plan"], 0, /\+ table access\.notes/);
+  await expectDeploy([], 0, "");
+  // The plan's SQL undoes everything except the change to a row.
   const [, undo = ""] = /To undo them[^\n]*\n([\s\S]*?)^-- End/m.exec(output) ?? [];
   await own.client.query(`${undo}; update access.tiers set requests_at_a_time = 3 where name = 'demo'`);
-  await isDeployed(["--accept-drift"], 0, "");
-  await isDeployed(["--plan"], 0, /^Nothing to deploy\.\nPlan \w+\n$/);
+  await expectDeploy(["--accept-drift"], 0, "");
+  await expectDeploy(["--plan"], 0, /^Nothing to deploy\.\nPlan \w+\n$/);
 });
 
-it("drift in the API comes back by deploying again", async () => {
+it("drift in the API is repaired by the next deployment", async () => {
   const before = await readAll(own.url);
   await own.client.query(
     "drop view api_v1_1_0.resubmission cascade; comment on view api_v1_1_0.general is 'changed'; create or replace function request.find_retirement(profile text) returns jsonb language sql as 'select null::jsonb'",
   );
-  await isDeployed(["--plan"], 3, /\+ view api_v1_1_0\.resubmission/);
-  await isDeployed([], 0, /The API schemas were changed by hand/);
+  await expectDeploy(["--plan"], 3, /\+ view api_v1_1_0\.resubmission/);
+  await expectDeploy([], 0, /The API schemas were changed by hand/);
   expect(await readAll(own.url)).toEqual(before);
 });
 
-it("drift in the data set is listed, and gone with the next data set", async () => {
+it("drift in the data set is listed but not refused, because the next refresh discards it", async () => {
   await own.client.query("create index by_hand on disclosed.findings (award_reference)");
-  await isDeployed(["--plan"], 0, /\+ CREATE INDEX by_hand[\s\S]*The next refresh discards changes/);
-  await isDeployed([], 0, "");
+  await expectDeploy(["--plan"], 0, /\+ CREATE INDEX by_hand[\s\S]*The next refresh discards changes/);
+  await expectDeploy([], 0, "");
 });

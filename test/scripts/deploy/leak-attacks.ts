@@ -1,4 +1,4 @@
-/** What somebody could do to a database as its owner or as publisher, and what find_leaks() says of it. */
+/** What a database's owner or publisher could run, and what find_leaks() then reports. */
 export const attacks: Record<string, string> = {
   "create view api_v1_1_0.bare as table suppressed.general; grant select on api_v1_1_0.bare to api_public; alter view api_v1_1_0.bare owner to api_owner; grant usage on schema suppressed to api_owner; grant select on suppressed.general to api_owner; create policy builder on suppressed.general to api_owner using (true)":
     "The policy builder shows rows of suppressed.general to roles other than api_tribal",

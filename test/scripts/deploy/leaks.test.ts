@@ -10,7 +10,7 @@ const own = useOwnServer(async ({ url, client }) => {
   await publishSample(client);
 });
 
-/** What the leak check says of a database to which this was done; nothing of it stays. */
+/** Runs an attack and the leak check, and rolls back. Returns the findings, or "" if there are none. */
 async function askAfter(attack: string): Promise<string> {
   await own.client.query("begin");
   try {
@@ -25,7 +25,7 @@ async function askAfter(attack: string): Promise<string> {
 }
 
 describe("the leak check", () => {
-  it("finds nothing in what is deployed, and changes nothing", async () => {
+  it("finds nothing in a deployed database, and changes neither role nor settings", async () => {
     expect(await askAfter("")).toBe("");
     await own.client.query("begin");
     await checkLeaks(own.client);
@@ -40,7 +40,7 @@ describe("the leak check", () => {
     expect(await askAfter(attack)).toContain(finding),
   );
 
-  it("tells no value of a suppressed row", async () => {
+  it("reveals no value of a suppressed row", async () => {
     const { rows } = await own.client.query("select report_id, auditee_name from suppressed.general");
     const said = await askAfter(
       "insert into disclosed.federal_awards select * from suppressed.federal_awards limit 0; alter role api_public bypassrls",
@@ -48,7 +48,7 @@ describe("the leak check", () => {
     expect(rows.flatMap(Object.values).filter((value) => said.includes(value))).toEqual([]);
   });
 
-  it("takes less than 300 ms for the rights", async () => {
+  it("checks the rights in less than 300 ms", async () => {
     const start = performance.now();
     await own.client.query("select publication.find_leaks(false)");
     expect(performance.now() - start).toBeLessThan(300);
@@ -76,7 +76,7 @@ describe("a migration", () => {
       "describe_totals",
   };
   it.each(Object.entries(leaks))(
-    "is refused, alone and beside an edit of the API, and nothing of it stays: %s",
+    "that leaks is refused and rolled back, alone or with an edit of the API: %s",
     async (sql, leak) => {
       await copy.migrate(sql);
       await expect(deploy()).rejects.toThrow(leak);
@@ -87,14 +87,14 @@ describe("a migration", () => {
     },
   );
 
-  it.each([false, true])("cannot replace the leak check (in a rollback: %s)", async (rollsBack) => {
+  it.each([false, true])("cannot replace the leak check (--roll-back: %s)", async (rollsBack) => {
     await copy.migrate(
       "create or replace function publication.find_leaks(check_rows boolean, generation text default '') returns setof text language sql as 'select null where false'; grant api_tribal to api_public",
     );
     await expect(deploy({ rollsBack })).rejects.toThrow("api_public must not be a member of api_tribal");
   });
 
-  it("stays when a later step is refused, which says so", async () => {
+  it("stays applied if a later step is refused, and the deployment reports it as applied", async () => {
     await copy.migrate("create table deployment.kept ()");
     await copy.migrate("grant api_tribal to api_public", 2);
     const lines: string[] = [];
@@ -105,13 +105,13 @@ describe("a migration", () => {
     await copy.edit(viewFile, (text) => text.replace("audit_year,", "audit_yeer,"));
     await expect(deploy({ report })).rejects.toThrow("audit_yeer does not exist");
     expect(lines).toEqual([1, 2].map((n) => expect.stringContaining(`applied: 2099123100000000${n}_step.`)));
-    // What ran by a deployment is not drift to the next.
+    // The next deployment does not mistake migrations that a deployment ran for drift.
     await copy.edit(viewFile, (text) => text.replace("audit_yeer,", "audit_year,"));
     await deploy();
     await undo("drop table deployment.kept");
   });
 
-  it("that runs without a transaction and leaks switches the service off", async () => {
+  it("that runs without a transaction and leaks makes the deployment switch the service off", async () => {
     const { rows } = await own.client.query(
       "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql",
     );
@@ -119,15 +119,15 @@ describe("a migration", () => {
     await expect(deploy()).rejects.toThrow(
       /anyone could download their PDFs[\s\S]*The service was switched off/,
     );
-    const settings = await own.client.query("select is_open from publication.settings");
-    expect([settings.rows, await listMigrations()]).toMatchObject([[{ is_open: false }], [{}]]);
-    // A deployment of nothing new asks as well.
+    const settings = await own.client.query("select is_switched_on from publication.settings");
+    expect([settings.rows, await listMigrations()]).toMatchObject([[{ is_switched_on: false }], [{}]]);
+    // A deployment with nothing to do also checks for leaks.
     await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow("anyone could download their PDFs");
-    await undo(`${rows[0]?.sql}; update publication.settings set is_open = true`);
+    await undo(`${rows[0]?.sql}; update publication.settings set is_switched_on = true`);
   });
 });
 
-it("a pre_config() that serves a schema made by hand, with its owner's view, is refused", async () => {
+it("a pre_config() that serves a hand-made schema with a view of suppressed rows is refused", async () => {
   await own.client.query(
     "create schema helper; create view helper.names as select auditee_name from suppressed.general; grant usage on schema helper to api_public; grant select on helper.names to api_public",
   );

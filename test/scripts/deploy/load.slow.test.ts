@@ -6,16 +6,16 @@ import { queryOn } from "../../support/query-on.ts";
 import { request, target } from "../../support/target.ts";
 import { useCopy } from "./support.ts";
 
-// Readers do not notice a deployment: through the gateway of the shared stack, whose API is put back at the end.
+// Deploys while clients read through the gateway of the shared stack, and restores its API at the end.
 
 const copy = useCopy();
 const keys: string[] = [];
 const query = (sql: string) => queryOn<{ api_key: string }>(target.databaseUrl, sql);
-/** So that the next deployment finds nothing promised to clients. */
+/** Clears promises to clients, so that the next deployment may remove what is promised. */
 const forgetPromises = () => query("update deployment.api_schemas set is_promise = false where is_promise");
 
 beforeAll(async () => {
-  // Several keys, so that no limit is met.
+  // Several keys, so that none reaches its rate limit.
   const issued = await query(
     "select (access.issue_key('individual', 'load@example.gov', 'load test')).api_key from generate_series(1, 8)",
   );
@@ -30,7 +30,7 @@ afterAll(async () => {
   await query("select access.revoke_key(id) from access.api_keys where owner_email = 'load@example.gov'");
 });
 
-/** The longest that a request has waited for a deployment's lock, as PostgreSQL sees it. */
+/** Watches pg_stat_activity, and returns the longest wait of a request for a lock, in milliseconds. */
 async function watchWaits(signal: AbortSignal): Promise<number> {
   const client = await connect(target.databaseUrl, "test");
   let longest = 0;
@@ -46,14 +46,14 @@ async function watchWaits(signal: AbortSignal): Promise<number> {
   return longest;
 }
 
-it("no request fails or waits for much longer than without, and no ETag names two shapes of a view", {
+it("no request fails or waits much longer than usual, and no ETag stands for two shapes of a view", {
   timeout: 120_000,
 }, async () => {
   await copy.addColumn();
   const stop = new AbortController();
   const failures: string[] = [];
   const shapes = new Map<string, Set<string>>();
-  // The machine itself makes readers wait: what a deployment adds is what counts.
+  // A busy machine also makes readers wait, so this compares the waits with those outside of deployments.
   let [count, slowest, without, isDeploying] = [0, 0, 0, false];
   const views = ["/additional_eins?limit=5", "/general?limit=5", "/additional_eins?limit=5"];
   const paths = [...views, "/findings?limit=5&select=*,general(auditee_name)", "/"];

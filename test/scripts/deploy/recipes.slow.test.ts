@@ -9,7 +9,7 @@ import { queryOn } from "../../support/query-on.ts";
 import { type RunningStack, runStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
 
-// docs/recipes.md, done as printed, in its order, on a copy of the repository and the stack of the quick start.
+// Follows docs/recipes.md as printed, in order, on a copy of the repository and the stack of the quick start.
 
 const project = path.resolve(import.meta.dirname, "../../..");
 
@@ -30,13 +30,13 @@ beforeAll(async () => {
 });
 afterAll(() => stack.dispose());
 
-/** The blocks of a recipe: edits, new files, SQL to run by hand, and commands. */
+/** Returns the code blocks of a recipe: edits, new files, SQL to run by hand, and commands. */
 function readSteps(title: string) {
   const [recipe = ""] = recipes.split(`\n## ${title}\n`)[1]?.split("\n## ") ?? [];
   let file = "";
   return [...recipe.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)].map(
     ([, prose = "", language = "", text = ""]) => {
-      // The last file that the text names before the block.
+      // A block edits the last file that the text before it names.
       file = prose.match(/db\/[\w/]+\.sql/g)?.at(-1) ?? file;
       return { kind: prose.includes("a new file") ? "file" : language, file, text };
     },
@@ -54,7 +54,7 @@ async function follow(title: string, from = 0, to?: number): Promise<void> {
   }
 }
 
-/** Replaces the lines that the edit keeps or removes by those that it keeps or adds. */
+/** Applies a diff, whose context and removed lines must occur in the file once. */
 async function edit(file: string, diff: string): Promise<void> {
   const lines = diff.trimEnd().split("\n");
   const side = (sign: string) => {
@@ -62,7 +62,7 @@ async function edit(file: string, diff: string): Promise<void> {
     return kept.map((line) => `${line.slice(1)}\n`).join("");
   };
   const text = await readFile(file, "utf8");
-  expect(text.split(side("-")), `${file} has once:\n${side("-")}`).toHaveLength(2);
+  expect(text.split(side("-")), `${file} must contain this once:\n${side("-")}`).toHaveLength(2);
   await writeFile(
     file,
     text.replace(side("-"), () => side("+")),
@@ -101,7 +101,7 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
     expect(await query(sql)).toEqual([]);
   });
 
-  it("goes on serving a deployed column that the files have no more", async () => {
+  it("keeps serving a deployed column that the source files no longer have", async () => {
     await follow("Add a column");
     const file = path.join(copy, ".stack/next/general.csv");
     const rows: Record<string, string>[] = parse(await readFile(file), { columns: true });
@@ -112,7 +112,7 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
     expect([status, json]).toEqual([200, []]);
   });
 
-  it("adds an index, to the live data set and to the next", async () => {
+  it("adds an index to the live data set and to the next one", async () => {
     const read = () =>
       query(
         `select obj_description(format('%I.%I', schemaname, indexname)::regclass) as comment
@@ -167,13 +167,13 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
     expect((await ask("/general?limit=1", "api_v1_2_0")).status).toBe(200);
   });
 
-  it("deploys although there is drift", async () => {
+  it("deploys despite drift", async () => {
     await query("grant select on access.api_keys to key_operator");
     await follow("Undo drift");
     await query("revoke select on access.api_keys from key_operator");
   });
 
-  it("restores a view that was dropped", async () => {
+  it("restores a dropped view", async () => {
     await runLine("npm run db:deploy -- --accept-drift");
     const embed = () => ask("/general?select=report_id,resubmission(version)&limit=1", "api_v1_2_0");
     expect((await embed()).status).toBe(200);

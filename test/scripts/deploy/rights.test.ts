@@ -13,8 +13,8 @@ import { useOtherServer } from "../../support/scratch-database.ts";
 import { submission, writeCsv } from "../refresh/support/source-files.ts";
 import { readAll, useOwnServer, withLogin } from "./support.ts";
 
-// Roles without superuser rights: an owner that deploys, a planner and a key operator, as docs/operations.md makes them.
-// What a planner and a key operator may read, write and run: test/db/catalog.test.ts.
+// Roles without superuser rights: an owner that deploys, a planner and a key operator, as in docs/operations.md.
+// test/db/catalog.test.ts covers what a planner and a key operator may read, write and run.
 
 const other = useOtherServer();
 const own = useOwnServer(({ client }) =>
@@ -25,7 +25,7 @@ const runAs = (name: string, program: Program, args: string[], env: Record<strin
   runHere(program, args, { env: { DATABASE_URL: urlOf(name), SCRATCH_URL: other.url, ...env } });
 
 describe("the owner", () => {
-  it("is told which rights it lacks as SQL, before anything is changed", async () => {
+  it("is told the SQL that grants the rights it lacks, before anything is changed", async () => {
     const { code, stderr } = await runAs("single_audit_owner", runDeploy, []);
     const lines = stderr.split("\n");
     expect([code, lines]).toEqual([
@@ -46,7 +46,7 @@ describe("the owner", () => {
     await own.client.query(lines.slice(1, 4).join(""));
   });
 
-  it("deploys everything without being superuser, with passwords, and again", async () => {
+  it("deploys everything, including passwords, without superuser rights, and again", async () => {
     const first = await runAs("single_audit_owner", runDeploy, ["--json"], { PUBLISHER_PASSWORD: "secret" });
     expect([first.code, first.stderr]).toEqual([0, ""]);
     expect(JSON.parse(first.stdout)).toMatchObject({ apiSchemasChanged: true, passwords: ["publisher"] });
@@ -56,14 +56,14 @@ describe("the owner", () => {
     });
   });
 
-  it("makes what a superuser makes", async () => {
+  it("creates the same objects as a superuser", async () => {
     await deployDatabase(other.url);
     const parts = await readAll(urlOf("single_audit_owner"));
     expect(parts.length).toBeGreaterThan(1000);
     expect(parts).toEqual(await readAll(other.url));
   });
 
-  it("leaves publication and rollback to the role publisher, whose password may stand in a file", async () => {
+  it("leaves publication and rollback to the role publisher, whose password may be in a file", async () => {
     const directory = await makeDirectory();
     await writeCsv(directory, "general", [submission(1)]);
     await writeFile(path.join(directory, "password"), "secret\n");
@@ -127,7 +127,7 @@ describe("a key operator", () => {
     expect(statusesOf(await keys("list", "--tier", "tribal"))).toEqual(["agreement revoked", "revoked"]);
   });
 
-  it("reads no hash of a key", async () => {
+  it("sees no hash of a key", async () => {
     const views = ["access.key_overview", "access.agreement_overview", "access.events"];
     const selects = [...views, "access.verify_key(sha256('DEMO_KEY'))"].map(
       (source) => `select to_jsonb(r) as row from ${source} as r`,

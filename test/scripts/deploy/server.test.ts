@@ -14,7 +14,7 @@ import {
 } from "../../support/scratch-database.ts";
 import { run } from "./support.ts";
 
-// Which servers a deployment takes, asked before anything is changed.
+// Which servers a deployment accepts. It checks before it changes anything.
 
 const other = useOtherServer();
 
@@ -29,14 +29,14 @@ async function startProxy(database: ScratchDatabase, rewrite: (bytes: Buffer) =>
   return { DATABASE_URL: url.href, SCRATCH_URL: other.url };
 }
 
-/** Gives clients another server process than the one that answers them, as a pooler does (PostgreSQL: BackendKeyData). */
+/** Changes the process ID in BackendKeyData, so that it is not the process that answers, as behind a pooler. */
 function hideProcess(bytes: Buffer): Buffer {
   const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
   if (at >= 0) bytes.writeInt32BE(bytes.readInt32BE(at + 5) ^ 1, at + 5);
   return bytes;
 }
 
-it("a server that is too old is refused first, with what is needed; the oldest supported one is not", async () => {
+it("a server that is too old is refused before any change; the oldest supported version is not", async () => {
   const database = await createScratchDatabase();
   const [server] = await queryOn<{ server_version: string }>(database.url, "show server_version");
   let version = "16";
@@ -52,20 +52,20 @@ it("a server that is too old is refused first, with what is needed; the oldest s
   expect(await run(runDeploy, ["--plan"], env)).toMatchObject({ code: 3 });
 });
 
-it("a connection pooler is refused by deployments and refreshes, and taken by plans, keys and agreements", async () => {
+it("deployments and refreshes refuse a connection pooler; plans, keys and agreements accept one", async () => {
   const database = await createDeployedDatabase();
   const env = await startProxy(database, hideProcess);
   const refusal = expect.stringMatching(/127\.0\.0\.1:\d+ is a connection pooler: .*the address of the/);
   expect(await run(runRefreshProgram, ["--status"], env)).toEqual({ code: 1, output: refusal });
   const { stdout } = await runHere(runDeploy, ["--json"], { env });
   expect(JSON.parse(stdout).error).toEqual({ kind: "refused", message: refusal });
-  const taken: [Program, ...args: string[]][] = [
+  const accepted: [Program, ...args: string[]][] = [
     [runDeploy, "--plan"],
     [runKeys, "list"],
     [runKeys, "issue", "--tier", "individual", "--owner", "a@example.gov"],
     [runAgreements, "list"],
   ];
-  for (const [program, ...args] of taken) expect(await run(program, args, env)).toMatchObject({ code: 0 });
-  // No lock is left behind.
+  for (const [program, ...args] of accepted) expect(await run(program, args, env)).toMatchObject({ code: 0 });
+  // They leave no lock behind.
   expect(await queryOn(database.url, "select from pg_locks where locktype = 'advisory'")).toEqual([]);
 });

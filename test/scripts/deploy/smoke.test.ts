@@ -9,7 +9,7 @@ import { publishSample, run } from "./support.ts";
 const database = useDeployedDatabase();
 useGateways();
 
-it("smoke passes on a deployment that is as it should be, in under 10 seconds", async () => {
+it("smoke passes on a correct deployment, in under 10 seconds", async () => {
   const start = Date.now();
   const { code, output } = await run(runSmoke, [
     ...["--base-url", target.baseUrl, "--app-url", target.appUrl],
@@ -19,7 +19,7 @@ it("smoke passes on a deployment that is as it should be, in under 10 seconds", 
   expect([code, Date.now() - start < 10_000]).toEqual([0, true]);
 });
 
-it("smoke fails where nothing answers, and where keys do not open the API", async () => {
+it("smoke fails if nothing answers, or if the API rejects the key", async () => {
   const away = await run(runSmoke, ["--base-url", "http://127.0.0.1:1", "--key", "any", "--json"]);
   expect(away.code).toBe(1);
   const locked = await run(runSmoke, ["--base-url", target.baseUrl, "--key", "no-such-key"]);
@@ -28,12 +28,12 @@ it("smoke fails where nothing answers, and where keys do not open the API", asyn
   expect(locked.output).toContain("ok   no key gets 401");
 });
 
-it("smoke finds a table that shows suppressed submissions, and a function that no contract has", {
+it("smoke finds suppressed submissions in a table or a public PDF, and a function in no contract", {
   timeout: 60_000,
 }, async () => {
   const service = await startScratchService(database.url);
   onTestFinished(service.stop);
-  // PostgREST alone, asked as the gateway asks it.
+  // PostgREST alone, with the header that the gateway sets.
   const gateway = await startUpstream(async (request, response) => {
     const headers = { "accept-profile": String(request.headers["accept-profile"] ?? "api_v1_1_0") };
     const { status, json } = await service.request(request.url ?? "", { headers });
@@ -44,7 +44,7 @@ it("smoke finds a table that shows suppressed submissions, and a function that n
       .split("\n")
       .find((line) => line.includes(what));
   const check = () => find("a suppressed submission's ID");
-  // The data set is empty yet.
+  // The data set is still empty.
   const walk = await find("the three steps", "--tribal-key", "any", "--app-url", "http://127.0.0.1:1");
   expect(walk).toMatch(/^-- .* there is no suppressed report$/);
   await publishSample(database.client);

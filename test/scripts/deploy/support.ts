@@ -14,7 +14,7 @@ import { makeSmallSample } from "../../support/small-sample.ts";
 
 export const viewFile = "api/api_v1_1_0/additional_eins.sql";
 
-/** A copy of what `db` deploys, to edit, for each test that follows. */
+/** Gives each test that follows its own copy of the deployed folders of `db`, to edit. */
 export function useCopy() {
   let directory = "";
   const at = (file: string) => path.join(directory, file);
@@ -45,9 +45,9 @@ export function useCopy() {
           .replace("\nfrom ", ",\n  report_id as other_id\nfrom ")
           .concat("comment on column api_v1_1_0.additional_eins.other_id is 'A column.';\n"),
       ),
-    /** Writes a migration that is later than those of the repository. */
+    /** Writes a migration with a later date than those of the repository. */
     migrate: (sql: string, number = 1) => write(`migrations/2099123100000000${number}_step.sql`, `${sql};\n`),
-    /** As docs/recipes.md does. */
+    /** Copies version v1_1_0 to a new version, as docs/recipes.md does. */
     copyVersion: async (to: string) => {
       for (const from of ["api/api_v1_1_0", "api/admin_api_v1_1_0"]) {
         const target = from.replace("v1_1_0", to);
@@ -59,7 +59,7 @@ export function useCopy() {
   };
 }
 
-/** A database on a server of the file's own, for tests that change roles: those belong to a whole server. */
+/** A database on a separate server, for tests that change roles: all databases of a server share its roles. */
 export function useOwnServer(prepare: (own: DeployedDatabase) => Promise<unknown>): DeployedDatabase {
   const own = useOtherServer() as DeployedDatabase;
   beforeAll(async () => {
@@ -70,20 +70,20 @@ export function useOwnServer(prepare: (own: DeployedDatabase) => Promise<unknown
   return own;
 }
 
-/** Runs a program of the project to its end in this process. */
+/** Runs a program of the project to its end in this process. Its output is stderr, then stdout. */
 export async function run(program: Program, args: string[], env: Record<string, string> = {}) {
   const { code, stdout, stderr } = await runHere(program, args, { env });
   return { code, output: stderr + stdout };
 }
 
-/** Everything that the project owns in a database. */
+/** Describes all of the project's objects in a database that belong to these scopes. */
 export async function readAll(databaseUrl: string, scopes = ["api", "data_set", "durable"]) {
   const client = await connect(databaseUrl, "test");
   const rows = await readCatalog(client).finally(() => client.end());
   return rows.filter(({ scope }) => scopes.includes(scope));
 }
 
-/** The address of the same database for another login, whose password is "secret". */
+/** The URL of the same database for another login, whose password is "secret". */
 export function withLogin(databaseUrl: string, name: string): string {
   const url = new URL(databaseUrl);
   [url.username, url.password] = [name, "secret"];

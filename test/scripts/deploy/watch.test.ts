@@ -9,7 +9,7 @@ import { publishSample, useCopy, viewFile } from "./support.ts";
 const database = useDeployedDatabase();
 const copy = useCopy();
 
-it("db:watch serves a saved view within moments, says what changed, and goes on after an error", async () => {
+it("db:watch serves a saved view within seconds, prints what changed, and keeps running after an error", async () => {
   await publishSample(database.client);
   const service = await startScratchService(database.url);
   onTestFinished(service.stop);

@@ -7,13 +7,13 @@ import { servePublicData } from "../../../report-service/serve-public-data.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
-// What the bulk files tell of the reports that differ from the data set before, in the order of these tests.
+// How each publication lists the reports that it changed. Each test continues from the previous one.
 
 const here = useRefresh();
 const app = fastify();
 beforeAll(() => servePublicData(app, openPublicFiles(here.publicData)));
 
-/** Publishes reports, `hidden` of them suppressed, each with a row in passthrough that says `notes[number]`, if anything. */
+/** Publishes reports and suppresses those in `hidden`. `notes` has the passthrough_name of a report, if any. */
 async function publish(
   reports: number[],
   hidden: number[] = [],
@@ -32,7 +32,7 @@ async function publish(
 
 const readManifest = async () => (await app.inject("/public-data/manifest.json")).json();
 
-/** The reports that the file of the last publication lists. */
+/** The reports that the last publication listed as changed. */
 async function readLast() {
   const entry = (await readManifest()).changes.at(-1);
   const { rawPayload } = await app.inject(`/public-data/${entry.name}`);
@@ -45,18 +45,18 @@ async function readLast() {
   return lists;
 }
 
-it("nothing, of the first data set", async () => {
+it("lists nothing for the first data set", async () => {
   await publish([1, 2, 3, 4, 7], [2]);
   expect((await readManifest()).changes).toEqual([]);
 });
 
-it("which were added, changed in any table and removed; one that became suppressed is removed", async () => {
+it("lists reports that were added, changed in any table, or removed or newly suppressed", async () => {
   await here.refresh("--release", id(2));
   await publish([5, 1, 2, 3, 4, 6], [3, 6], { 3: "SECRET", 4: "Another name", 6: "SECRET" });
   expect(await readLast()).toEqual({ added: [2, 5], changed: [4], removed: [3, 7] });
 });
 
-it("the same backwards, after a rollback and after it is undone", async () => {
+it("lists the reverse after a rollback, and the same again once that is undone", async () => {
   await here.refresh("--release", id(3));
   await here.refresh("--rollback");
   expect(await readLast()).toEqual({ added: [3, 7], changed: [4], removed: [2, 5] });
@@ -64,12 +64,12 @@ it("the same backwards, after a rollback and after it is undone", async () => {
   expect(await readLast()).toEqual({ added: [2, 5], changed: [4], removed: [3, 7] });
 });
 
-it("none, when rows stand in another order or only suppressed ones differ", async () => {
+it("lists nothing if only the order of rows or suppressed reports changed", async () => {
   await publish([1, 2, 3, 4, 5, 6], [3, 6], { 3: "ANOTHER", 4: "Another name" });
   expect(await readLast()).toEqual({ added: [], changed: [], removed: [] });
 });
 
-it("a superseded report as removed, though it stays in resubmission", async () => {
+it("lists a superseded report as removed, although it stays in resubmission", async () => {
   const chain = [
     { report_id: id(5), version: "1", status: "deprecated_via_resubmission", next_report_id: id(8) },
     { report_id: id(8), version: "2", status: "most_recent", previous_report_id: id(5) },
@@ -78,7 +78,7 @@ it("a superseded report as removed, though it stays in resubmission", async () =
   expect(await readLast()).toEqual({ added: [8], changed: [], removed: [5] });
 });
 
-it("each of the last 100 steps from one data set to the next", async () => {
+it("keeps the lists of the last 100 publications and rollbacks, without gaps", async () => {
   const { changes, data_set } = await readManifest();
   const steps: { from: string; to: string }[] = changes;
   expect(steps.slice(1).map(({ from }) => from)).toEqual(steps.slice(0, -1).map(({ to }) => to));

@@ -4,11 +4,11 @@ import { connect } from "../../../service/connect.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submission } from "./support/source-files.ts";
 
-// What `npm run refresh` does, in the order of these tests.
+// Covers `npm run refresh`. Each test continues from the previous one.
 
 const here = useRefresh();
 const { list, liveId, publish, select } = here;
-/** Writes public submissions with these numbers; 2 is suppressed. */
+/** Writes submissions with these numbers. Number 2 is suppressed, the others are public. */
 const write = (...numbers: number[]) => {
   const isPublic = (number: number) => ({ is_public: number === 2 ? "f" : "t" });
   const rows = numbers.map((number) => submission(number, isPublic(number)));
@@ -51,7 +51,7 @@ it("reads, checks and reports in a dry run, and changes nothing", async () => {
   expect(await state()).toEqual(before);
 });
 
-it("rolls back in under a second, remembers it, and undoes it", async () => {
+it("rolls back in under a second, remembers the rollback, and undoes it", async () => {
   await write(1, 2, 3);
   await publish("--accept-shrink");
   const withdrawn = await liveId();
@@ -84,7 +84,7 @@ it("keeps two generations and their bulk files, and no more", async () => {
   expect(kept.sort()).toEqual([...ids, "manifest.json"]);
 });
 
-it("says that another refresh is running, and exits 3", async () => {
+it("says that another refresh is running, and exits with status 3", async () => {
   const other = await connect(here.database.url, "test");
   await other.query("select pg_advisory_lock(hashtext('publication'))");
   expect(await publish("--force").finally(() => other.end())).toEqual({

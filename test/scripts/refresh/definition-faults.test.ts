@@ -7,7 +7,7 @@ import { readDefinition } from "../../../scripts/refresh/read-definition.ts";
 import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
-// Faults in the SQL of db/data_set are reported as exactly as faults in the files, and suppressed rows stay suppressed.
+// Errors in db/data_set are reported as precisely as errors in source files, and suppressed rows stay suppressed.
 
 const here = useRefresh();
 const readLive = () =>
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await here.write("findings", [{ report_id: id(2) }]);
 });
 
-/** Loads by a changed file of db/data_set, which must fail and leave the live data set. */
+/** Loads with edited files of db/data_set, which must fail without changing the live data set. Returns the error. */
 async function failWith(edits: Edits): Promise<string> {
   const live = await readLive();
   const message = await withDefinitions(edits, here.load).then(() => "It was published.", explainFailure);
@@ -27,7 +27,7 @@ async function failWith(edits: Edits): Promise<string> {
 }
 
 it.each(["session", "staging", "check", "build", "publish", "views"])(
-  "an error in %s.sql has its file, line and column",
+  "an error in %s.sql is reported with its file, line and column",
   async (name) => {
     const line = (await readDefinition(`${name}.sql`)).split("\n").length;
     const message = await failWith({ [`${name}.sql`]: (sql) => `${sql}select 1, nosuch;\n` });
@@ -35,18 +35,18 @@ it.each(["session", "staging", "check", "build", "publish", "views"])(
   },
 );
 
-// PostgreSQL gives no position in the file for these.
+// PostgreSQL reports no position in the file for these errors.
 it.each([
   ["do $$ begin execute format('select %s', 'nosuch'); end $$;", 'column "nosuch" does not exist'],
   ["commit;", "EXECUTE of transaction commands"],
   ["create view api_v1_1_0.extra as select 1;", "permission denied for schema api_v1_1_0"],
   ["reset role;", "the file leaves the role changed from publisher to postgres"],
-])("an error at run time names its file: %s", async (added, expected) => {
+])("a run-time error is reported with its file: %s", async (added, expected) => {
   const message = await failWith({ "build.sql": (sql) => `${sql}${added}\n` });
   expect(message).toContain(`db/data_set/build.sql: ${expected}`);
 });
 
-it("bulk files have ISO dates, whatever settings a file leaves", async () => {
+it("bulk files have ISO dates, whatever settings a SQL file changes", async () => {
   const edit = (sql: string) => `${sql}set datestyle = 'German';\n`;
   await withDefinitions({ "totals.sql": edit }, here.publish);
   const file = path.join(here.publicData, await here.liveId(), "general.csv.gz");
@@ -56,13 +56,13 @@ it("bulk files have ISO dates, whatever settings a file leaves", async () => {
 it.each([
   ["53100", "PostgreSQL's disk is full: RAISED. Nothing was published.", "three data sets"],
   ["57P01", "PostgreSQL was stopped, or the connection to it was lost: RAISED.", "--status"],
-])("a server that cannot go on (%s) is named, and what to do", async (code, fault, advice) => {
+])("a server failure (%s) is reported with what to do next", async (code, fault, advice) => {
   const raise = `do $$ begin raise sqlstate '${code}' using message = 'RAISED'; end $$;`;
   const message = await failWith({ "build.sql": (sql) => `${sql}\n${raise}\n` });
   expect(message).toMatch(new RegExp(`^${fault} .*${advice}`));
 });
 
-it("rows that PostgreSQL does not load are missed, as after a line of \\. before version 18", async () => {
+it("a load fails if PostgreSQL skips rows, as it did after a \\. line before version 18", async () => {
   const skip = `create function staging.skip() returns trigger language plpgsql as 'begin return null; end';
     create trigger skip before insert on staging.findings for each row execute function staging.skip();`;
   expect(await failWith({ "staging.sql": (sql) => `${sql}${skip}\n` })).toMatch(
@@ -77,7 +77,7 @@ it("views that would show suppressed rows are not published", async () => {
   );
 });
 
-it("nor are tables that would show them rolled back to; a refresh repairs the live ones", async () => {
+it("a rollback to tables that would show suppressed rows is refused; a refresh repairs live ones", async () => {
   const seeFindings = async () => {
     await here.select("set role api_public");
     const rows = here.list("select report_id from api_v1_1_0.findings");

@@ -21,7 +21,7 @@ describe("a publication", () => {
     await here.load();
   }
 
-  it("changes the ETag, so that a walk with If-Match stops and a cache asks again", async () => {
+  it("changes the ETag: paging with If-Match gets 412, and a cache gets the new rows", async () => {
     const page = "/general?select=report_id&limit=1";
     await publishReports(1, 2);
     const before = await service.request(page);
@@ -36,7 +36,7 @@ describe("a publication", () => {
     expect(cached.headers.etag).toBe(walk.headers.etag);
   });
 
-  it("is told by the description at / of each version, as is a rollback, also after a deployment", async () => {
+  it("updates each version's API description, as does a rollback, and a deployment keeps it", async () => {
     const describe = async () => {
       const [{ id, published }] = await select(
         `select id, to_char(published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published
@@ -60,7 +60,7 @@ describe("a publication", () => {
     expect(await describe()).toBe(first);
   });
 
-  it("leaves requests refused while they are switched off, and answers them again", async () => {
+  it("leaves requests switched off until an operator switches them on", async () => {
     const page = () => service.request("/general?select=report_id&limit=1");
     expect(await here.refresh("--requests", "off")).toMatchObject({ code: 0 });
     expect(await page()).toMatchObject({ status: 503, json: { code: "service_switched_off" } });
@@ -77,7 +77,7 @@ describe("a publication", () => {
 
 type Edit = (sql: string) => string;
 
-/** Publishes two submissions, of which one is suppressed, by definitions that differ from the project's own. */
+/** Publishes a public and a suppressed submission, with `edit` applied to the definition files in `names`. */
 async function publish(edit?: Edit, more: Row = {}, names = ["staging.sql", "build.sql"]) {
   const edits = Object.fromEntries(names.flatMap((name) => (edit ? [[name, edit]] : [])));
   const rows = [submission(1, more), submission(2, { ...more, is_public: "f" })];
@@ -92,7 +92,7 @@ async function publish(edit?: Edit, more: Row = {}, names = ["staging.sql", "bui
   });
 }
 
-// Each changes what it finds in staging.sql and in build.sql.
+// Each edit works on both staging.sql and build.sql: it changes the lines that it finds.
 const addCounty =
   (type: string): Edit =>
   (text) =>
@@ -116,7 +116,7 @@ const visits = `
   alter table suppressed_next.visits enable row level security;
   create policy tribal_access on suppressed_next.visits for select to api_tribal using (true);`;
 
-/** Columns of a table whose names match the pattern, with their types. */
+/** Lists a table's columns whose names match the pattern, with their types. */
 const findColumns = (table: string, pattern: string) =>
   list(
     `select attname || ' ' || format_type(atttypid, atttypmod) from pg_attribute
@@ -128,8 +128,8 @@ const ask = async () => {
   return json;
 };
 
-describe("a data set by other definitions than the live one", () => {
-  it("may have columns more, fewer, in another order or of another type; the API stays as it is", async () => {
+describe("a data set whose definitions differ from those of the live one", () => {
+  it("may add, drop, reorder and retype columns that are not served; the API stays the same", async () => {
     const values = { auditee_name: "Town of Sample", auditee_phone: "5550100", auditee_county: "12" };
     await publish(undefined, values);
     const [api, rows] = [await readAll(database.url, ["api"]), await ask()];
@@ -159,7 +159,7 @@ describe("a data set by other definitions than the live one", () => {
     expect(await list("select to_regnamespace('dissemination_replaced')")).toEqual([null]);
   });
 
-  it("may have a table more: readable at once, for whom its rows are, and gone after a rollback", async () => {
+  it("may add a table: each role can read its rows at once, and a rollback removes the table", async () => {
     await publish();
     await publish(addTable, { visited: "2024-02-29" });
     const read = (role: string) =>
@@ -185,9 +185,9 @@ describe("a data set by other definitions than the live one", () => {
   it.each<[what: string, edit: Edit, fault: string, also?: string[]]>([
     ["build.sql lacks a column of staging.sql", addCounty("text"), "is missing the column auditee_county"],
     ["build.sql lacks a table of staging.sql", addTable, "visits is missing the column report_id"],
-    ["it lacks a column that is served", dropTitle, lacksTitle, ["build.sql"]],
+    ["it lacks a served column", dropTitle, lacksTitle, ["build.sql"]],
     ["a served column has another type", threshold, otherType],
-  ])("is refused where %s, and the live one goes on", async (_what, edit, fault, also = []) => {
+  ])("is refused if %s, and the live one stays", async (_what, edit, fault, also = []) => {
     await publish();
     const [live, rows] = [await here.liveId(), await ask()];
     await expect(publish(edit, {}, ["staging.sql", ...also])).rejects.toThrow(fault);
@@ -198,7 +198,7 @@ describe("a data set by other definitions than the live one", () => {
   it.each([
     ["column", addCounty("text"), `${county} from dissemination.general`, county],
     ["table", addTable, "visits.visited from dissemination.visits", "the table visits"],
-  ])("is not rolled back to one without a %s that is served since", async (_what, edit, query, served) => {
+  ])("is not rolled back to one without a %s that is now served", async (_what, edit, query, served) => {
     await publish();
     await publish(edit);
     const live = await here.liveId();
@@ -213,7 +213,7 @@ describe("a data set by other definitions than the live one", () => {
     expect(await here.liveId()).not.toBe(live);
   });
 
-  it("is refused where columns change that something beside the API reads, which it names", async () => {
+  it("is refused if an object outside the API reads columns that change; the error names it", async () => {
     await publish();
     const live = await here.liveId();
     await select(
@@ -227,7 +227,7 @@ describe("a data set by other definitions than the live one", () => {
     expect(await here.liveId()).toBe(live);
   });
 
-  it("runs no text of the publisher as the owner of the API, whatever its columns are called", async () => {
+  it("cannot inject SQL that runs as the owner of the API through column names", async () => {
     await publish();
     const name = '"x from y; drop schema access cascade; --"';
     await select("begin; set local role publisher");

@@ -4,7 +4,7 @@ import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { connect } from "../../../service/connect.ts";
 import { request, target } from "../../support/target.ts";
 
-// Swaps the live and the previous data set of the deployment under test, an even number of times.
+// How often to swap the live and the previous data set: an even number leaves the deployment as it was.
 const swaps = 6;
 let client: Client;
 let key: { value: string };
@@ -26,12 +26,12 @@ afterAll(async () => {
   await client.end();
 });
 
-it("no reader behind the gateway notices a publication: no failure, no long wait, no mixed walk", async () => {
+it("no reader behind the gateway notices a publication: no failure, no long wait, no mixed data", async () => {
   await expect
     .poll(async () => (await request("/general?limit=1", { key })).status, { timeout: 10_000 })
     .toBe(200);
   let isSwapping = false;
-  // The machine itself makes readers wait: what a swap adds is what counts.
+  // A busy machine also makes readers wait, so this compares the waits during swaps with the others.
   const longest = { swapping: 0, otherwise: 0 };
   const seen = new Map<string, Set<string>>();
   let stopped = false;

@@ -39,7 +39,7 @@ it.each(moments)(
     expect(output).toContain(moment);
     expect(output).not.toContain("Publishing");
     expect(await here.liveId()).toBe(before);
-    // The server ends the session that has lost its client.
+    // The killed run keeps its locks until the server notices that the client is gone.
     const again = () => here.publish("--force", "--accept-shrink");
     await expect.poll(async () => (await again()).code, { timeout: 20_000 }).toBe(0);
     const left = "select nspname from pg_namespace where nspname ~ '_next$|_dropped$|^staging$'";

@@ -51,7 +51,7 @@ const readRows = async (name: string): Promise<Record<string, string>[]> =>
   parse(await readText(name), { columns: true });
 
 describe("the bulk files", () => {
-  it("are one for each table, and one for each of its audit years, as the manifest says", async () => {
+  it("exist for each table and for its audit years, and match the manifest", async () => {
     const { files, data_set } = await readManifest();
     const yearly = ["general", "federal_awards"];
     const expected = tables.flatMap((table) => {
@@ -71,7 +71,7 @@ describe("the bulk files", () => {
     expect(data_set).toBe(await here.liveId());
   });
 
-  it("hold the columns of the API in its order, and its rows in the order of the source", async () => {
+  it("have the API's columns in its order, and their rows in the order of the source", async () => {
     for (const table of tables)
       expect(Object.keys((await readRows(`${table}.csv.gz`))[0] ?? {})).toEqual(columnNames(table));
     const reports = async (name: string) => (await readRows(name)).map(({ report_id }) => report_id);
@@ -79,13 +79,13 @@ describe("the bulk files", () => {
     expect(await reports("federal_awards-2022.csv.gz")).toEqual([id(3)]);
   });
 
-  it("have in Parquet the types of the database, and the same rows as in CSV", async () => {
+  it("have the database's types in Parquet, and the same rows as in CSV", async () => {
     const types = await askDuckDb((quote) => `describe select * from ${quote("general.parquet")}`);
     expect(types.map(([name]) => name)).toEqual(columnNames("general"));
     const some = { report_id: "VARCHAR", is_public: "BOOLEAN", total_amount_expended: "BIGINT" };
     expect(Object.fromEntries(types)).toMatchObject({ ...some, fac_accepted_date: "DATE" });
     const options = "header = true, all_varchar = true, nullstr = '', allow_quoted_nulls = false";
-    // COPY writes t and f.
+    // COPY writes booleans as t and f.
     const spell = (value: unknown) => ({ true: "t", false: "f" })[String(value)] ?? value;
     for (const name of await listNames("parquet")) {
       const csv = name.replace("parquet", "csv.gz");
@@ -96,7 +96,7 @@ describe("the bulk files", () => {
     }
   });
 
-  it("are described by a Table Schema each, with the labels and texts of the API", async () => {
+  it("each have a Table Schema with titles and descriptions", async () => {
     const described: { name: string; title: string; schema: { fields: Record<string, unknown>[] } }[] = (
       await readManifest()
     ).tables;
@@ -119,8 +119,8 @@ describe("the bulk files", () => {
     expect(awards?.fields).toContainEqual(expect.objectContaining(amount));
   });
 
-  it("hold nothing of suppressed submissions but report_id and is_public, in general", async () => {
-    // Parquet is made of the CSV file, and compared with it above.
+  it("contain nothing of suppressed submissions except report_id and is_public, in general", async () => {
+    // The Parquet files are converted from the CSV files, and a test above compares both.
     for (const name of await listNames("csv")) {
       const text = await readText(name);
       expect(text, name).not.toMatch(/SECRET/);
@@ -133,7 +133,7 @@ describe("the bulk files", () => {
     ]);
   });
 
-  it("can be read in ranges, and resumed only while they are the same", async () => {
+  it("can be read in ranges, and resumed only while they are unchanged", async () => {
     const { rawPayload: whole, headers } = await get("general.csv.gz");
     const etag = String(headers.etag);
     const [rest, other] = [{ range: "bytes=10-" }, '"other"'];
@@ -155,7 +155,7 @@ describe("the bulk files", () => {
     expect([head.headers["content-length"], head.body]).toEqual([`${whole.length}`, ""]);
   });
 
-  it("are read by pages of other hosts, in ranges", async () => {
+  it("allow requests from other origins, with ranges", async () => {
     const anyOrigin = { "access-control-allow-origin": "*" };
     const allowed = { ...anyOrigin, "access-control-allow-headers": expect.stringContaining("Range") };
     const asked = await get("general.parquet", {}, "OPTIONS");
@@ -165,7 +165,7 @@ describe("the bulk files", () => {
   });
 
   it.each(["general.csv", "..%2Fgeneral.csv.gz", "%2e%2e%2fmanifest.json", "manifest.json.part"])(
-    "are no way to other files: %s",
+    "give no access to other files: %s",
     async (name) => expect((await get(name)).statusCode).toBe(404),
   );
 
@@ -179,7 +179,7 @@ describe("the bulk files", () => {
     expect(await readManifest()).toMatchObject({ data_set: before.data_set, files: before.files });
   });
 
-  it("are made up for when a data set was published without them", async () => {
+  it("are written by the next refresh if a data set was published without them", async () => {
     await here.load();
     await here.publish();
     expect((await readManifest()).data_set).toBe(await here.liveId());
@@ -187,16 +187,16 @@ describe("the bulk files", () => {
   });
 });
 
-// The addresses at which programs fetch the federal service's CSV files.
+// The paths at which programs download the federal service's CSV files.
 const getFederal = (name: string, headers = {}) =>
   app.inject({ url: `/dissemination/public-data/gsa/${name}`, headers });
 describe.each([
   ["full/passthrough.csv", "passthrough.csv.gz"],
   ["audit-year/2022-ay-general.csv", "general-2022.csv.gz"],
-])("the federal address %s", (address, name) => {
+])("the federal path %s", (address, name) => {
   const ask = (headers = {}) => getFederal(address, headers);
 
-  it.each(["", "identity", "gzip;q=0", "br"])("is CSV for clients that accept %j", async (encoding) => {
+  it.each(["", "identity", "gzip;q=0", "br"])("serves CSV to clients that accept %j", async (encoding) => {
     const { statusCode, body, headers } = await ask({ "accept-encoding": encoding });
     expect([statusCode, body]).toEqual([200, await readText(name)]);
     expect(headers).not.toHaveProperty("content-encoding");
@@ -205,7 +205,7 @@ describe.each([
     expect(headers).toMatchObject({ ...plain, "content-disposition": disposition });
   });
 
-  it("is the bulk file for clients that accept gzip, ranges included", async () => {
+  it("serves the bulk file to clients that accept gzip, including ranges", async () => {
     const { rawPayload: whole, headers } = await get(name);
     const encoding = { "accept-encoding": "br, gzip;q=0.5" };
     const answer = await ask(encoding);
@@ -215,7 +215,7 @@ describe.each([
     expect([part.statusCode, part.rawPayload]).toEqual([206, whole.subarray(2, 6)]);
   });
 
-  it("has an ETag of its own for each encoding", async () => {
+  it("has a different ETag for each encoding", async () => {
     const etag = String((await ask()).headers.etag);
     expect((await ask({ "if-none-match": etag })).statusCode).toBe(304);
     expect((await ask({ "if-none-match": etag, "accept-encoding": "gzip" })).statusCode).toBe(200);
@@ -227,14 +227,14 @@ describe.each([
 it.each([
   ...["full/general", "full/none.csv", "full/general.parquet", "audit-year/2021-ay-general.csv"],
   ...["audit-year/general.csv", "..%2f..%2fmanifest.json"],
-])("there is no federal address %s", async (name) => {
+])("the federal path %s does not exist", async (name) => {
   const answer = await getFederal(name);
   expect([answer.statusCode, answer.json().code]).toEqual([404, "file_not_found"]);
 });
 
-// A deployment serves them where PUBLIC_DATA is set; npm start always does.
+// A deployment serves bulk files only if PUBLIC_DATA is set. npm start always does.
 it.skipIf(!target.appUrl.includes("127.0.0.1"))(
-  "the report service serves them, and lists them",
+  "the report service serves the bulk files, and lists them",
   async () => {
     const manifest = await (await fetch(`${target.appUrl}/public-data/manifest.json`)).json();
     const page = await (await fetch(`${target.appUrl}/files`)).text();

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { readRows } from "../../../scripts/refresh/read-rows.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 
-// What the loader says about a file, row by row. It says nothing about rows that PostgreSQL reads as the file means them.
+// What the loader reports about a file, row by row. It reports no row that PostgreSQL reads as the file means it.
 
 const database = useDeployedDatabase();
 
-/** Reads a file of one text column and one column of the given type, in chunks of so many bytes. */
+/** Reads a file with a text column and a column of this type, in chunks of `chunkBytes`. Returns the problems. */
 async function findProblems(
   file: string | Buffer,
   { type = "text", name = "value", chunkBytes = 1 << 18 } = {},
@@ -29,16 +29,16 @@ const time = "is not a time of the form 2023-01-31 12:00:00Z, from 1900 to 2099"
 const times = "2023-01-31 12:00:00Z|2023-01-31T23:59|2024-02-29 12:00:00.5+01:00";
 const date = "is not a date of the form 2023-01-31, from 1900 to 2099";
 const dates = '2023-03-04|"2023-03-04"|2024-02-29|2000-02-29|1900-02-28|2099-12-31';
-const noDates =
+const badDates =
   'today|20230304|2023-3-4|2023-03-04T10:00:00Z|0023-03-04|9999-12-31|12023-03-04|"today"|""|2023-02-30|2023-02-29';
-const moreNoDates = "1900-02-29|2023-04-31|2023-13-01|2023-00-10|2023-03-04 10:00| 2023-03-04|2023-03-04 BC";
-const noBigints = `NaN|0x1F|1_000|+5| 5|5 |1e3|1.0|""|${"9".repeat(19)}`;
+const moreBadDates = "1900-02-29|2023-04-31|2023-13-01|2023-00-10|2023-03-04 10:00| 2023-03-04|2023-03-04 BC";
+const badBigints = `NaN|0x1F|1_000|+5| 5|5 |1e3|1.0|""|${"9".repeat(19)}`;
 const boolean = "is not a boolean such as t, false, Yes or 0";
 
-/** By type: values that are accepted beside none, values that are refused, both separated by `|`, and why. */
+/** Accepted and refused values of each type, separated by `|`, and the problem. All types accept an empty value. */
 const types: [type: string, good: string, bad: string, problem: string][] = [
-  ["date", dates, `${noDates}|${moreNoDates}`, date],
-  ["bigint", '0|-5|007|"12"|999999999999999999', noBigints, whole(18)],
+  ["date", dates, `${badDates}|${moreBadDates}`, date],
+  ["bigint", '0|-5|007|"12"|999999999999999999', badBigints, whole(18)],
   ["integer", "999999999", "9999999999", whole(9)],
   ["smallint", "-9999", "32768", whole(4)],
   ["boolean", 't|TRUE|False|yes|N|on|OFF|0|"t"', 'perhaps|2| t|""|wahr', boolean],
@@ -48,12 +48,12 @@ const types: [type: string, good: string, bad: string, problem: string][] = [
   ["audit_year", '1999|"2023"', "0000|9999|2023 |23|FY23", "is not a year from 1900 to 2099"],
 ];
 
-it.each(types)("%s: values are accepted in their own form only", async (kind, good, bad, problem) => {
+it.each(types)("%s: only well-formed values are accepted", async (kind, good, bad, problem) => {
   const column = kind === "audit_year" ? { type: "text", name: kind } : { type: kind, name: "value" };
   const write = (values: string[]) => `id,${column.name}\n${values.map((value) => `x,${value}\n`).join("")}`;
   const accepted = ["", ...good.split("|")];
   expect(await findProblems(write(accepted), column)).toEqual([]);
-  // The values of line 2 are null.
+  // The value in line 2 is empty, which means null.
   for (const value of bad.split("|"))
     expect(await findProblems(write(["", value]), column)).toEqual([
       `3 ${column.name} ${JSON.stringify(value)} ${problem}`,
@@ -65,7 +65,7 @@ it.each(types)("%s: values are accepted in their own form only", async (kind, go
   expect((await database.client.query(sql, [values, column.type])).rows).toEqual([]);
 });
 
-describe("a row that is not whole", () => {
+describe("a malformed row", () => {
   const latin1 = Buffer.from("caf\xe9", "latin1");
   const carriageReturn = "has a carriage return outside quotes, where lines end with a line feed";
   const byteOrderMark = "begins with a byte order mark, as where two files were joined";
@@ -74,32 +74,32 @@ describe("a row that is not whole", () => {
     ["a quote before a comma", 'x"a,b"', '3 value "x\\"a" has a quote in the middle'],
     ["a space before the quote", ' "a"', '3 value " \\"a\\"" has a quote in the middle'],
     ["text after the quote", '"a"b', '3 value "\\"a\\"b" has text after its closing quote'],
-    ["quotes not doubled", '"a "b" c"', '3 value "\\"a \\"b\\" c\\"" has text after its closing quote'],
+    ["unescaped quotes", '"a "b" c"', '3 value "\\"a \\"b\\" c\\"" has text after its closing quote'],
     ["a carriage return", "a\rb", `3 value "a\\rb" ${carriageReturn}`],
     ["a byte that is not UTF-8", latin1, '3 value "caf\\\\xe9" has a byte that is not UTF-8'],
     ["a zero byte", "a\0b", '3 value "a\\u0000b" has a zero byte'],
     ["too many values", "1,2", '3 undefined "x,1,2" has 3 values where the header has 2'],
-    ["no line at all", "ok\r\n", '4 undefined "" has 1 value where the header has 2'],
-    ["another line break", "ok\nx,ok", '3 undefined "x,ok" ends with another line break than the header'],
-    ["another file's start", "ok\r\n\ufeffid,value", `4 undefined "\ufeffid,value" ${byteOrderMark}`],
-  ])("is named: %s", async (_what, value, problem) => {
+    ["an empty line", "ok\r\n", '4 undefined "" has 1 value where the header has 2'],
+    ["a different line break", "ok\nx,ok", '3 undefined "x,ok" ends with another line break than the header'],
+    ["the start of another file", "ok\r\n\ufeffid,value", `4 undefined "\ufeffid,value" ${byteOrderMark}`],
+  ])("is reported: %s", async (_what, value, problem) => {
     const parts = ["id,value\r\nx,ok\r\nx,", value, "\r\nx,ok\r\n"].map((part) => Buffer.from(part));
     for (const chunkBytes of [1 << 18, 7, 1])
       expect(await findProblems(Buffer.concat(parts), { chunkBytes })).toEqual([problem]);
   });
 
-  it("is named if a quote is never closed, or the file ends within it", async () => {
+  it("is reported if a quote is never closed, which fails the whole file after 2 MB", async () => {
     expect(await findProblems('id,value\nx,ok\nx,"never closed\nx,ok\n')).toEqual([
       '3 value "\\"never closed\\nx,ok\\n" has a quote that is never closed',
     ]);
-    // The rest of the file could be part of the row, so it cannot be tolerated.
+    // The rest of the file could be part of the row, so --tolerate does not apply.
     for (const text of ["y", '""', "\n"])
       await expect(findProblems(`id,value\nx,"${text.repeat(9 << 20)}"\n`)).rejects.toThrow(
         /^column value, value "[^ ]+" does not end within 2 MB: a closing quote may be missing$/,
       );
   });
 
-  it.each(["\n", "\r\n"])("is named wherever the file was cut off (%j), unlike a whole file", async (end) => {
+  it.each(["\n", "\r\n"])("is reported wherever the file is cut off, with line breaks %j", async (end) => {
     const text = ["id,value", "a,AB", "c,CD", ""].join(end);
     expect(await findProblems(text)).toEqual([]);
     for (let length = text.lastIndexOf("c,") + 1; length < text.length; length += 1) {
@@ -111,7 +111,7 @@ describe("a row that is not whole", () => {
   });
 });
 
-it("lines and rows are counted past line breaks within quotes, in chunks of any size", async () => {
+it("line numbers stay correct after line breaks within quotes, with chunks of any size", async () => {
   const good = 'é,"two\nlines ""quoted"",\r\n"\n';
   const text = `id,value\n${good.repeat(50)}"broken\n"x,y\n${good}z\n`;
   for (const chunkBytes of [1 << 18, 100, 3])

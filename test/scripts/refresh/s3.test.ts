@@ -46,7 +46,7 @@ async function upload(numbers: number[], more = {}): Promise<void> {
   s3.objects.set("source/old/general.csv", Buffer.from("of another day"));
 }
 
-it("publishes from a bucket, once for the same objects, and tells faults by their address", async () => {
+it("publishes from a bucket, skips unchanged objects, and reports faults with their URL", async () => {
   await upload([1, 2]);
   expect(await refresh()).toMatchObject({ code: 0 });
   expect(await here.list("select report_id from disclosed.general")).toEqual([id(1), id(2)]);
@@ -55,7 +55,7 @@ it("publishes from a bucket, once for the same objects, and tells faults by thei
   expect((await refresh()).output).toContain("s3://data/source/2023-general.csv.gz:2: column is_public");
 });
 
-it("keeps the bulk files of the two last data sets in a bucket, from where they are served", async () => {
+it("keeps the bulk files of the last two data sets in a bucket, and serves them from there", async () => {
   for (const number of [4, 5]) {
     await upload([number]);
     await refresh();
@@ -77,10 +77,10 @@ it("keeps the bulk files of the two last data sets in a bucket, from where they 
 });
 
 it.each([
-  ["the key is another", { AWS_ACCESS_KEY_ID: "AKIDOTHER" }, "data/source", "read: InvalidAccessKeyId"],
-  ["nobody listens", { S3_ENDPOINT: "http://127.0.0.1:9" }, "data/source", "read: ECONNREFUSED"],
-  ["the bulk files have no bucket", { PUBLIC_DATA: "s3://other" }, "other/\\S+", "written: NoSuchBucket"],
-])("says in its last line that %s, and leaves the live data set", async (_what, more, place, reason) => {
+  ["the key is unknown", { AWS_ACCESS_KEY_ID: "AKIDOTHER" }, "data/source", "read: InvalidAccessKeyId"],
+  ["nothing listens", { S3_ENDPOINT: "http://127.0.0.1:9" }, "data/source", "read: ECONNREFUSED"],
+  ["the target bucket is missing", { PUBLIC_DATA: "s3://other" }, "other/\\S+", "written: NoSuchBucket"],
+])("says in its last line that %s, and keeps the live data set", async (_what, more, place, reason) => {
   const before = await here.liveId();
   const { code, output } = await refresh(more, "--force");
   expect(code).toBe(1);

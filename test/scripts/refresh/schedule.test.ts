@@ -9,7 +9,7 @@ import { useRefresh } from "./support/refresh.ts";
 import { submissions } from "./support/source-files.ts";
 
 describe("the timetable", () => {
-  // Around the days on which summer time begins and ends.
+  // Around the days on which daylight saving time starts and ends.
   it.each([
     ["staging", "2027-03-12T12:00Z", "", ["2027-03-13T10:00", "2027-03-14T09:00", "2027-03-15T09:00"]],
     ["staging", "2026-11-01T09:30Z", "2026-10-31T09:00", ["2026-11-01T10:00", "2026-11-02T10:00"]],
@@ -18,7 +18,7 @@ describe("the timetable", () => {
     ["production", "2027-03-07T00:00Z", "", ["2027-03-10T10:00", "2027-03-17T09:00"]],
     ["development", "2026-11-01T09:30Z", undefined, []],
     ["preview", "2026-10-25T00:00Z", undefined, []],
-  ] as const)("of %s has, at %s, a last run (%s) and next ones (%j)", (environment, now, last, next) => {
+  ] as const)("for %s has, at %s, the last run %s and the next runs %j", (environment, now, last, next) => {
     const format = (time: Date | undefined) => time?.toISOString().slice(0, 16);
     const runs = listNextRuns(environment, Math.max(next.length, 1), new Date(now));
     expect(runs.map(format)).toEqual(next);
@@ -26,7 +26,7 @@ describe("the timetable", () => {
   });
 });
 
-describe("the schedule's service", () => {
+describe("the refresh service", () => {
   const minute = 10;
   const here = useRefresh();
   const write = (...numbers: number[]) => here.write("general", submissions(...numbers));
@@ -55,7 +55,7 @@ describe("the schedule's service", () => {
     return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
   };
 
-  it("publishes, skips what has not changed, and tells the age of the data set", async () => {
+  it("publishes, skips unchanged source files, and reports the age of the data set", async () => {
     await withService("staging", async (schedule, ask) => {
       await schedule.refreshNow();
       await schedule.refreshNow();
@@ -64,7 +64,7 @@ describe("the schedule's service", () => {
       expect(read(metrics, "data_set_age_seconds")).toBeGreaterThan(0);
       expect(read(metrics, "data_set_age_seconds")).toBeLessThan(20);
       expect(read(metrics, "last_success_timestamp_seconds")).toBeGreaterThan(0);
-      // A day, and a day for what may go wrong; an hour more or less where summer time begins or ends.
+      // A day between refreshes, and a day in case one fails; daylight saving time adds or takes an hour.
       expect(Math.abs(read(metrics, "data_set_age_limit_seconds") - 2 * 86_400)).toBeLessThanOrEqual(3600);
       expect(JSON.parse(await ask("/healthz"))).toMatchObject({
         database: "ok",
@@ -75,7 +75,7 @@ describe("the schedule's service", () => {
     });
   });
 
-  it("makes up for a refresh that was due while it did not run, and only then", async () => {
+  it("refreshes at once if a refresh was due while it did not run, and only then", async () => {
     await write(1, 6);
     const setAge =
       "update publication.data_sets set published_at = now() - $1::interval where state = 'live'";
@@ -91,7 +91,7 @@ describe("the schedule's service", () => {
     expect(await here.list("select right(report_id, 1) from disclosed.general")).toEqual(["1", "6"]);
   });
 
-  it("tries again after 1, 5, 15 and 60 minutes, until it succeeds", async () => {
+  it("retries after 1, 5, 15 and 60 minutes, and stops once a refresh succeeds", async () => {
     await writeFile(path.join(here.directory, "general.csv"), "<html>\n");
     await withService("staging", async (schedule, ask) => {
       const start = performance.now();
@@ -106,7 +106,7 @@ describe("the schedule's service", () => {
     });
   });
 
-  it("counts the ways in which suppressed data can be seen, and has no timer in development", async () => {
+  it("counts leaks of suppressed data, and has no timer in development", async () => {
     const states = { enable: 0, disable: 1 };
     for (const change of ["enable", "disable", "enable"] as const) {
       await here.select(`alter table suppressed.general ${change} row level security`);
@@ -135,7 +135,7 @@ describe("the schedule's service", () => {
     });
   });
 
-  it("is ready while it reaches the database and its source, and alive without", async () => {
+  it("is ready only while it can read its source, but alive without it", async () => {
     await withService("staging", async (schedule, ask) => {
       expect(JSON.parse(await ask("/readyz"))).toMatchObject({ database: "ok", storage: "ok" });
       await rename(here.directory, `${here.directory}.away`);
@@ -150,8 +150,8 @@ describe("the schedule's service", () => {
     });
   });
 
-  it("switches a preview off until someone has switched it on", async () => {
-    const isOpen = () => here.list("select is_open from publication.settings");
+  it("switches a preview off until an operator has switched it on", async () => {
+    const isOpen = () => here.list("select is_switched_on from publication.settings");
     await withService("preview", async () => expect(await isOpen()).toEqual([false]));
     expect(await here.refresh("--requests", "on")).toMatchObject({ code: 0 });
     await withService("preview", async () => expect(await isOpen()).toEqual([true]));

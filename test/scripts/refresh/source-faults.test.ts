@@ -24,7 +24,7 @@ beforeEach(async () => {
   await list("truncate publication.suppressed_reports");
 });
 
-/** What a refresh says that publishes nothing, and leaves nothing behind. */
+/** Runs a refresh that must publish nothing and leave nothing behind. Returns its error message. */
 async function expectRefusal(options: Partial<RefreshOptions> = {}): Promise<string> {
   const before = await here.liveId();
   const message = await refresh(options).then(() => "It was published.", explainFailure);
@@ -47,7 +47,7 @@ describe("faults in source files", () => {
     const rows = [{ report_id: id(3) }, { report_id: id(3), audit_year: "2021" }, { report_id: id(99) }];
     await write("federal_awards", rows);
     await writeFile(file("additional_eins.csv"), `report_id,additional_ein\n${id(3)},1,2\n`);
-    // Table, line, column, value, problem, the other place.
+    // Table, line, column, value, problem, and the first occurrence of a duplicate.
     const faults = `
       general|2|total_amount_expended|"1.5"|is not a whole number of at most 18 digits
       general|4|fac_accepted_date|"01/02/2023"|is not a date of the form 2023-01-31, from 1900 to 2099
@@ -73,14 +73,14 @@ describe("faults in source files", () => {
     expect(lines.at(-1)).toBe("To publish the rest and write these rows to a file, add --tolerate 9.");
   });
 
-  it("are counted if there are more than 20", async () => {
+  it("are listed up to 20, and counted beyond that", async () => {
     await general(...range(30).map((number) => submission(number, { total_amount_expended: "many" })));
     const message = await expectRefusal();
     expect(message).toMatch(/^30 rows cannot be published\..*\n {2}… and 10 more\.\n/s);
     expect(message.match(/^ {2}\S+general\.csv:\d+: /gm)).toHaveLength(20);
   });
 
-  it("keep their lines in gzipped files with line breaks in values", async () => {
+  it("have correct line numbers in gzipped files with line breaks in values", async () => {
     await general(submission(1));
     const rows = range(2000).map((number) => `${id(1)},"${number}\n,\n"`);
     rows.splice(500, 0, "broken");
@@ -92,7 +92,7 @@ describe("faults in source files", () => {
     expect(message).toContain(`${file("additional_ueis.csv.gz")}:4500: column report_id, value "${id(77)}"`);
   });
 
-  it("are written to a file if they are tolerated, and the other rows of their reports left out", async () => {
+  it("are written to a file if they are tolerated, and other rows of their reports are left out", async () => {
     const broken = submission(2, { total_amount_expended: "?", auditee_name: '"a\nb"' });
     const again = submission(1, { auditee_name: "again" });
     await general(submission(1), broken, submission(3, { is_public: "f" }), again);
@@ -121,25 +121,25 @@ describe("a file that cannot be loaded", () => {
   const header = "report_id,additional_uei\n";
   const first = `${header}${id(1)},A\n`;
   const long = range(5000).map((number) => `${id(1)},${Math.sin(number)}\n`);
-  const brokenOff = gzipSync(header + long.join("")).subarray(0, -4000);
+  const truncated = gzipSync(header + long.join("")).subarray(0, -4000);
   const cannot = "the rest of the file cannot be read";
   it.each<[string, string | Buffer, string]>([
     ["an empty file", "", ":1: the file is empty"],
     ["an HTML page", "<html>\n", ':1: unknown columns "<html>"; missing columns report_id, additional_uei.'],
     ["a column twice", "report_id,additional_uei,report_id\n", ":1: repeated columns report_id"],
     ["quotes in a header", 'report_id,a"b"\n', ':1: unknown columns "a\\"b\\""; missing'],
-    ["carriage returns alone", header.replace("\n", "\rx,y\r"), ':1: unknown columns "additional_uei\\rx"'],
-    ["two files in one", first + header, ':3: column report_id, value "report_id" is not a valid report ID'],
-    ["gzipped data that breaks off", brokenOff, `: ${cannot}: the gzipped data ends too early`],
-  ])("is named: %s", async (_what, content, message) => {
+    ["bare carriage returns", header.replace("\n", "\rx,y\r"), ':1: unknown columns "additional_uei\\rx"'],
+    ["two files joined", first + header, ':3: column report_id, value "report_id" is not a valid report ID'],
+    ["truncated gzip data", truncated, `: ${cannot}: the gzipped data ends too early`],
+  ])("is reported: %s", async (_what, content, message) => {
     await general(submission(1));
     const target = file(typeof content === "string" ? "additional_ueis.csv" : "additional_ueis.csv.gz");
     await writeFile(target, content);
-    // Where a file breaks off depends on its compression.
+    // The line at which the data ends depends on the compression.
     expect((await expectRefusal()).replace(/:\d{4}: the rest/, ": the rest")).toContain(target + message);
   });
 
-  it("is named: a directory in its place or the manifest's, a file in the directory's place", async () => {
+  it("is reported: a directory instead of the file or the manifest, a file instead of a directory", async () => {
     await general(submission(1));
     const wrong = file("general.csv");
     await expect(refresh({ from: wrong })).rejects.toThrow(`${wrong} cannot be read: ENOTDIR.`);
@@ -154,7 +154,7 @@ describe("a file that cannot be loaded", () => {
     await expect(refresh({ publicData: file("public") })).rejects.toThrow(refused);
   });
 
-  it("is named: a file that grows while it is read", async () => {
+  it("is reported: a file that grows while it is read", async () => {
     const { length } = await general(submission(1));
     const report = (line: string) => {
       if (line.startsWith("general.csv: ")) appendFileSync(file("general.csv"), "more");
@@ -168,17 +168,17 @@ describe("a file that cannot be loaded", () => {
 describe("a data set that differs too much from the live one", () => {
   const fall = "  passthrough would fall from 1000 to 949 rows (5.1% fewer; the limit is 5%).";
   const growth = "  passthrough would grow from 1000 to 2001 rows (2.0 times as many; the limit is 2).";
-  // The live one has 200 submissions, of which 4 are suppressed, and 1000 rows of passthrough.
+  // The live data set has 200 submissions, 4 of them suppressed, and 1,000 rows in passthrough.
   it.each([
-    ["loses more than 5 % of a table", [200, 4, 949], fall, "--accept-shrink"],
-    ["loses 5 % of a table", [200, 4, 950], "", ""],
+    ["loses more than 5% of a table", [200, 4, 949], fall, "--accept-shrink"],
+    ["loses 5% of a table", [200, 4, 950], "", ""],
     ["more than doubles a table", [200, 4, 2001], growth, "--accept-growth"],
     ["doubles a table", [200, 4, 2000], "", ""],
-    ["more than doubles a small one", [1200, 24, 1000], "", ""],
+    ["more than doubles a small table", [1200, 24, 1000], "", ""],
     ["suppresses a larger share", [200, 7, 1000], "from 2.0% to 3.5%", "--accept-shrink"],
     ["suppresses a smaller share", [800, 4, 1000], "from 2.0% to 0.5%", "--accept-shrink"],
-    ["does both", [200, 50, 2001], growth, "--accept-shrink --accept-growth"],
-  ])("is refused, if it %s: %j", async (_what, counts, says, flags) => {
+    ["exceeds both limits", [200, 50, 2001], growth, "--accept-shrink --accept-growth"],
+  ])("is refused only beyond the limits: it %s (%j)", async (_what, counts, says, flags) => {
     const prepare = async ([reports = 0, suppressed = 0, rows = 0]: number[]) => {
       const row = (number: number) => submission(number, { is_public: number > suppressed ? "t" : "f" });
       await general(...range(reports).map(row));
@@ -200,7 +200,7 @@ describe("a data set that differs too much from the live one", () => {
 });
 
 describe("several files of a table", () => {
-  /** Writes a year's files: submissions, and awards such as `1A`, of report 1, or `1A5` with an amount. */
+  /** Writes a year's files. `1A 2B5` in `awards` means award A of report 1, and award B of report 2 with amount 5. */
   async function writeYear(year: number, reports: Row[], awards = "", isReversed = false): Promise<void> {
     const columns = isReversed ? columnNames("general").reverse() : columnNames("general");
     await writeCsv(here.directory, "general", reports, { name: `${year}-general.csv`, columns });
@@ -215,7 +215,7 @@ describe("several files of a table", () => {
   const publicAwards = () =>
     list("select right(report_id, 1) || award_reference from disclosed.federal_awards");
 
-  it("are read in the order of their names, and what a later one repeats is left out", async () => {
+  it("are read in the order of their names, and rows that a later file repeats are left out", async () => {
     const [quoted, lines] = [{ auditee_name: '"Ñ ""x""\n,"' }, [] as string[]];
     const older = [submission(1), submission(2, quoted), submission(9, { is_public: "f" })];
     await writeYear(2022, older, "1A 2B 2A 9A");
@@ -239,7 +239,7 @@ describe("several files of a table", () => {
     expect(await list("select report_id from disclosed.notes_to_sefa")).toEqual([id(2), id(2), id(3)]);
   });
 
-  it("are refused if they contradict each other, with both places", async () => {
+  it("are refused if they contradict each other, and the message names both lines", async () => {
     await writeYear(2022, submissions(1, 2, 3, 4, 4), "1A 1A 2A1 3A");
     const other = submission(2, { auditee_city: '""' });
     await writeYear(2023, [submission(1), other, ...submissions(3, 4)], "1A 2A2 3A 3B");
@@ -262,7 +262,7 @@ describe("several files of a table", () => {
     expect(message).toContain("4 rows: federal_awards, column report_id: has other content in another file");
   });
 
-  it("count as the first one has it if contradictions are tolerated, and as suppressed if any says so", async () => {
+  it("use the first row if contradictions are tolerated; a report is suppressed if any file says so", async () => {
     await writeYear(2022, submissions(1, 2), "1A 2A");
     const newer = [submission(1, { auditee_city: "x" }), submission(2, { is_public: "f" })];
     await writeYear(2023, newer, "1B 2A");
@@ -272,7 +272,7 @@ describe("several files of a table", () => {
     expect(await list("select report_id from suppressed.general")).toEqual([id(2)]);
   });
 
-  it("lose a report completely if its row in one of them is left out", async () => {
+  it("lose a report completely if its row in one file is left out", async () => {
     await writeYear(2022, [submission(1, { fy_end_date: "soon" }), submission(2)]);
     await writeYear(2023, submissions(1, 3), "1A 3A");
     const lines: string[] = [];

@@ -8,7 +8,7 @@ const release = (number: number) => refresh("--release", id(number));
 const seePublic = (table: string) =>
   list(`select right(report_id, 1)::int from disclosed.${table} order by 1`);
 
-/** By the older files all reports are public. By the newer ones 2 is suppressed, and so is 4, which follows 3. */
+/** Writes source files. In the older ones all reports are public; the newer ones suppress 2 and 4, which replaces 3. */
 async function write(age: "older" | "newer"): Promise<void> {
   const more = age === "newer" ? { is_public: "f" } : {};
   const superseded = { resubmission_status: "deprecated_via_resubmission" };
@@ -36,7 +36,7 @@ beforeEach(async () => {
   expect(await seePublic("general")).toEqual([1, 3]);
 });
 
-it("a suppressed report stays so by older files, in all tables; the rest is published, and it is named", async () => {
+it("older files do not make a suppressed report public in any table, and the refresh names it", async () => {
   const since = await select("select * from publication.suppressed_reports order by report_id");
   expect(since.map(({ report_id }) => report_id)).toEqual([2, 4].map(id));
   expect(await publish("older", "--force")).toContain(
@@ -49,23 +49,23 @@ it("a suppressed report stays so by older files, in all tables; the rest is publ
   const awards = await list("select right(report_id, 1)::int from suppressed.federal_awards order by 1");
   expect(awards).toEqual([2, 4]);
   expect(await list("select is_public from suppressed.general")).toEqual([false, false]);
-  // The public report of its chain tells nothing of it.
+  // The superseded public report does not reveal its suppressed successor.
   expect(await seePublic("resubmission")).toEqual([]);
   const kept = "select unnest(kept_suppressed) from publication.data_sets where state = 'live'";
   expect(await list(kept)).toEqual([2, 4].map(id));
-  // Remembered from the first suppression on.
+  // The date of the first suppression is kept.
   expect(await select("select * from publication.suppressed_reports order by report_id")).toEqual(since);
 });
 
-it("a dry run names it as well, and remembers nothing", async () => {
+it("a dry run also names reports that stay suppressed, and records nothing", async () => {
   expect(await publish("older", "--dry-run")).toContain("2 reports stay suppressed");
   await select("truncate publication.suppressed_reports");
   expect(await publish("newer", "--dry-run")).not.toContain("suppressed, although");
   expect(await list("select * from publication.suppressed_reports")).toEqual([]);
 });
 
-it("it does not come back by a rollback, which says why and what to do, until it is released", async () => {
-  // It is superseded, so only resubmission has it.
+it("a rollback that would make a suppressed report public is refused until the report is released", async () => {
+  // Report 3 is superseded, so the previous data set has it only in resubmission.
   await select("insert into publication.suppressed_reports (report_id) values ($1)", [id(3)]);
   const live = await here.liveId();
   expect(await refresh("--rollback")).toEqual({
@@ -81,7 +81,7 @@ To make a report public again, run npm run refresh -- --release REPORT_ID, then 
   expect(await seePublic("general")).toEqual([1, 2, 4]);
 });
 
-it("it does not come back by a build that forgets to ask, nor by functions of the report service", async () => {
+it("the leak check refuses a build or a function that would make a suppressed report public", async () => {
   const change = (sql: string) => sql.replace(/(update staging\.reports set is_public =) false/, "$1 true");
   await write("older");
   await expect(withDefinitions({ "check.sql": change }, here.load)).rejects.toThrow(
@@ -95,7 +95,7 @@ it("it does not come back by a build that forgets to ask, nor by functions of th
   await here.load();
 });
 
-it("a released report is public at the next refresh of the same files, and it is recorded who did it", async () => {
+it("a released report is public after a refresh of the same files, and an event names who released it", async () => {
   await publish("older", "--force");
   expect(await publish("older")).toContain("nothing to do");
   const output = `Released ${id(2)}. The next refresh makes it public if the source files mark it as public.\n`;
@@ -113,7 +113,7 @@ it("a released report is public at the next refresh of the same files, and it is
   });
 });
 
-it("a release does not last against files that suppress the report, and is refused where none is remembered", async () => {
+it("files can suppress a released report again; releasing a report that was not suppressed is refused", async () => {
   await release(2);
   await publish("newer", "--force");
   await publish("older", "--force");
@@ -122,8 +122,8 @@ it("a release does not last against files that suppress the report, and is refus
   expect(await release(1)).toEqual({ code: 1, output });
 });
 
-// test/db/catalog.test.ts holds what the publisher may do with whole tables.
-it("the publisher adds to what is remembered, and says nothing of since when", async () => {
+// test/db/catalog.test.ts covers the publisher's rights on whole tables.
+it("the publisher may add suppressed reports, but not change them or set suppressed_since", async () => {
   const privileges = await list(
     `select has_any_column_privilege('publisher', oid, 'insert') as adds,
        has_any_column_privilege('publisher', oid, 'update') as changes,

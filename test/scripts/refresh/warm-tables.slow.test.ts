@@ -8,7 +8,7 @@ let stack: RunningStack;
 let client: Client;
 
 beforeAll(async () => {
-  // 40 % of it are shared_buffers: 102 MB.
+  // 40% of it becomes shared_buffers: 102 MB.
   stack = await runSeparateStack({ DATABASE_MEMORY: "256" });
   client = await connect(stack.facts.database_url, "test");
   await client.query("set max_parallel_workers_per_gather = 0");
@@ -18,13 +18,13 @@ afterAll(async () => {
   await stack?.dispose();
 });
 
-/** Makes a table of about so many megabytes. */
+/** Creates a table of about `size` megabytes. */
 async function makeTable(name: string, size: number): Promise<void> {
   const rows = `generate_series(1, ${size * 1000})`;
   await client.query(`create table disclosed.${name} as select repeat('x', 1000) as text from ${rows}`);
   await client.query(`vacuum (freeze) disclosed.${name}`);
 }
-/** How much of a scan comes from outside of shared_buffers, in pages. */
+/** Scans a table, and returns how many pages were not in shared_buffers. */
 async function countReads(name: string): Promise<number> {
   const { rows } = await client.query(
     `explain (analyze, buffers, format json) select text from disclosed.${name}`,
@@ -32,7 +32,7 @@ async function countReads(name: string): Promise<number> {
   return rows[0]["QUERY PLAN"][0].Plan["Shared Read Blocks"];
 }
 
-it("keeps the largest table that fits in shared_buffers, which scans alone do not, and names what does not fit", async () => {
+it("caches the largest table that fits in shared_buffers, unlike scans, and names tables that do not fit", async () => {
   await makeTable("awards", 68);
   await countReads("awards");
   expect(await countReads("awards")).toBeGreaterThan(500);
@@ -51,6 +51,6 @@ it("keeps the largest table that fits in shared_buffers, which scans alone do no
     ),
     expect.stringMatching(/^The table more \(\d+ MB\) does not fit/),
   ]);
-  // Of 9,700.
+  // The table has about 9,700 pages.
   expect(await countReads("awards")).toBeLessThan(200);
 });

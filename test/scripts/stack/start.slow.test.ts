@@ -9,9 +9,9 @@ import { createScratchDatabase } from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
 
-// npm start under unusual circumstances.
+// Covers npm start under unusual conditions.
 
-/** What runs for a stack: its directory is in the command. */
+/** Lists the processes of a stack: their commands contain its directory. */
 const listParts = (own: string) => listProcesses().filter(({ command }) => command.includes(own));
 let directory: string;
 let sample: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.dispose());
 
-it("stops what it has started when it is interrupted before it is ready", { timeout: 400_000 }, async () => {
+it("stops what it has started if it is interrupted before it is ready", { timeout: 400_000 }, async () => {
   const own = path.join(directory, "stack");
   const isMakingData = () => existsSync(path.join(own, "postgres.part"));
   const hasPrinted = (line: string) => (output: string) => output.includes(line);
@@ -37,16 +37,16 @@ it("stops what it has started when it is interrupted before it is ready", { time
   }
 });
 
-describe("below a directory that is closed to others, with a space in its name,", () => {
+describe("in a private directory with a space in its name,", () => {
   const run = async () => {
-    // Kong cannot run in such a path.
+    // Kong cannot run in a path with spaces.
     const env = { GATEWAY: "embedded" };
     const args = ["--data", sample];
     stack = await runStack({ directory: path.join(directory, "stack"), args, env });
     expect((await send(stack.facts.base_url, "/general?limit=1")).status).toBe(401);
   };
 
-  it("runs, and stops everything when a part dies, with that part's last lines", async () => {
+  it("runs, and stops everything if one process dies, with its last lines of output", async () => {
     await run();
     const postgres = listChildren(stack.pid).find(({ command }) => command.includes("/postgres "));
     process.kill(postgres?.pid ?? 0, "SIGKILL");
@@ -56,7 +56,7 @@ describe("below a directory that is closed to others, with a space in its name,"
     await expect.poll(() => listParts(stack.directory), { timeout: 1000 }).toEqual([]);
   });
 
-  it("starts again, leaves no process behind when it is killed itself, and starts again", async () => {
+  it("starts again, leaves no process behind if it is killed itself, and then starts once more", async () => {
     await run();
     stack.kill("SIGKILL");
     await expect.poll(() => listParts(stack.directory), { timeout: 5000 }).toEqual([]);

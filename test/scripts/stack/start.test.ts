@@ -10,7 +10,7 @@ import { freePorts, type RunningStack, runScript, runStack } from "../../support
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
 
-// npm start, from the first start of a stack to its second.
+// Covers npm start from the first start of a stack to its second.
 
 let directory: string;
 let sample: string;
@@ -26,8 +26,8 @@ afterAll(() => stack.dispose());
 const read = () =>
   send(stack.facts.base_url, "/general?limit=1", { key: { value: stack.facts.keys.individual } });
 
-it("names a taken port and the variable that moves it", async () => {
-  // The stack of this file listens there.
+it("names a port that is taken and the variable that changes it", async () => {
+  // This file's stack already listens on this port.
   const { port } = new URL(stack.facts.base_url);
   for (const variable of Object.keys(freePorts)) {
     const own = { ...freePorts, [variable]: port, STACK_DIRECTORY: path.join(sample, variable) };
@@ -48,14 +48,14 @@ it.each<[string[], Record<string, string>, RegExp]>([
   ],
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
-])("exits with 1 and says what it cannot use, without passwords: %j %j", async (args, env, message) => {
+])("exits with 1 and names what it cannot use, without passwords: %j %j", async (args, env, message) => {
   const other = path.join(sample, "other");
   const start = runScript("start.ts", args, { ...freePorts, STACK_DIRECTORY: other, ...env });
   expect(await start.exited).toBe(1);
   expect(start.output()).toMatch(message);
 });
 
-it("prints addresses, keys and commands that work as printed", async () => {
+it("prints URLs, keys and commands that work as printed", async () => {
   const { keys, base_url, app_url, sample: reports } = stack.facts;
   for (const fact of [base_url, app_url, ...Object.values(keys)]) expect(stack.output()).toContain(fact);
   const printed = stack.output().slice(stack.output().indexOf("A public submission:"));
@@ -66,7 +66,7 @@ it("prints addresses, keys and commands that work as printed", async () => {
   expect(await readFile(path.join(directory, "report.pdf"), "latin1")).toMatch(/^%PDF-/);
 });
 
-it("keeps its facts and secrets to its owner, and shows none to ps nor in its log", async () => {
+it("lets only its owner read its files, and shows no secret in ps or in its log", async () => {
   for (const name of ["stack.json", "secrets.json", "stack.log"])
     expect((await stat(path.join(directory, name))).mode & 0o777, name).toBe(0o600);
   await send(stack.facts.base_url, `/general?limit=1&api_key=${stack.facts.keys.individual}`);
@@ -79,14 +79,14 @@ it("keeps its facts and secrets to its owner, and shows none to ps nor in its lo
   for (const secret of values) expect(seen.includes(secret)).toBe(false);
 });
 
-it("refuses a second stack on the same directory, and names the first", async () => {
+it("refuses to start a second stack in the same directory, and names the first", async () => {
   const second = runScript("start.ts", [], { ...freePorts, STACK_DIRECTORY: directory });
   expect(await second.exited).toBe(1);
   expect(second.output()).toContain(`as process ${stack.facts.pid}`);
   expect((await read()).status).toBe(200);
 });
 
-it("stops on Ctrl-C with exit code 0, leaves no process, and starts again on its data, with the same keys", async () => {
+it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts with its data and keys", async () => {
   const { keys } = stack.facts;
   const children = listChildren(stack.pid);
   expect(children.map(({ command }) => command).join()).toMatch(/postgres.*postgrest/);

@@ -16,7 +16,7 @@ export const refreshHere = (args: string[], env: Record<string, string>) => run(
 
 export type Edits = Record<string, (sql: string) => string>;
 
-/** Does work with a copy of `db/data_set` of which files are changed, by name. */
+/** Runs `work` with a copy of `db/data_set`. Each edit must change the file that its key names. */
 export async function withDefinitions<Result>(edits: Edits, work: () => Promise<Result>): Promise<Result> {
   const own = definitionsDirectory;
   const copy = await makeDirectory();
@@ -35,7 +35,7 @@ export async function withDefinitions<Result>(edits: Edits, work: () => Promise<
   }
 }
 
-/** A deployed database and a directory of source files for a file's tests. */
+/** Provides the tests of a file with a deployed database and a directory for source files. */
 export function useRefresh() {
   const database = useDeployedDatabase();
   const select = async (sql: string, values: unknown[] = []) =>
@@ -47,11 +47,11 @@ export function useRefresh() {
   const here = {
     database,
     directory: "",
-    /** Where the bulk files go. */
+    /** The directory of the bulk files. */
     publicData: "",
     write: (table: string, rows: Row[]) => writeCsv(here.directory, table, rows),
     select,
-    /** The values of a query, one row after the other. */
+    /** Returns the values of all rows in one array. */
     list: async (sql: string) => (await select(sql)).flatMap((row) => Object.values<unknown>(row)),
     liveId: async (): Promise<string> => (await select("select id from dissemination.data_set"))[0].id,
     asPublisher,

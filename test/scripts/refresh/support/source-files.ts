@@ -4,7 +4,7 @@ import { columnNames } from "../../../support/columns.ts";
 
 export type Row = Record<string, string>;
 
-/** Writes a CSV file: a value as it stands there, null where a row has none. Returns its text. */
+/** Writes a CSV file and returns its text. Values are not quoted; a value that a row lacks is empty, which means null. */
 export async function writeCsv(
   directory: string,
   table: string,

@@ -2,9 +2,9 @@
 -- of the outermost table, and a row of general can embed thousands of awards.
 --
 -- Relationships that return lists call this function for each row, after all other conditions, because its cost is high.
--- Relationships that return one row do not call it: they add a report or an award to each of at most 20,000 rows. So a row's
--- weight is the size of its JSON plus the size of the single rows that can be embedded in it.
-create function request.take_weight(bytes integer)
+-- Relationships that return one row do not call it: they add a report or an award to each of at most 20,000 rows. So the
+-- argument is the size of the row's JSON plus the size of the single rows that can be embedded in it.
+create function request.limit_embedded_bytes(bytes integer)
 returns boolean
 language plpgsql volatile parallel unsafe security invoker set search_path = '' cost 1000
 as $$
@@ -13,10 +13,10 @@ declare
   most constant integer := 48000000;
 begin
   if set_config(
-    'request.weight', (coalesce(nullif(current_setting('request.weight', true), ''), '0')::integer + bytes)::text, true
+    'request.embedded_bytes', (coalesce(nullif(current_setting('request.embedded_bytes', true), ''), '0')::integer + bytes)::text, true
   )::integer > most then
     perform request.refuse(
-      400, 'answer_too_heavy', 'This request embeds too much data.',
+      400, 'embedded_rows_too_large', 'This request embeds too much data.',
       format(
         'Embedded rows may total at most %s MB, including those in outer rows that offset skips or that are only sorted.',
         most / 1000000
@@ -27,6 +27,6 @@ begin
   return true;
 end
 $$;
-comment on function request.take_weight is
+comment on function request.limit_embedded_bytes is
   'Returns true, or ends the request with 400 if its embedded rows exceed the limit.';
-grant execute on function request.take_weight to api_public, api_tribal;
+grant execute on function request.limit_embedded_bytes to api_public, api_tribal;

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 
 /** The parts of `process` that a program uses. Tests pass their own. */
-export interface Surroundings {
+export interface ProcessContext {
   /** Like `process.argv`: the arguments start at the third element. */
   argv: string[];
   env: NodeJS.ProcessEnv;

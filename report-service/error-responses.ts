@@ -1,13 +1,13 @@
 import type { FastifyReply } from "fastify";
 
-/** An error as clients get it. It repeats nothing of the request. */
-export interface Answer {
+/** An error response. It repeats no part of the request. */
+export interface ErrorResponse {
   status: number;
   headers?: Record<string, string> | undefined;
   body: { code: string; message: string; details: string | null; hint: string | null };
 }
 
-export const makeAnswer = (
+export const makeError = (
   status: number,
   code: string,
   {
@@ -16,21 +16,21 @@ export const makeAnswer = (
     hint = null,
   }: { message: string; details?: string | null; hint?: string | null },
   headers?: Record<string, string>,
-): Answer => ({ status, headers, body: { code, message, details, hint } });
+): ErrorResponse => ({ status, headers, body: { code, message, details, hint } });
 
-/** For a token that is unknown, spent, expired or malformed, and for a file that does not exist. */
-export const notFound = makeAnswer(404, "download_not_found", {
+/** For a token that is unknown, redeemed, expired or malformed, and for a file that does not exist. */
+export const notFound = makeError(404, "download_not_found", {
   message: "There is nothing to download here.",
   details: "A download link works once, and only for one minute.",
   hint: "Request access to the file again to get a new link.",
 });
 
-const noSuchPage = makeAnswer(404, "no_such_page", {
+const noSuchPage = makeError(404, "no_such_page", {
   message: "There is no such page.",
   hint: "Check the URL, or start from the home page.",
 });
 
-export const tokenMissing = makeAnswer(
+export const tokenMissing = makeError(
   401,
   "token_missing",
   {
@@ -41,14 +41,14 @@ export const tokenMissing = makeAnswer(
   { "www-authenticate": 'OneTimeToken realm="report"' },
 );
 
-/** For a signed address that has expired, or of which any part was changed. */
-export const addressRefused = makeAnswer(403, "address_refused", {
+/** For a signed URL that has expired or was changed. */
+export const invalidLink = makeError(403, "download_link_invalid", {
   message: "This download link has expired or was altered.",
   details: "A link works for less than a minute, and only if it is not changed.",
   hint: "Request the report again to get a new link.",
 });
 
-export const methodNotAllowed = makeAnswer(
+export const methodNotAllowed = makeError(
   405,
   "method_not_allowed",
   { message: "This service is read-only.", hint: "Use GET." },
@@ -56,12 +56,12 @@ export const methodNotAllowed = makeAnswer(
 );
 
 const tryAgain = "Try the same link again in a few seconds.";
-export function makeUnavailable(details: string | null = null, hint = tryAgain): Answer {
+export function makeUnavailable(details: string | null = null, hint = tryAgain): ErrorResponse {
   const message = "The file cannot be fetched right now.";
-  return makeAnswer(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
+  return makeError(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
 }
 
-export const switchedOff = makeAnswer(
+export const switchedOff = makeError(
   503,
   "service_switched_off",
   {
@@ -71,18 +71,18 @@ export const switchedOff = makeAnswer(
   { "retry-after": "60" },
 );
 
-export const failed = makeAnswer(500, "internal_error", {
+export const failed = makeError(500, "internal_error", {
   message: "This service failed.",
   hint: "Try again later. If it fails again, send the X-Request-Id to the operator.",
 });
 
-/** Answers a path that no route has. An address that was signed and then changed is refused, whichever part changed. */
-export function answerUnknown(target = ""): Answer {
-  if (/X-Amz-|signature=/.test(target)) return addressRefused;
+/** The response for a path without a route: 403 if it looks like a signed URL that was changed, or else 404. */
+export function unknownPathError(target = ""): ErrorResponse {
+  if (/X-Amz-|signature=/.test(target)) return invalidLink;
   return target.startsWith("/dissemination/report/pdf/ota/") ? notFound : noSuchPage;
 }
 
-/** Sent with every response: do not cache, frame, guess the type, or pass the address on. */
+/** Sent with every response: forbids caching, framing, content sniffing and Referer headers. */
 export const securityHeaders = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -90,7 +90,7 @@ export const securityHeaders = {
   "x-content-type-options": "nosniff",
 };
 
-export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+export function sendError(reply: FastifyReply, { status, headers, body }: ErrorResponse): FastifyReply {
   return reply
     .code(status)
     .headers({ ...securityHeaders, ...headers })
