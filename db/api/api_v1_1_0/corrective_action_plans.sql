@@ -21,7 +21,7 @@ requires and as entered on form SF-SAC.
 The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
 and `findings_text`, but a long plan may be split over several rows with the same values. These rows are in
 the order of the text, but no column holds that order. Read them without order=, and join the parts in the
-order received. Embedding `general` keeps that order.
+order received. corrective_action_plans?select=*,general(*) keeps that order.
 
 report_id joins to `general`. `findings` and this table embed each other:
 findings?select=*,corrective_action_plans(*) and

@@ -109,7 +109,7 @@ grant select on api_v1_1_0.findings to api_public, api_tribal;
 create function api_v1_1_0.general(api_v1_1_0.findings) returns setof api_v1_1_0.general rows 1
 language sql stable
 begin atomic select general.* from api_v1_1_0.general where general.report_id = $1.report_id; end;
-comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'The report that has a finding.';
+comment on function api_v1_1_0.general(api_v1_1_0.findings) is 'The report that a finding belongs to.';
 grant execute on function api_v1_1_0.general(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.findings(api_v1_1_0.general) returns setof api_v1_1_0.findings

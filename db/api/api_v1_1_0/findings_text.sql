@@ -21,7 +21,7 @@ One row per narrative, or part of one: what the auditor wrote about a finding, i
 The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
 and `corrective_action_plans`, but a long narrative may be split over several rows with the same values.
 These rows are in the order of the text, but no column holds that order. Read them without order=, and join
-the parts in the order received. Embedding `general` keeps that order.
+the parts in the order received. findings_text?select=*,general(*) keeps that order.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).
