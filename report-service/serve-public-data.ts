@@ -11,7 +11,7 @@ const federalData = "/dissemination/public-data/gsa/";
 
 const noSuchFile = makeError(404, "file_not_found", {
   message: "There is no such file.",
-  hint: `Once a data set is published, ${publicData}manifest.json lists its files.`,
+  hint: `If a data set is published, ${publicData}manifest.json lists its files.`,
 });
 const otherFile = makeError(412, "file_changed", {
   message: "The file has changed since you received this ETag.",

@@ -76,6 +76,6 @@ export async function callStorage<Result>(
   try {
     return await Promise.race([call(signal), deadline]);
   } catch (cause) {
-    throw new StorageUnavailable(`Storage gave no usable answer about ${subject}.`, { cause });
+    throw new StorageUnavailable(`Storage failed or timed out (${subject}).`, { cause });
   }
 }

@@ -20,7 +20,7 @@ const settleMilliseconds = 30;
 
 const options = new Command("npm run db:watch --")
   .description(
-    "Applies db/api to the stack that runs on this machine whenever you save a file in it. Prints each change, and a request that shows it. To stop, press Ctrl-C.",
+    "Whenever you save a file in db/api, applies db/api to the stack that runs on this machine. Prints each change, and a request that shows it. To stop, press Ctrl-C.",
   )
   .addOption(new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"))
   .allowExcessArguments(false)

@@ -59,5 +59,5 @@ function describeError(error: unknown): string {
 function readPort(value: string): number {
   const port = Number(value);
   if (/^\d+$/.test(value) && port <= 65_535) return port;
-  throw new InvalidArgumentError("expected a port number, 0 to 65535.");
+  throw new InvalidArgumentError("Enter a port number from 0 to 65535.");
 }

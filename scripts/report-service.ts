@@ -31,23 +31,24 @@ or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if it differs; or this service's URL, to relay
-                                       downloads to clients that cannot reach S3 (with S3_ENDPOINT and
-                                       S3_FORCE_PATH_STYLE)
+  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if it differs. If clients cannot reach S3,
+                                       set this service's own URL: it then relays downloads (also needs S3_ENDPOINT, and
+                                       S3_FORCE_PATH_STYLE=true)
   S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
-Bulk files, if they are served here, at /public-data/:
+Bulk files at /public-data/, if PUBLIC_DATA is set:
   PUBLIC_DATA                          the directory, or s3://bucket/prefix, that the refresh writes them to
-Public reports, at /dissemination/report/pdf/<report_id>, and bulk files have limits per client IP:
-  TRUSTED_IPS                          trusted load balancers, which set X-Forwarded-For; separate with commas
-Pages for people, if they are served here, at /:
-  API_URL                              the API as browsers reach it
-  ENVIRONMENT                          production, staging, development or preview: whose refresh schedule the pages show
+Client IPs, for the limits of public reports (/dissemination/report/pdf/<report_id>) and bulk files:
+  TRUSTED_IPS                          load balancers whose X-Forwarded-For is trusted, separated by commas
+Pages for people at /, if API_URL is set:
+  API_URL                              the API's URL for browsers
+  ENVIRONMENT                          the environment whose refresh schedule the pages show: production, staging, development or
+                                       preview
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
   SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 
-/healthz returns 200 if the service runs; /readyz if database and storage also answer, else 503.
+/healthz: 200 if the service runs. /readyz: 200 if the database and storage also answer, else 503.
 Exit status: 0 stopped by a signal, 1 could not be started.`,
   )
   .parse();

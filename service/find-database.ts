@@ -24,7 +24,7 @@ export function findDatabaseUrl(
   const address = DATABASE_URL || `postgres://${host}:${PGPORT || 5432}/${PGDATABASE || PGUSER}`;
   if (!URL.canParse(address) || !/^postgres(ql)?:/.test(address)) {
     throw new Error(
-      "DATABASE_URL should be a URL such as postgres://user:password@host:5432/database. Set it in the environment or in .env.",
+      "The address of the database is not valid. Set DATABASE_URL to a URL such as postgres://user:password@host:5432/database, or correct PGHOST and PGPORT.",
     );
   }
   const url = new URL(address);

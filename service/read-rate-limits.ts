@@ -74,7 +74,7 @@ function parseRateLimits(text: string): RateLimits {
   } = document.parse(parse(text));
   const others = findLimit(service.plugins);
   if (others === undefined)
-    throw new Error("The gateway's service has no rate-limiting plugin. Add one, as in gateway/kong.yml.");
+    throw new Error("The Kong service has no rate-limiting plugin. Add one, as in gateway/kong.yml.");
   const tiers = service.routes.flatMap(({ headers, plugins = [] }) => {
     const limit = findLimit(plugins);
     return limit === undefined

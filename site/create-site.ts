@@ -141,7 +141,7 @@ function addSite(
 
 const databaseUnavailable = {
   code: "temporarily_unavailable",
-  message: "The database did not answer, so this page cannot be shown right now.",
+  message: "The database did not answer.",
   details: null,
   hint: "Try again in a few seconds.",
 };

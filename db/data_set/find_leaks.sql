@@ -132,10 +132,10 @@ begin
 
   -- This function reads tables that publisher owns, so it would run functions that their indexes and policies call.
   for question in
-    select format('The role publisher owns the function %s, which this check might run. Drop the function.', pg_proc.oid::regprocedure) as leak
+    select format('The role publisher owns the function %s, which could run with this check''s rights. Drop the function.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
-    select format('%s forces row-level security on its owner, so this check would run the code of its policies. Run: alter table … no force row level security.', pg_class.oid::regclass)
+    select format('%1$s forces row-level security, so its policies could run with this check''s rights. Run: alter table %1$s no force row level security', pg_class.oid::regclass)
     from pg_catalog.pg_class
     where relnamespace::regnamespace::text in (disclosed, suppressed) and relforcerowsecurity
   loop
@@ -182,7 +182,7 @@ begin
       (select string_agg(format('%s = any ($1)', link), ' or ') from unnest(question.links) as link), question.columns
     ) into found_one using hidden;
     if found_one then
-      return next format('%s reveals too much of suppressed submissions, or has rows without a report_id.', question.relation);
+      return next format('%s reveals data of suppressed submissions, or has rows without a report_id.', question.relation);
     end if;
   end loop;
 

@@ -43,13 +43,13 @@ from relations where relkind not in ('v', 'c')
 union all
 select object, case grantee
     when 0 then format('%s is granted to PUBLIC. Revoke it (revoke all on … from public). Grant only %s, to api_public or api_tribal.', privilege_type, lower(allowed))
-    else format('%s is granted to %s. Grant only %s, without grant option, to api_public or api_tribal.', privilege_type, grantee::regrole, lower(allowed))
+    else format('%s is granted to %s%s. Revoke it. Grant only %s, to api_public or api_tribal, without grant option.', privilege_type, grantee::regrole, case when is_grantable then ' with grant option' end, lower(allowed))
   end
 from grants
 where grantee <> owner
   and (grantee = 0 or privilege_type <> allowed or is_grantable or grantee::regrole::text not in ('api_public', 'api_tribal'))
 union all
-select 'default privileges of api_owner', 'Privileges on future objects may not be granted in advance. Remove the statement "alter default privileges".'
+select 'default privileges of api_owner', 'Do not grant privileges on future objects. Remove the statement "alter default privileges … grant …".'
 from pg_catalog.pg_default_acl cross join lateral aclexplode(defaclacl) where defaclrole = 'api_owner'::regrole and grantee <> defaclrole
 union all
 select pg_describe_object(classid, objid, 0), 'api_owner may own only API schemas and the views, functions and types in them. Create this object in a migration.'
@@ -72,15 +72,15 @@ from (
 ) as described (object, description)
 where coalesce(description, '') = ''
 union all
-select signature, 'A relationship that returns a list must count its bytes; otherwise one row could embed any number of others. Add this to its where clause: "and request.limit_embedded_bytes(<bytes of a row>)".'
+select signature, 'A relationship that returns a list must limit how many bytes it embeds. Add this to its where clause: "and request.limit_embedded_bytes(<approximate bytes of one returned row as JSON>)".'
 from functions
 where proretset and pronargs = 1 and prorows <> 1 and proargtypes[0] in (select reltype from relations)
   and signature not in (select signature from calls where called = 'request.limit_embedded_bytes(integer)')
 union all
-select signature, 'PostgreSQL must parse the function''s body when it creates the function. Write: language sql begin atomic select …; end'
+select signature, 'API functions must be SQL functions whose body is parsed when they are created. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null
 union all
-select distinct signature, format('This function calls %s, which could do what the caller may not. API functions may only call functions of request and of API schemas, and functions of pg_catalog that are not volatile.', called)
+select distinct signature, format('This function calls %s, which might exceed the caller''s rights. API functions may call only functions in an API schema or the schema request, and functions in pg_catalog that are not volatile.', called)
 from calls
 where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
 union all
@@ -94,7 +94,7 @@ union all
 select signature, format('This function sets %s. API functions may only set search_path.', setting)
 from functions cross join lateral unnest(proconfig) as setting where setting !~ '^search_path='
 union all
-select pg_describe_object(classid, objid, objsubid), 'API schemas may not contain casts, domains, ranges, rules, triggers or defaults, because their expressions would run with the rights of the caller. Remove this object.'
+select pg_describe_object(classid, objid, objsubid), 'API schemas may not contain casts, domains, ranges, rules, triggers or defaults, because the deployment does not check the code that they run. Remove this object.'
 from (
   select 'pg_type'::regclass as classid, oid as objid, 0 as objsubid from pg_catalog.pg_type
   where typnamespace in (select oid from publication.served_schemas) and typtype not in ('c', 'e') and typelem = 0
@@ -107,7 +107,7 @@ from (
 ) as extra
 union all
 select format('%I.%I', schema_name, relname),
-  'An API view may only select plain columns of one view of dissemination. Sorting, filters, joins and computed columns would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
+  'An API view may only select plain columns of one view in the schema dissemination. Sorting, filters, joins and computed columns would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
 from relations
 where relkind = 'v' and pg_get_viewdef(oid)
   !~ '^ SELECT (\w+\.)?\w+( AS \w+)?(,\s+(\w+\.)?\w+( AS \w+)?)*\s+FROM dissemination\.\w+( \w+)?;$'

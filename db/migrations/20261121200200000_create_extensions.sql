@@ -29,5 +29,5 @@ as $$
   from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds) as now_in
 $$;
 comment on function extensions.uuid_v7 is
-  'Returns a version 7 UUID (RFC 9562): IDs in order of time, to the microsecond. PostgreSQL 18 has such a function, but PostgreSQL 17 does not.';
+  'Returns a version 7 UUID (RFC 9562). These IDs sort by creation time, to the microsecond. PostgreSQL 17 has no such function; PostgreSQL 18 has one.';
 grant execute on function extensions.uuid_v7 to publisher;

@@ -63,7 +63,7 @@ begin
     or old.decision is not distinct from 'approved' and old.revoked_at is null and new.revoked_at is not null
       and to_jsonb(new) - 'revoked_at' = to_jsonb(old) - 'revoked_at'
   ) then
-    raise exception 'The agreement % is %, so this change is not allowed.', old.id,
+    raise exception 'The agreement % (%) does not allow this change.', old.id,
       case when old.revoked_at is null then coalesce(old.decision, 'requested') else 'revoked' end
       using hint = 'You can approve or deny a requested agreement, and revoke an approved one. Nothing else may change.';
   end if;
@@ -172,7 +172,7 @@ begin
 end
 $$;
 comment on function access.resolve_agreement is
-  'Returns the ID of an agreement, given its ID or at least the first 6 characters of it.';
+  'Returns an agreement''s full ID, given at least its first 6 characters.';
 
 grant execute on function
   access.request_agreement, access.decide_agreement, access.revoke_agreement, access.resolve_agreement

@@ -30,12 +30,12 @@ create index api_keys_replaces_id on access.api_keys (replaces_id) where replace
 comment on table access.api_keys is 'API keys, stored only as hashes.';
 comment on column access.api_keys.key_sha256 is 'SHA-256 of the key. request.decide() looks the key up by this hash.';
 comment on column access.api_keys.key_prefix is
-  'The key''s first characters after the tier''s name, if it has one. Operators identify the key by this prefix.';
+  'The key''s first characters, without the tier name that some keys start with. Operators identify the key by this prefix.';
 comment on column access.api_keys.expires_at is
-  'When the key stops working; null means never. It may move earlier, but not later. To renew a key, rotate it.';
+  'When the key stops working; null means never. You can move it earlier, but not later. To renew a key, rotate it.';
 comment on column access.api_keys.last_used_on is
   'The last day (UTC) on which a request with the key succeeded. 304, errors and reads on replicas do not count. Set by access.record_key_use().';
-comment on column access.api_keys.replaces_id is 'The key that this key replaced when it was rotated.';
+comment on column access.api_keys.replaces_id is 'The rotated key that this key replaced.';
 
 -- No grant: other roles read the views below, or use functions that run with their owner's rights.
 

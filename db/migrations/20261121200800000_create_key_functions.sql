@@ -165,7 +165,7 @@ as $$
   select count(*)::integer from recorded
 $$;
 comment on function access.record_key_use is
-  'Records that these keys were used today (UTC), and returns how many had no use recorded today. API requests run in read-only transactions, so request.decide() sends the key''s ID as a notification (api_key_used). The report service receives it and calls this function.';
+  'Records that these keys were used today (UTC), and returns how many of them it updated. API requests run in read-only transactions, so request.decide() sends the key''s ID as a notification (api_key_used). The report service receives it and calls this function.';
 grant execute on function access.record_key_use to report_service;
 grant execute on function
   access.resolve_key, access.issue_key, access.rotate_key, access.revoke_key, access.verify_key

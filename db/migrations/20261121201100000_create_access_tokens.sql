@@ -49,7 +49,7 @@ begin
 end
 $$;
 comment on function access.record_download is
-  'Trigger that records a token''s request and redemption in access.downloads. It runs in the same transaction, so every token is recorded.';
+  'Trigger that records in access.downloads when a token is created or redeemed. Neither can be committed without this record.';
 
 create trigger access_tokens_record_request
 before insert on access.access_tokens

@@ -27,7 +27,7 @@ comment on table publication.data_sets is 'Every data set that was published. ID
 comment on column publication.data_sets.source is 'Where the source files were read from.';
 comment on column publication.data_sets.row_counts is 'Rows by table, as {"<table>": {"disclosed": n, "suppressed": n}}.';
 comment on column publication.data_sets.checksum is
-  'Identifies the source files and the table definitions; null for the empty data set.';
+  'Hash of the source files and the table definitions; null for the first data set, which is empty.';
 comment on column publication.data_sets.state is
   'live: it is served. previous: a rollback makes it live again. dropped: its tables are gone.';
 comment on column publication.data_sets.rejected_rows is 'How many invalid rows of the source files were left out.';
@@ -80,7 +80,7 @@ select
 from pg_catalog.pg_namespace
 where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
 comment on view publication.served_schemas is
-  'The schemas of the API. PostgREST lists them in the order of place. Clients that name no version get the first: the lowest-numbered version.';
+  'The schemas of the API. The column place gives their order in PostgREST. Clients that name no version get the first: the lowest-numbered version.';
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 
 -- PostgREST reads the view as authenticator (request.pre_config).

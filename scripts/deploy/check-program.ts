@@ -19,7 +19,7 @@ import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 export async function runCheck(context: ProcessContext): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/: lints the SQL, deploys to an empty scratch database, checks it for leaks and for the API's rules, and compares what it serves with db/contracts (what each version serves).",
+      "Checks db/: lints the SQL, deploys it to a scratch database, looks there for leaks and broken API rules, and compares each API version with its contract in db/contracts.",
     )
     .option(
       "--strict",

@@ -84,8 +84,8 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
                              member of deployment_planner is enough (docs/operations.md, Rights)
   PGPASSWORD *               that user's password, if it is not in the URL
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
-                             passwords of the roles that services log in as; a password that is not set stays as it is
-  STACK_DIRECTORY            if no URL is set, the database of the stack in this directory is used (.stack)
+                             passwords of the roles that services log in as; if one is not set, the role keeps its password
+  STACK_DIRECTORY            directory of the running stack to use if no database is named (.stack)
   SCRATCH_URL                another PostgreSQL server, with a superuser's login, on which db/ is built to make a plan or
                              to list drift; if not set, one is started
 
@@ -140,7 +140,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
       const hash = planHash && (await findPlan()).hash;
       if (hash === planHash) return;
       throw new DeploymentRefused(
-        `Nothing was deployed: plan ${planHash} was approved, but the plan is now ${hash}, because the database or the files have changed. Make a new plan, and have it approved.`,
+        `Nothing was deployed: plan ${planHash} was approved, but the database, the files or the options have changed, and the plan is now ${hash}. Make a new plan, and have it approved.`,
       );
     },
   });

@@ -50,7 +50,7 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
   const durable = drift.filter(({ scope }) => scope === "durable");
   const undo = durable.flatMap((change) =>
     change.undo.length === 0
-      ? [`-- ${change.object}: there is no statement that restores it. Undo this change by hand.`]
+      ? [`-- ${change.object}: no undo statement could be generated. Undo this change by hand.`]
       : change.undo.map((statement) => statement.replace(/;?\s*$/, ";")),
   );
   const refused = isDriftNew ? ", so a deployment is refused without --accept-drift" : "";
@@ -58,7 +58,11 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...listUnder(`These objects were changed by hand${refused}:`, describeChanges(drift)),
     ...(undo.length === 0
       ? []
-      : ["To keep these changes, write a migration. To undo them, run:", ...undo, "-- End of the SQL."]),
+      : [
+          "To keep these changes, write a migration that also works where they exist. To undo them, run:",
+          ...undo,
+          "-- End of the SQL.",
+        ]),
     ...(durable.length === drift.length ? [] : ["The next refresh discards changes to the data set."]),
   ];
 }
@@ -73,7 +77,7 @@ function describeDefinitions(definitions: string[]): string[] {
 function describePromises(changes: ContractChange[]): string[] {
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
-    ...listUnder("Broken promises to clients:", lost.map(describeChange)),
+    ...listUnder("Breaking changes for clients:", lost.map(describeChange)),
     ...listUnder("Clients gain:", gained.map(describeChange)),
   ];
 }

@@ -16,7 +16,7 @@ interface Applied {
 
 const startEmpty = [
   "  On a local stack, run npm start -- --fresh. It replaces the data, keys and secrets.",
-  '  Otherwise, follow "Back up and restore" in docs/operations.md. This keeps keys, agreements and history.',
+  '  Otherwise, restore keys, agreements and history from a backup ("Back up and restore" in docs/operations.md).',
 ];
 
 /** The migrations that this database has run, ordered by name. */
@@ -56,7 +56,7 @@ export async function findPendingMigrations(
     "These migrations were edited after this database ran them:",
     namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
     "The edits would not reach this database. Restore the files, and write the change as a new migration.",
-    "If you did not edit them, another version of the project made this database. On a development machine, start with an empty database:",
+    "If you did not edit them, this database ran another version of them. Deploy the commit that has it, or start with an empty database:",
     ...startEmpty,
   );
   const pending = migrations.filter(({ id }) => !applied.has(id));

@@ -120,7 +120,7 @@ async function tryDeployment(
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `This difference between the database and db/ could not be reproduced on the scratch server: ${statement} (${error.message})`,
+          `The plan ignores this difference from db/, because the scratch server could not reproduce it: ${statement} (${error.message})`,
         );
       });
     }

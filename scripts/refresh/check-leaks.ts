@@ -18,6 +18,8 @@ export async function checkLeaks(client: Client, generation?: "_next" | ""): Pro
   );
   if (leaks.length === 0) return;
   throw new LeaksFound(
-    ["Found leaks of suppressed submissions:", ...leaks.map(({ leak }) => `  ${leak}`)].join("\n"),
+    ["Stopped, because suppressed submissions would leak:", ...leaks.map(({ leak }) => `  ${leak}`)].join(
+      "\n",
+    ),
   );
 }

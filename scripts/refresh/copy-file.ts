@@ -65,7 +65,7 @@ export async function copyFile(
   }
   if (copy.rowCount !== rows)
     throw new Error(
-      `${file.path}: PostgreSQL loaded ${copy.rowCount} of ${rows} rows. Nothing was published. Before version 18, PostgreSQL stops reading at a line that contains only \\., even inside a value. Remove that line from the file, or use PostgreSQL 18.`,
+      `${file.path}: PostgreSQL loaded ${copy.rowCount} of ${rows} rows. Nothing was published. Before version 18, PostgreSQL stops reading at a line that contains only "\\.", even inside a value. Remove that line from the file, or use PostgreSQL 18.`,
     );
   return rows;
 }

@@ -17,7 +17,7 @@ const lock = "publication";
 export async function lockPublication<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   if (!(await tryLock(client, lock))) {
     throw new RefreshIsRunning(
-      `Another session is changing what is published: ${await describeHolder(client, lock)}. Try again when it has ended.`,
+      `Another refresh or rollback is running: ${await describeHolder(client, lock)}. Try again when it has ended.`,
     );
   }
   try {

@@ -167,7 +167,7 @@ export async function startSchedule(
   const timer = startTimer(environment, () => void refreshNow());
   const due = findLastRun(environment);
   if (due !== undefined && (publishedAt === undefined || publishedAt < due)) {
-    logger.info({ due, published_at: publishedAt }, "A refresh was due while the service was not running.");
+    logger.info({ due, published_at: publishedAt }, "The data set is overdue for a refresh. Starting one.");
     void refreshNow();
   }
   const intervals = [

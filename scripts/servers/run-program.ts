@@ -126,7 +126,7 @@ export function wrapCommand({
   if (setpriv === undefined) {
     if (!dropsRoot) return [command, args];
     throw new Error(
-      "If you run this as root, it needs setpriv to drop privileges. Install setpriv (Debian: util-linux).",
+      "As root, this command needs setpriv to drop privileges. Install setpriv (Debian: util-linux).",
     );
   }
   const options = ["--pdeathsig", stopSignal.replace("SIG", "")];

@@ -67,7 +67,7 @@ export async function lockDeployment(
   if (await tryLock(client, lock)) return;
   const limit = milliseconds === undefined ? "it ends" : `it ends, for at most ${milliseconds / 1000} s`;
   const holder = await describeHolder(client, lock);
-  report(`Another deployment is running: ${holder}\nWaiting until ${limit} (--wait) ...`);
+  report(`Another deployment is running: ${holder}\nWaiting until ${limit} ...`);
   // lock_timeout = 0 means no limit.
   await client.query(`set lock_timeout = ${milliseconds === undefined ? 0 : Math.max(1, milliseconds)}`);
   await client.query("select pg_advisory_lock(hashtext($1))", [lock]).catch((cause: DatabaseError) => {

@@ -44,7 +44,7 @@ export async function startDatabase(context: PartContext): Promise<string> {
   const { DATABASE_URL: given } = config;
   if (given !== undefined) {
     await waitForDatabase(given, 0).catch((cause) => {
-      throw new Error(`The database of DATABASE_URL cannot be used: ${describeError(cause)}.`, { cause });
+      throw new Error(`Cannot connect to the database in DATABASE_URL: ${describeError(cause)}.`, { cause });
     });
     return given;
   }

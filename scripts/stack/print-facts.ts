@@ -8,7 +8,7 @@ export function describeFacts({ base_url, app_url, keys, sample }: StackFacts, l
 
   API             ${base_url}
   app             ${app_url}   (open it in a browser: overview, reference, explorer, files)
-  demonstration   ${keys.demo}   (${describeRateLimit(limits, "demo")})
+  demo key        ${keys.demo}   (${describeRateLimit(limits, "demo")})
   individual key  ${keys.individual}
   Tribal key      ${keys.tribal}`;
   const read = `

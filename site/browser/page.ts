@@ -12,7 +12,7 @@ document.addEventListener("click", async ({ target }) => {
     await navigator.clipboard.writeText(text);
     status.textContent = "Copied.";
   } catch {
-    status.textContent = "Copying needs HTTPS.";
+    status.textContent = "Copying failed. Copy the text by hand.";
   }
   setTimeout(() => {
     status.textContent = "";

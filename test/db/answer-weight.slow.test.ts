@@ -39,7 +39,7 @@ it.each<[path: string, headers?: Record<string, string>]>([
   const { status, json } = await get(path, headers);
   expect({ status, code: json?.code }).toEqual({ status: 400, code: "embedded_rows_too_large" });
   expect(json.details).toContain("48 MB");
-  expect(json.hint).toContain("Lower limit");
+  expect(json.hint).toContain("Reduce limit");
 });
 
 describe("a request is answered", () => {

@@ -48,7 +48,7 @@ describe("npm run gateway:embedded", () => {
     const errors: [string[], string, object?][] = [
       [["--config", "/none.yml", ...anyPorts], "--config /none.yml: no such file"],
       [anyPorts, "POSTGREST_URL is not set.", { GATEWAY_TOKEN: "a token" }],
-      [["--port", "x"], "expected a port number"],
+      [["--port", "x"], "Enter a port number"],
       [["--metrics-port", "0", "--port", port], `Port ${port} is in use.`],
       [["--port", "0", "--metrics-port", port], `Port ${port} is taken. Set --metrics-port`],
       [[...anyPorts, "--trusted-ips", "10.0.0.0/99"], '"10.0.0.0/99" is not an IP address'],

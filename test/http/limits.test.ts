@@ -114,7 +114,7 @@ describe("concurrent requests", () => {
       expect([status, headers["retry-after"]]).toEqual([429, "1"]);
       expect(json).toMatchObject({
         code: "too_many_requests_at_a_time",
-        message: `${places} of your requests are running already.`,
+        message: `Too many requests at a time. The limit is ${places}.`,
         details: "The limit applies to each key.",
         hint: "Wait for a response before you send the next request.",
       });

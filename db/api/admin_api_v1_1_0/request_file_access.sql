@@ -11,7 +11,7 @@ end;
 comment on function admin_api_v1_1_0.request_file_access(text) is
   'Request access to a report''s PDF
 
-Returns a one-time access_uuid, valid for 1 minute. Fetch /dissemination/report/pdf/ota/{access_uuid} from the app (the API''s website), which redirects to the file. Needs an API key with Tribal access.';
+Returns a one-time access_uuid, valid for 1 minute. Fetch /dissemination/report/pdf/ota/{access_uuid} from the API''s website, which redirects to the PDF. Needs an API key with Tribal access.';
 grant execute on function admin_api_v1_1_0.request_file_access(text) to api_tribal;
 
 -- PostgREST calls this if the body's fields are not the parameters of the function above.
@@ -25,5 +25,5 @@ begin atomic
     'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
   );
 end;
-comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400 unless the body''s only field is report_id.';
+comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400, because the body must have only the field report_id.';
 grant execute on function admin_api_v1_1_0.request_file_access(jsonb) to api_tribal;

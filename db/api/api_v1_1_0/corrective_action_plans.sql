@@ -19,9 +19,9 @@ One row per plan, or part of one: how the auditee will correct a finding, as 2 C
 requires and as entered on form SF-SAC.
 
 The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
-and `findings_text`, but a long plan may be split over several rows with the same values. These rows are in
-the order of the text, but no column holds that order. Read them without order=, and join the parts in the
-order received. corrective_action_plans?select=*,general(*) keeps that order.
+and `findings_text`, but a long plan may take several rows with the same two values. These rows are in the
+order of the text, but no column holds that order. Read them without order= or embedding, and concatenate the
+parts in the order received.
 
 report_id joins to `general`. `findings` and this table embed each other:
 findings?select=*,corrective_action_plans(*) and
@@ -40,7 +40,7 @@ comment on column api_v1_1_0.corrective_action_plans.auditee_uei is
 comment on column api_v1_1_0.corrective_action_plans.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare it as text.';
+  'not a number. gt, gte, lt and lte work as for numbers.';
 comment on column api_v1_1_0.corrective_action_plans.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
@@ -52,7 +52,7 @@ comment on column api_v1_1_0.corrective_action_plans.finding_ref_number is
 comment on column api_v1_1_0.corrective_action_plans.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. If "Y", read the report itself.';
+  'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.';
 comment on column api_v1_1_0.corrective_action_plans.planned_action is
   E'Planned corrective action\n'
   'Text of the plan: the corrective action, the person responsible and the planned completion '

@@ -45,7 +45,7 @@ comment on column api_v1_1_0.findings.auditee_uei is
 comment on column api_v1_1_0.findings.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare it as text.';
+  'not a number. gt, gte, lt and lte work as for numbers.';
 comment on column api_v1_1_0.findings.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
@@ -73,7 +73,7 @@ comment on column api_v1_1_0.findings.is_other_findings is
   'may be empty on migrated records.';
 comment on column api_v1_1_0.findings.is_other_matters is
   E'Other matters\n'
-  'Whether the finding is noncompliance that must be reported but does not modify the opinion '
+  'Whether the finding is noncompliance that must be reported but does not affect the opinion '
   '("other matters"). "Y" or "N"; may be empty on migrated records.';
 comment on column api_v1_1_0.findings.prior_finding_ref_numbers is
   E'Prior finding reference numbers\n'

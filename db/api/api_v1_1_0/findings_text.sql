@@ -19,9 +19,9 @@ One row per narrative, or part of one: what the auditor wrote about a finding, i
 2 CFR 200.516(b) requires, as entered on form SF-SAC.
 
 The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
-and `corrective_action_plans`, but a long narrative may be split over several rows with the same values.
-These rows are in the order of the text, but no column holds that order. Read them without order=, and join
-the parts in the order received. findings_text?select=*,general(*) keeps that order.
+and `corrective_action_plans`, but a long narrative may take several rows with the same two values. These rows
+are in the order of the text, but no column holds that order. Read them without order= or embedding, and
+concatenate the parts in the order received.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).
@@ -39,7 +39,7 @@ comment on column api_v1_1_0.findings_text.auditee_uei is
 comment on column api_v1_1_0.findings_text.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare it as text.';
+  'not a number. gt, gte, lt and lte work as for numbers.';
 comment on column api_v1_1_0.findings_text.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
@@ -51,7 +51,7 @@ comment on column api_v1_1_0.findings_text.finding_ref_number is
 comment on column api_v1_1_0.findings_text.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. If "Y", read the report itself.';
+  'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.';
 comment on column api_v1_1_0.findings_text.finding_text is
   E'Text of the finding\n'
   'Text of the finding: criteria, condition, cause, effect, questioned costs, recommendation '

@@ -97,7 +97,7 @@ comment on column api_v1_1_0.general.auditee_uei is
 comment on column api_v1_1_0.general.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare it as text.';
+  'not a number. gt, gte, lt and lte work as for numbers.';
 comment on column api_v1_1_0.general.auditee_certify_name is
   E'Auditee certifying official\n'
   'Name of the official who certified the submission for the auditee (2 CFR 200.512(b)(1)).';
@@ -185,14 +185,12 @@ comment on column api_v1_1_0.general.auditor_ein is
   'Employer Identification Number (EIN) of the audit firm: nine digits without a dash, as text.';
 comment on column api_v1_1_0.general.cognizant_agency is
   E'Cognizant agency\n'
-  'Cognizant agency for audit (2 CFR 200.513(a)), which only the largest recipients have: the two-digit '
-  'agency part of an Assistance Listing number, as text. The empty string if the auditee has an oversight '
-  'agency instead.';
+  'Cognizant agency for audit (2 CFR 200.513(a)): the two-digit agency part of an Assistance Listing number, '
+  'as text. Only the largest auditees have one. The empty string if the auditee has an oversight agency instead.';
 comment on column api_v1_1_0.general.oversight_agency is
   E'Oversight agency\n'
-  'Oversight agency for audit (2 CFR 200.513(b)), which recipients without a cognizant agency have: the '
-  'two-digit agency part of an Assistance Listing number, as text. The empty string if the auditee has a '
-  'cognizant agency.';
+  'Oversight agency for audit (2 CFR 200.513(b)): the two-digit agency part of an Assistance Listing number, '
+  'as text. The empty string if the auditee has a cognizant agency instead.';
 comment on column api_v1_1_0.general.date_created is
   E'Date created\n'
   'Date on which the submission was started, YYYY-MM-DD.';

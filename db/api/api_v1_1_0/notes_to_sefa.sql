@@ -22,8 +22,8 @@ One row per note: the notes to the schedule of expenditures of Federal awards (S
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
 (2 CFR 200.510(b)(6)), as entered on form SF-SAC.
 
-The table has no key: a report has one or more rows, in the order of its notes, and report_id joins to
-general. accounting_policies, is_minimis_rate_used and rate_explained belong to the
+The table has no key. report_id joins to `general`. Without order= or embedding, a report''s notes come in
+order. accounting_policies, is_minimis_rate_used and rate_explained belong to the
 report and repeat on each of its rows; title and content belong to the note. To embed these rows, request
 general?select=*,notes_to_sefa(*).
 
@@ -40,7 +40,7 @@ comment on column api_v1_1_0.notes_to_sefa.auditee_uei is
 comment on column api_v1_1_0.notes_to_sefa.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare it as text.';
+  'not a number. gt, gte, lt and lte work as for numbers.';
 comment on column api_v1_1_0.notes_to_sefa.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '
@@ -55,7 +55,7 @@ comment on column api_v1_1_0.notes_to_sefa.accounting_policies is
 comment on column api_v1_1_0.notes_to_sefa.is_minimis_rate_used is
   E'De minimis rate used\n'
   'Whether the auditee elected the de minimis indirect cost rate (2 CFR 200.414(f)): "Y", "N", '
-  '"Both", or "GSA_MIGRATION" on migrated records. Repeats on each note of a report.';
+  '"Both" (only for some awards), or "GSA_MIGRATION" on migrated records. Repeats on each note of a report.';
 comment on column api_v1_1_0.notes_to_sefa.rate_explained is
   E'Indirect cost rate explanation\n'
   'The auditee''s explanation of is_minimis_rate_used. Repeats on each note of a report. '
@@ -67,7 +67,7 @@ comment on column api_v1_1_0.notes_to_sefa.content is
 comment on column api_v1_1_0.notes_to_sefa.contains_chart_or_table is
   E'Contains a chart or table\n'
   'Whether the text in the report has charts or tables that plain text cannot show: "Y", "N", '
-  'or "GSA_MIGRATION" on migrated records. If "Y", read the report itself.';
+  'or "GSA_MIGRATION" on migrated records. If "Y", see the report''s PDF.';
 
 grant select on api_v1_1_0.notes_to_sefa to api_public, api_tribal;
 

@@ -24,11 +24,11 @@ and superseded reports are not counted, even for callers with Tribal access.
 Key: audit_year and federal_agency_prefix. To list the awards behind a row, request
 federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A report or finding counts once
 for each agency that it concerns, so do not sum submissions, findings or material_weaknesses over agencies.
-Over a whole year, awards and amount_expended have the same sums as in totals_by_state.';
+You may sum awards and amount_expended: their sums of a year are the same as in totals_by_state.';
 comment on column api_v1_1_0.totals_by_agency.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte compare it as text.';
+  'not a number. gt, gte, lt and lte work as for numbers.';
 comment on column api_v1_1_0.totals_by_agency.federal_agency_prefix is
   E'Federal agency\n'
   'Federal agency, as in federal_awards: the first two digits of the Assistance Listing number, as text.';

@@ -49,8 +49,8 @@ begin
 
   if not key.is_switched_on then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or it is a preview, which starts switched off.',
-      'Ask the operator to switch the service on: npm run refresh -- --requests on.'
+      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or has not yet switched on this preview.',
+      'Ask the operator to switch it on (npm run refresh -- --requests on).'
     );
   end if;
 
@@ -58,7 +58,7 @@ begin
     -- The version was removed and PostgREST has not yet reloaded its configuration.
     if to_regnamespace(profile) is null then
       perform request.refuse(406, 'PGRST106', format('The API version %s is no longer served.', profile), null,
-        'Leave out Accept-Profile to use the default version. The API website''s page /reference lists the versions.');
+        'Choose another version, or none to use the default. The page /reference of the API''s website lists the versions.');
     end if;
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then
@@ -130,7 +130,7 @@ begin
   then
     perform request.refuse(
       404, 'report_not_found', 'The table general has no report with this report_id.', null,
-      'Check the report ID: YYYY-MM-GSAFAC- or YYYY-MM-CENSUS-, then ten digits.'
+      'Check the report ID (YYYY-MM-GSAFAC- or YYYY-MM-CENSUS-, then ten digits). Superseded reports are only in the table resubmission.'
     );
   end if;
 
@@ -141,7 +141,7 @@ begin
     place := place + 1;
     if place > key.requests_at_a_time then
       perform request.refuse(
-        429, 'too_many_requests_at_a_time', format('%s of your requests are running already.', key.requests_at_a_time),
+        429, 'too_many_requests_at_a_time', format('Too many requests at a time. The limit is %s.', key.requests_at_a_time),
         format('The limit applies to each %s.', replace(key.limited_by, 'address', 'client IP')), 'Wait for a response before you send the next request.',
         '{"Retry-After": "1"}'
       );

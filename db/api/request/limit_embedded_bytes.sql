@@ -18,10 +18,10 @@ begin
     perform request.refuse(
       400, 'embedded_rows_too_large', 'This request embeds too much data.',
       format(
-        'Embedded rows may total at most %s MB, including those in outer rows that offset skips or that are only sorted.',
+        'Embedded rows may total at most %s MB. Rows that are read but not returned also count, for example rows that offset skips.',
         most / 1000000
       ),
-      'Lower limit, embed fewer tables, or filter. Page general by report_id, not offset: report_id=gt.<last report_id>&order=report_id.'
+      'Reduce limit, embed fewer tables, or filter. Page general by report_id, not offset: report_id=gt.<last report_id>&order=report_id.'
     );
   end if;
   return true;

@@ -22,8 +22,8 @@ local KONG_ERRORS = {
     "If you use DEMO_KEY, get your own key and send it in the header x-api-key. The API's website says how to get one."
   ),
   [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),
-  [502] = refusal.body("api_unavailable", "The API cannot be reached.", TRY_AGAIN),
-  [503] = refusal.body("api_unavailable", "The API cannot be reached.", TRY_AGAIN),
+  [502] = refusal.body("api_unavailable", "The API is unavailable.", TRY_AGAIN),
+  [503] = refusal.body("api_unavailable", "The API is unavailable.", TRY_AGAIN),
   [504] = refusal.body("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
 }
 

@@ -78,7 +78,7 @@ const refused: Record<string, string[]> = {
   "more: This object has no comment": [view("general.report_id")],
   "more.report_id: This object has no comment": [view("general.report_id")],
   "one\\(\\): This object has no": [`create function ${api}.one() returns integer language sql return 1`],
-  "again\\(.*must count its bytes": [
+  "again\\(.*must limit how many bytes": [
     `create function ${api}.again(${api}.general) returns setof ${api}.general language sql stable begin atomic select general.* from ${api}.general; end; comment on function ${api}.again is 'Again.'`,
   ],
   "more: An API view may only select plain columns": [
@@ -87,7 +87,7 @@ const refused: Record<string, string[]> = {
     view("general.report_id", "join dissemination.findings using (report_id)"),
     view("upper(general.report_id) as id"),
   ],
-  "become.*: PostgreSQL must parse the function's body": [
+  "become.*: API functions must be SQL functions whose body is parsed": [
     ...unparsed(
       "set/**/local/**/role api_tribal",
       "execute 'select 1'",

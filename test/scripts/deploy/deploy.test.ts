@@ -149,7 +149,7 @@ describe("db:deploy", () => {
     await copy.migrate("create table deployment.more ()");
     await exits(0, ["--promise"]);
     await exits(1, older, "This checkout is older than the database");
-    const loss = "Broken promises to clients:\n  api_v1_1_0: additional_eins.other_id was removed";
+    const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     await exits(0, [...older, "--roll-back"], loss);
     const sql = "select prosrc like '%newest%' as is_newest from pg_proc where proname = 'find_leaks'";
     expect(await query(sql)).toEqual([{ is_newest: true }]);

@@ -34,17 +34,17 @@ export const attacks: Record<string, string> = {
   "alter table suppressed.additional_eins inherit disclosed.additional_eins":
     "suppressed.additional_eins inherits from disclosed.additional_eins",
   "set local role publisher; insert into disclosed.general select (jsonb_populate_record(null::disclosed.general, to_jsonb(general) || jsonb_build_object('is_public', true))).* from suppressed.general limit 1; reset role":
-    "disclosed.general reveals too much of suppressed submissions",
+    "disclosed.general reveals data of suppressed submissions",
   "insert into publication.suppressed_reports (report_id) select report_id from disclosed.general limit 1":
-    "disclosed.general reveals too much of suppressed submissions",
+    "disclosed.general reveals data of suppressed submissions",
   "alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general; insert into disclosed.federal_awards select * from suppressed.federal_awards limit 1":
-    "disclosed.federal_awards reveals too much of suppressed submissions",
+    "disclosed.federal_awards reveals data of suppressed submissions",
   "alter table disclosed.notes_to_sefa alter report_id drop not null; update disclosed.notes_to_sefa set report_id = null where ctid = (select min(ctid) from disclosed.notes_to_sefa)":
-    "disclosed.notes_to_sefa reveals too much of suppressed submissions, or has rows without a report_id",
+    "disclosed.notes_to_sefa reveals data of suppressed submissions, or has rows without a report_id",
   "update disclosed.resubmission set previous_report_id = (select report_id from suppressed.general limit 1) where report_id = (select report_id from disclosed.resubmission limit 1)":
-    "disclosed.resubmission reveals too much of suppressed submissions",
+    "disclosed.resubmission reveals data of suppressed submissions",
   "alter table disclosed.general_stubs drop constraint general_stubs_tell_nothing; update disclosed.general_stubs set auditee_state = 'AZ'":
-    "disclosed.general_stubs reveals too much",
+    "disclosed.general_stubs reveals data",
   "insert into disclosed.resubmission (report_id, auditee_uei, status) select previous_report_id, auditee_uei, 'deprecated_via_resubmission' from suppressed.resubmission where previous_report_id is not null limit 1":
     "disclosed.resubmission has a status that reveals a later suppressed submission",
   "update disclosed.general set resubmission_version = 2 where report_id in (select next_report_id from suppressed.resubmission) and report_id not in (select report_id from disclosed.resubmission)":
@@ -63,7 +63,6 @@ export const attacks: Record<string, string> = {
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "describe_totals() should count all public submissions and no others",
   "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role":
-    "publisher owns the function disclosed.turn(), which this check might run",
-  "alter table disclosed.general force row level security":
-    "disclosed.general forces row-level security on its owner",
+    "publisher owns the function disclosed.turn(), which could run",
+  "alter table disclosed.general force row level security": "disclosed.general forces row-level security",
 };

@@ -89,6 +89,6 @@ it("says that another refresh is running, and exits with status 3", async () => 
   await other.query("select pg_advisory_lock(hashtext('publication'))");
   expect(await publish("--force").finally(() => other.end())).toEqual({
     code: 3,
-    output: expect.stringMatching(/is changing what is published: .*\. Try again when it has ended/),
+    output: expect.stringMatching(/Another refresh or rollback is running: .*\. Try again when it has ended/),
   });
 });

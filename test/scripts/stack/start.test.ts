@@ -44,7 +44,7 @@ it.each<[string[], Record<string, string>, RegExp]>([
   [
     [],
     { DATABASE_URL: "postgres://postgres:x@127.0.0.1:1/x" },
-    /^The database of DATABASE_URL cannot be used/,
+    /^Cannot connect to the database in DATABASE_URL/,
   ],
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
