@@ -34,7 +34,7 @@ or S3:
   S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if it differs. If clients cannot reach S3,
                                        set this service's own URL: it then relays downloads (also needs S3_ENDPOINT, and
                                        S3_FORCE_PATH_STYLE=true)
-  S3_FORCE_PATH_STYLE                  true puts the bucket in the path (false)
+  S3_FORCE_PATH_STYLE                  whether the bucket is in the URL's path: true or false (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *
                                        if not set, the AWS standard chain: profile, container, instance
 Bulk files at /public-data/, if PUBLIC_DATA is set:

@@ -36,4 +36,4 @@ begin
   raise exception 'access.% does not allow %. Its rows are kept as a record.', tg_table_name, lower(tg_op);
 end
 $$;
-comment on function access.refuse_removal is 'Trigger that rejects every statement that fires it, such as a delete from a log.';
+comment on function access.refuse_removal is 'Trigger that always raises an error. It is attached to the statements that a table does not allow, such as a delete from a log.';

@@ -119,7 +119,7 @@ begin
   elsif coalesce(official_name, '') !~ '\S' or coalesce(official_agency, '') !~ '\S' then
     raise exception 'The name or agency of the federal official is blank. Enter both.';
   elsif agreement_decision = 'denied' and coalesce(decision_reason, '') !~ '\S' then
-    raise exception 'A denial needs a reason. Enter one.';
+    raise exception 'Enter a reason for the denial.';
   end if;
   perform access.check_email_address(official_email);
   update access.tribal_access_agreements

@@ -137,7 +137,7 @@ begin
 end
 $$;
 comment on function access.revoke_key is
-  'Revokes a key permanently: every later request with it is refused. Returns when the key was first revoked.';
+  'Revokes a key permanently: every later request with it is refused. Returns the time at which the key was first revoked.';
 
 create function access.verify_key(sha256_of_key bytea)
 returns setof access.key_overview

@@ -49,7 +49,7 @@ begin
 end
 $$;
 comment on function access.record_download is
-  'Trigger that records in access.downloads when a token is created or redeemed. Neither can be committed without this record.';
+  'Trigger that records in access.downloads that a token was created or redeemed. If the record cannot be written, the token is not created or redeemed.';
 
 create trigger access_tokens_record_request
 before insert on access.access_tokens

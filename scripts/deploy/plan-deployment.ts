@@ -120,7 +120,7 @@ async function tryDeployment(
     for (const statement of differences) {
       await scratch.query(statement).catch((error: Error) => {
         plan.uncertain.push(
-          `The plan ignores this difference from db/, because the scratch server could not reproduce it: ${statement} (${error.message})`,
+          `The plan may be incomplete, because this part of the database could not be copied to the scratch server: ${statement} (${error.message})`,
         );
       });
     }

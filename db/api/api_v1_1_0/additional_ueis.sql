@@ -30,8 +30,8 @@ comment on column api_v1_1_0.additional_ueis.report_id is
 comment on column api_v1_1_0.additional_ueis.auditee_uei is
   E'Auditee UEI\n'
   'Unique Entity Identifier (UEI) of the auditee: 12 characters, or "GSA_MIGRATION" on migrated '
-  'records that are older than UEIs. Same value as general.auditee_uei. additional_uei has the additional '
-  'UEI.';
+  'records that are older than UEIs. Same value as general.auditee_uei. For the additional UEI, see '
+  'additional_uei.';
 comment on column api_v1_1_0.additional_ueis.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

@@ -166,5 +166,5 @@ begin atomic
     and request.limit_embedded_bytes(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) is
-  'The finding that a plan addresses, as one row per award.';
+  'The finding that a plan addresses: one row for each award it affects.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.corrective_action_plans) to api_public, api_tribal;

@@ -101,5 +101,5 @@ begin atomic
     and request.limit_embedded_bytes(450 + 680);
 end;
 comment on function api_v1_1_0.findings(api_v1_1_0.findings_text) is
-  'The finding that a narrative describes, as one row per award.';
+  'The finding that a narrative describes: one row for each award it affects.';
 grant execute on function api_v1_1_0.findings(api_v1_1_0.findings_text) to api_public, api_tribal;

@@ -97,7 +97,7 @@ describe("an agreement", () => {
     [decision("'maybe', 'Ada', 'Agency', 'ada@example.gov'"), /"approved" or "denied"/],
     [decision("'approved', 'Ada', '', 'ada@example.gov'"), /official is blank/],
     [decision("'approved', 'Ada', 'Agency', 'ada'"), /not an email address/],
-    [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /needs a reason/],
+    [decision("'denied', 'Ada', 'Agency', 'ada@example.gov'"), /Enter a reason/],
     [decision("'approved', 'a', 'b', 'a@example.gov'", ":key"), /^There is no agreement /],
     ["select access.request_agreement(' ', 'a@example.gov')", /blank/],
     ["select access.request_agreement('a', 'a@example')", /not an email/],
