@@ -2,7 +2,12 @@
 -- order. Parameters: the staging table, and the names in the header.
 with expected as (
   select attname::text as name, format_type(atttypid, atttypmod) as type,
-    attname in (select name from staging.derived_columns) as is_derived
+    attname in (select name from staging.derived_columns)
+      -- Other tables derive these columns from general.
+      and not (
+        $1::regclass = 'staging.general'::regclass
+        and attname in ('auditee_uei', 'audit_year', 'fac_accepted_date')
+      ) as is_derived
   from pg_catalog.pg_attribute
   where attrelid = $1::regclass and attnum > 0 and attname not in ('source_file', 'source_row')
 ),

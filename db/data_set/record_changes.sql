@@ -23,7 +23,9 @@ begin
     full join disclosed.fingerprints as new using (report_id)
     where old.fingerprint is distinct from new.fingerprint
   ) as compared on true
-  where previous.state = 'previous' and previous.source <> 'empty'
+  -- Not for the first data set, which would list every report.
+  where previous.state = 'previous'
+    and (previous.source <> 'empty' or exists (select from publication.changes))
   group by previous.id, live.id;
   delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 end

@@ -2,7 +2,7 @@
 --
 -- X-Api-Key-Sha256, X-Filter-Report-Id and X-Client-Network are trusted, because the gateway sets or removes them in every request.
 --
--- Every request pays for each statement, function call and expression here, so there are few (decision 17). set_config() in
+-- Every request pays for each statement, function call and expression here, so there are few (bench/RESULTS.md). set_config() in
 -- an assignment costs half of what it costs in a statement. Every lookup uses a unique index, so a generic plan is always
 -- the best one. enable_seqscan is off because a plan that was made for three keys would scan all of 100,000.
 create function request.decide()

@@ -50,6 +50,13 @@ it("lists nothing for the first data set", async () => {
   expect((await readManifest()).changes).toEqual([]);
 });
 
+it("lists all reports if the first data set is rolled back, and again once that is undone", async () => {
+  await here.refresh("--rollback");
+  expect(await readLast()).toEqual({ added: [], changed: [], removed: [1, 3, 4, 7] });
+  await here.refresh("--rollback");
+  expect(await readLast()).toEqual({ added: [1, 3, 4, 7], changed: [], removed: [] });
+});
+
 it("lists reports that were added, changed in any table, or removed or newly suppressed", async () => {
   await here.refresh("--release", id(2));
   await publish([5, 1, 2, 3, 4, 6], [3, 6], { 3: "SECRET", 4: "Another name", 6: "SECRET" });

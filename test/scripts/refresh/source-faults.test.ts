@@ -139,6 +139,12 @@ describe("a file that cannot be loaded", () => {
     expect((await expectRefusal()).replace(/:\d{4}: the rest/, ": the rest")).toContain(target + message);
   });
 
+  it("is reported: general without the columns that other tables derive from it", async () => {
+    await writeFile(file("general.csv"), `report_id\n${id(1)}\n`);
+    for (const column of ["auditee_uei", "audit_year", "fac_accepted_date"])
+      expect(await expectRefusal()).toMatch(new RegExp(`missing columns .*\\b${column}\\b`));
+  });
+
   it("is reported: a directory instead of the file or the manifest, a file instead of a directory", async () => {
     await general(submission(1));
     const wrong = file("general.csv");

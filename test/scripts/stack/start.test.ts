@@ -6,6 +6,7 @@ import { readStackConfig } from "../../../scripts/stack/config.ts";
 import { startStack } from "../../../scripts/stack/start-stack.ts";
 import { listChildren, listProcesses } from "../../support/list-processes.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { freePorts, type RunningStack, runScript, runStack } from "../../support/run-stack.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 import { send } from "../../support/target.ts";
@@ -86,8 +87,12 @@ it("refuses to start a second stack in the same directory, and names the first",
   expect((await read()).status).toBe(200);
 });
 
-it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts with its data and keys", async () => {
+it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts with its data, keys and changes made by hand", async () => {
   const { keys } = stack.facts;
+  await queryOn(
+    stack.facts.database_url,
+    "update access.tiers set requests_at_a_time = 3 where name = 'tribal'",
+  );
   const children = listChildren(stack.pid);
   expect(children.map(({ command }) => command).join()).toMatch(/postgres.*postgrest/);
   stack.kill("SIGINT");
@@ -97,5 +102,6 @@ it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts w
   stack = await runStack({ directory });
   expect(stack.facts.keys).toEqual(keys);
   expect(stack.output()).not.toMatch(/Generating|Loading/);
+  expect(stack.output()).toContain("The database was changed by hand.");
   expect((await read()).json).toHaveLength(1);
 });
