@@ -31,8 +31,8 @@ or S3:
   S3_BUCKET, S3_REGION                 the bucket
   S3_KEY_PREFIX                        comes before <report_id>.pdf (reports/)
   S3_ENDPOINT                          the S3 API, if it is not AWS
-  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if it differs. If they cannot reach S3, set this
-                                       service's URL, which then relays downloads (needs S3_ENDPOINT, and
+  S3_PUBLIC_ENDPOINT                   the S3 API's URL for clients, if it differs. If clients cannot reach S3: the URL of
+                                       this service, which then relays downloads (needs S3_ENDPOINT, and
                                        S3_FORCE_PATH_STYLE=true)
   S3_FORCE_PATH_STYLE                  whether the bucket is in the URL's path: true or false (false)
   AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, AWS_SESSION_TOKEN *

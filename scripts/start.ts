@@ -7,7 +7,7 @@ import { readStackConfig } from "./stack/config.ts";
 import { describeFacts } from "./stack/print-facts.ts";
 
 const command = new Command("npm start --")
-  .description("Serves the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
+  .description("Runs the whole service on this machine, without Docker. Ctrl-C stops it; its data is kept.")
   .option("--fresh", "start over: remove data, keys and secrets of earlier runs first")
   .option("--data <directory>", "publish the CSV files of this directory instead of the generated sample")
   .addOption(

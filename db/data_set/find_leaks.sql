@@ -132,10 +132,10 @@ begin
 
   -- This function reads tables that publisher owns, so it would run functions that their indexes and policies call.
   for question in
-    select format('The role publisher owns the function %s, which could run with this check''s rights. Drop the function.', pg_proc.oid::regprocedure) as leak
+    select format('The role publisher owns the function %s, which could run with this check''s privileges. Drop the function.', pg_proc.oid::regprocedure) as leak
     from pg_catalog.pg_proc where pg_get_userbyid(proowner) = 'publisher'
     union all
-    select format('%1$s forces row-level security, so its policies could run with this check''s rights. Run: alter table %1$s no force row level security', pg_class.oid::regclass)
+    select format('%1$s forces row-level security, so its policies could run with this check''s privileges. Run: alter table %1$s no force row level security', pg_class.oid::regclass)
     from pg_catalog.pg_class
     where relnamespace::regnamespace::text in (disclosed, suppressed) and relforcerowsecurity
   loop

@@ -19,7 +19,7 @@ import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
 export async function runCheck(context: ProcessContext): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/: lints the SQL, deploys it to a scratch database, looks there for leaks and broken API rules, and compares each API version with its contract in db/contracts.",
+      "Checks db/: lints the SQL, deploys it to a scratch database, checks that database for leaks and violations of the API's rules, and compares each API version with its contract in db/contracts.",
     )
     .option(
       "--strict",

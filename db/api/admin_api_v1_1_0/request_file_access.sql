@@ -25,5 +25,5 @@ begin atomic
     'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
   );
 end;
-comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400, because the body must have only the field report_id.';
+comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400 to calls whose body is not an object with the single field report_id.';
 grant execute on function admin_api_v1_1_0.request_file_access(jsonb) to api_tribal;

@@ -132,7 +132,7 @@ comment on column api_v1_1_0.general.auditee_state is
 comment on column api_v1_1_0.general.auditee_ein is
   E'Auditee EIN\n'
   'Employer Identification Number (EIN) of the auditee: nine digits without a dash, as text '
-  'because leading zeros count. Reports older than UEIs have an EIN, too. Other EINs that the '
+  'because leading zeros matter. Reports older than UEIs have an EIN, too. Other EINs that the '
   'audit covers are in additional_eins.';
 comment on column api_v1_1_0.general.auditee_zip is
   E'Auditee ZIP code\n'

@@ -16,7 +16,7 @@ comment on view api_v1_1_0.totals_by_agency is
   'Totals by agency and year
 
 One row per audit year and federal agency, with sums over the public rows of `federal_awards` and
-`findings`. Queries cannot aggregate, so use this table. One request returns it whole.
+`findings`. Queries cannot aggregate, so use this table. One request returns the whole table.
 
 The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
 and superseded reports are not counted, even for callers with Tribal access.
@@ -24,7 +24,7 @@ and superseded reports are not counted, even for callers with Tribal access.
 Key: audit_year and federal_agency_prefix. To list the awards behind a row, request
 federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A report or finding counts once
 for each agency that it concerns, so do not sum submissions, findings or material_weaknesses over agencies.
-You may sum awards and amount_expended: their sums of a year are the same as in totals_by_state.';
+You may sum awards and amount_expended: their totals for a year match those in totals_by_state.';
 comment on column api_v1_1_0.totals_by_agency.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

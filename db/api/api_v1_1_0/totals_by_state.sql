@@ -16,7 +16,7 @@ comment on view api_v1_1_0.totals_by_state is
   'Totals by state and year
 
 One row per audit year and state of the auditee, with sums over the public rows of `general`,
-`federal_awards` and `findings`. Queries cannot aggregate, so use this table. One request returns it whole.
+`federal_awards` and `findings`. Queries cannot aggregate, so use this table. One request returns the whole table.
 
 The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
 and superseded reports are not counted, even for callers with Tribal access.
