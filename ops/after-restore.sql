@@ -1,6 +1,8 @@
 -- Run this after the backup when you restore (docs/operations.md). It marks the data set in this database as live, because
 -- the backup names the other database's data set.
 update publication.data_sets set state = 'dropped';
+-- No change leads from the backup's data sets to the next one, so clients must load everything again.
+delete from publication.changes;
 update publication.data_sets set state = 'live' where data_sets.id = (select data_set.id from disclosed.data_set);
 
 set constraints all immediate;

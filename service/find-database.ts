@@ -24,7 +24,9 @@ export function findDatabaseUrl(
   const address = DATABASE_URL || `postgres://${host}:${PGPORT || 5432}/${PGDATABASE || PGUSER}`;
   if (!URL.canParse(address) || !/^postgres(ql)?:/.test(address)) {
     throw new Error(
-      "The address of the database is not valid. Set DATABASE_URL to a URL such as postgres://user:password@host:5432/database, or correct PGHOST and PGPORT.",
+      DATABASE_URL
+        ? "DATABASE_URL should be a URL such as postgres://user:password@host:5432/database."
+        : "PGHOST and PGPORT are not a valid address. Correct them.",
     );
   }
   const url = new URL(address);

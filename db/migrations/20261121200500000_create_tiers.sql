@@ -18,7 +18,7 @@ create table access.tiers (
 );
 
 comment on table access.tiers is
-  'What a key of each tier may do: its database role, how long a query may run, and how many requests may run at a time. Each new key''s text begins with the tier''s name, by which the gateway selects its rate limits (gateway/kong.yml).';
+  'What a key of each tier may do: its database role, how long a query may run, and how many requests may run at a time. A new key''s text begins with the tier''s name. The gateway uses this name to choose the rate limits (gateway/kong.yml).';
 comment on column access.tiers.database_role is 'The role that request.decide() switches to.';
 comment on column access.tiers.statement_timeout is 'How long a query may run.';
 comment on column access.tiers.requests_at_a_time is

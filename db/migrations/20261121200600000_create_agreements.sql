@@ -63,7 +63,7 @@ begin
     or old.decision is not distinct from 'approved' and old.revoked_at is null and new.revoked_at is not null
       and to_jsonb(new) - 'revoked_at' = to_jsonb(old) - 'revoked_at'
   ) then
-    raise exception 'The agreement % (%) does not allow this change.', old.id,
+    raise exception 'The agreement % is % and cannot be changed this way.', old.id,
       case when old.revoked_at is null then coalesce(old.decision, 'requested') else 'revoked' end
       using hint = 'You can approve or deny a requested agreement, and revoke an approved one. Nothing else may change.';
   end if;

@@ -27,7 +27,7 @@ comment on table publication.data_sets is 'Every data set that was published. ID
 comment on column publication.data_sets.source is 'Where the source files were read from.';
 comment on column publication.data_sets.row_counts is 'Rows by table, as {"<table>": {"disclosed": n, "suppressed": n}}.';
 comment on column publication.data_sets.checksum is
-  'Hash of the source files and the table definitions; null for the first data set, which is empty.';
+  'Hash of the source files and the table definitions; null for an empty data set.';
 comment on column publication.data_sets.state is
   'live: it is served. previous: a rollback makes it live again. dropped: its tables are gone.';
 comment on column publication.data_sets.rejected_rows is 'How many invalid rows of the source files were left out.';

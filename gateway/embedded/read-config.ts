@@ -6,7 +6,7 @@ import type { Plugin } from "./plugin.ts";
 import { cors } from "./plugins/cors.ts";
 import { rateLimiting } from "./plugins/rate-limiting.ts";
 
-const NOT_IMPLEMENTED = "The embedded gateway refuses these settings. Correct them in kong.yml, or run Kong.";
+const NOT_IMPLEMENTED = "The embedded gateway refuses these settings. Correct them, or run Kong.";
 
 // The embedded gateway always collects metrics, with or without this plugin.
 const prometheus = z

@@ -98,6 +98,6 @@ const hints: Record<string, string> = {
 function describeError(error: unknown): string {
   const { message } = error as Error;
   const hint = error instanceof DatabaseError ? (hints[error.code ?? ""] ?? error.hint ?? "") : "";
-  if (hint === "") return message.replaceAll(/\s+/g, " ").trim();
-  return `${message.replace(/\.?$/, ".")} ${hint}`.replaceAll(/\s+/g, " ");
+  const line = message.replaceAll(/\s+/g, " ").trim();
+  return hint === "" ? line : `${/[.!?]$/.test(line) ? line : `${line}.`} ${hint}`;
 }

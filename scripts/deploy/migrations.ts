@@ -56,7 +56,7 @@ export async function findPendingMigrations(
     "These migrations were edited after this database ran them:",
     namesOf(migrations.filter(({ id, sha256 }) => (applied.get(id) ?? sha256) !== sha256)),
     "The edits would not reach this database. Restore the files, and write the change as a new migration.",
-    "If you did not edit them, this database ran another version of them. Deploy the commit that has it, or start with an empty database:",
+    "If you did not edit them, this database ran different versions of these files. Deploy the commit that has those, or start with an empty database:",
     ...startEmpty,
   );
   const pending = migrations.filter(({ id }) => !applied.has(id));

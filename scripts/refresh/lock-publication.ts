@@ -17,7 +17,7 @@ const lock = "publication";
 export async function lockPublication<Result>(client: Client, work: () => Promise<Result>): Promise<Result> {
   if (!(await tryLock(client, lock))) {
     throw new RefreshIsRunning(
-      `Another refresh or rollback is running: ${await describeHolder(client, lock)}. Try again when it has ended.`,
+      `A refresh, a rollback or the writing of bulk files is running: ${await describeHolder(client, lock)}. Try again when it has ended.`,
     );
   }
   try {

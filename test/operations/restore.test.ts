@@ -75,7 +75,9 @@ beforeAll(async () => {
     select access.request_agreement('Test Nation', 'c@example.gov');
     select access.decide_agreement(id, 'approved', 'Ada', 'Agency', 'ada@example.gov')
     from access.tribal_access_agreements;
-    update access.tiers set requests_at_a_time = 2 where name = 'individual'`);
+    update access.tiers set requests_at_a_time = 2 where name = 'individual';
+    insert into publication.changes (from_data_set, to_data_set, added, changed, removed)
+    select id, id, '{}', '{}', '{}' from publication.data_sets`);
   const { rows: issued } = await old.client.query(`
     select owner.name, key.api_key_id as id, key.api_key as key
     from (values ('individual', 'individual', null), ('revoked', 'individual', null),
@@ -147,6 +149,8 @@ it("the data set can be published from its source again, although the history al
   expect(await read("tribal", hidden)).toMatchObject([{ auditee_uei: "UEI2" }]);
   const states = (await readAll(fresh, "publication.data_sets")).map(({ state }) => state);
   expect(states.filter((state) => state === "live")).toHaveLength(1);
+  // Clients that have an earlier data set must load everything again.
+  expect(await readAll(fresh, "publication.changes")).toEqual([]);
 });
 
 it("a restore into a database that already has keys is refused, and changes nothing", async () => {

@@ -39,7 +39,7 @@ comment on column api_v1_1_0.findings_text.auditee_uei is
 comment on column api_v1_1_0.findings_text.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte work as for numbers.';
+  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.findings_text.fac_accepted_date is
   E'Date accepted\n'
   'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Same value as '

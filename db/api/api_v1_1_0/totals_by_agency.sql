@@ -28,7 +28,7 @@ You may sum awards and amount_expended: their totals for a year match those in t
 comment on column api_v1_1_0.totals_by_agency.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '
-  'not a number. gt, gte, lt and lte work as for numbers.';
+  'not a number. gt, gte, lt and lte compare text, so use four digits.';
 comment on column api_v1_1_0.totals_by_agency.federal_agency_prefix is
   E'Federal agency\n'
   'Federal agency, as in federal_awards: the first two digits of the Assistance Listing number, as text.';

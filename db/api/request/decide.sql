@@ -58,7 +58,7 @@ begin
     -- The version was removed and PostgREST has not yet reloaded its configuration.
     if to_regnamespace(profile) is null then
       perform request.refuse(406, 'PGRST106', format('The API version %s is no longer served.', profile), null,
-        'Choose another version, or none to use the default. The page /reference of the API''s website lists the versions.');
+        'Set Accept-Profile to another version, or leave it out to use the default. The page /reference of the API''s website lists the versions.');
     end if;
     -- A schema's grants say which roles may use it.
     if not has_schema_privilege(key.database_role, profile, 'usage') then

@@ -6,7 +6,7 @@
 -- own calls of json_agg and row_to_json pass rows of no view, so they still reach PostgreSQL's functions.
 -- pgls-ignore lint/safety/creatingEnum: it never has values
 create type request.whole_row as enum ();
-comment on type request.whole_row is 'Makes select=to_jsonb and the like fail, because the calls become ambiguous. This type has no values.';
+comment on type request.whole_row is 'Makes calls such as select=to_jsonb ambiguous, so PostgreSQL refuses them. This type has no values.';
 
 -- The names come from the catalog, because each version of PostgreSQL adds some. There are no grants, because the functions
 -- never run.

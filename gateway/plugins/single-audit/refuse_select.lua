@@ -25,7 +25,7 @@ local function refuse_table(name, times, tables, depth, config)
   if name == "general" and (depth > 1 or times > 1) then
     return refuse(
       "The request embeds the table general more than once, or inside another embedded table.",
-      "Embed the table general only once, at the top level of select. A second copy would repeat the same report."
+      "Embed the table general only once, at the top level of select. An embedded row always belongs to the same report as its parent row, so one copy is enough."
     )
   end
   if tables > config.most_embedded_tables or depth > config.deepest_embedding or times > 2 then

@@ -53,7 +53,7 @@ describe("refused commands say why in one line, and change nothing", () => {
     ["keys verify abcdef", 2, /too many arguments/],
     ["keys verify", 2, /no key on standard input/],
     ["agreements request --organization Nation --contact office", 1, /"office" is not an email address/],
-    [`agreements deny APPROVED ${official} --reason no`, 1, /\(approved\) does not allow this change/],
+    [`agreements deny APPROVED ${official} --reason no`, 1, /is approved and cannot be changed this way/],
     ["agreements approve APPROVED --official Ada", 2, /--agency/],
     [`agreements deny APPROVED ${official}`, 2, /--reason/],
     [`agreements revoke ${unknown}`, 1, /There is no agreement/],

@@ -82,7 +82,7 @@ describe("an agreement", () => {
     for (const state of ["requested", "approved", "denied", "revoked"]) {
       await client.query("rollback to test");
       const message = await refusal(ofAgreement(change, state));
-      const refused = `The agreement ${made.get(state)?.id} (${state}) does not allow this change.`;
+      const refused = `The agreement ${made.get(state)?.id} is ${state} and cannot be changed this way.`;
       expect(message, state).toBe(allowed.includes(state) ? "nothing: it was allowed" : refused);
     }
   });
