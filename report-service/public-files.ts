@@ -67,7 +67,7 @@ function openDirectory(root: string): Backend {
 
 function openBucket(location: string, options: S3Options): Backend {
   const [, Bucket, folder = ""] = /^s3:\/\/([^/]+)\/?(.*?)\/?$/.exec(location) ?? [];
-  if (Bucket === undefined) throw new Error(`${location} names no bucket. Write s3://bucket/prefix.`);
+  if (Bucket === undefined) throw new Error(`${location} does not name a bucket. Write s3://bucket/prefix.`);
   let client: Promise<S3Client> | undefined;
   const get = async (key: string, Range?: string) => {
     // The AWS SDK is large, so it is loaded only where it is used.

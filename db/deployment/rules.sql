@@ -80,7 +80,7 @@ union all
 select signature, 'API functions must be SQL functions whose body is parsed when they are created. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null
 union all
-select distinct signature, format('This function calls %s, which might exceed the caller''s rights. API functions may call only functions in an API schema or the schema request, and functions in pg_catalog that are not volatile.', called)
+select distinct signature, format('This function calls %s, which might do more than the caller is allowed to do. API functions may call only functions in an API schema or the schema request, and functions in pg_catalog that are not volatile.', called)
 from calls
 where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
 union all

@@ -96,7 +96,7 @@ begin
     raise exception 'The key % cannot be rotated, because it is not active (%).', old_key_id, old_status
       using hint = 'Issue a new key.';
   elsif coalesce(overlap < interval '0', true) then
-    raise exception 'The overlap must be 0 or longer.';
+    raise exception 'The overlap cannot be negative.';
   end if;
   select key_overview.id into successor_id
   from access.key_overview

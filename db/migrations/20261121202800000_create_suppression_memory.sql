@@ -37,7 +37,7 @@ begin
 end
 $$;
 comment on function publication.release_report is
-  'Removes a report from publication.suppressed_reports, and records in access.events who did so. The next publication makes the report public if the source files mark it as public.';
+  'Removes a report from publication.suppressed_reports, and records in access.events who removed it. The next publication makes the report public if the source files mark it as public.';
 grant execute on function publication.release_report to publisher;
 
 comment on column access.events.subject is

@@ -59,7 +59,7 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...(undo.length === 0
       ? []
       : [
-          "To keep these changes, write a migration that also succeeds on a database that has them. To undo them, run:",
+          "To keep these changes, write a migration that also succeeds on a database that already has them. To undo them, run:",
           ...undo,
           "-- End of the SQL.",
         ]),

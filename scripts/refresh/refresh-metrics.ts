@@ -8,7 +8,7 @@ const gauges = {
   refresh_database_connected: "1 if the database answered the last query. It is queried every 15 seconds.",
   refresh_running: "1 while this service runs a refresh.",
   refresh_last_success_timestamp_seconds:
-    "When this service last published files, or skipped files that were already published. Absent until then.",
+    "When this service last published files, or found that they were already published. Absent until then.",
   refresh_last_duration_seconds: "Duration of the last refresh that published a data set.",
   refresh_leaks:
     "Number of leaks that publication.find_leaks() found: ways to see suppressed data without Tribal access. Checked at the start and once an hour. Alert if it is not 0.",

@@ -55,7 +55,7 @@ export async function locateProgram(
   const found = await which(configured ?? name, { nothrow: true });
   if (found !== null) return path.resolve(found);
   if (configured === undefined) return undefined;
-  throw new Error(`${variable}=${configured} is not a program that can be run.`);
+  throw new Error(`${variable}=${configured} is not an executable program.`);
 }
 
 /**

@@ -49,7 +49,7 @@ begin
 
   if not key.is_switched_on then
     perform request.refuse(
-      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off, or has not yet switched on this preview.',
+      503, 'service_switched_off', 'This service is switched off.', 'The operator switched it off or, if this is a preview environment, has not switched it on yet.',
       'Ask the operator to switch it on (npm run refresh -- --requests on).'
     );
   end if;

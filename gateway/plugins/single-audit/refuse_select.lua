@@ -51,7 +51,7 @@ local function refuse_items(text, config)
     if longer > config.longest_aliases then
       return refuse(
         "The aliases are too long.",
-        "Shorten the aliases. In total, they may be at most " .. config.longest_aliases .. " bytes longer than the column names they replace."
+        "Shorten the aliases. They may be longer than the column names they replace, but by at most " .. config.longest_aliases .. " bytes in total."
       )
     end
     if item:lower():find("::[ \t]*bytea") then

@@ -152,7 +152,7 @@ describe("a key", () => {
     [rotate(":revoked_key"), /not active \(revoked\)/],
     [rotate(":expired_key"), /not active \(expired\)/],
     [`select access.revoke_agreement(:approved); ${rotate(":tribal")}`, /not active \(agreement revoked\)/],
-    [rotate(":key, '-1 second'"), /0 or longer/],
+    [rotate(":key, '-1 second'"), /cannot be negative/],
     [`${rotate(":key")}; ${rotate(":key")}`, /already rotated/],
     ...["", "a", "zzzzzz", "%%%%%%", "______"].map((name): [string, string] => [
       `select access.resolve_key('${name}')`,
