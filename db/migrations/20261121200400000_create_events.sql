@@ -53,4 +53,4 @@ begin
 end
 $$;
 comment on function access.record_event is
-  'Trigger that records a change in access.events. It is security definer, so roles that may change keys need no right to write to the log.';
+  'Trigger that writes each change to the log, access.events. It is security definer, so roles that may change keys need no right to write to the log.';

@@ -153,6 +153,6 @@ as $$
   select count(*) from pruned
 $$;
 comment on function access.prune_access_tokens is
-  'Removes tokens that were redeemed or expired longer ago than access.settings.token_retention, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
+  'Removes tokens that were redeemed or expired more than access.settings.token_retention ago, and returns how many. The rows of access.downloads stay. The refresher runs this every hour.';
 grant usage on schema access to publisher;
 grant execute on function access.prune_access_tokens to publisher;

@@ -80,7 +80,8 @@ select
 from pg_catalog.pg_namespace
 where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]+(_[0-9]+)*$' and pg_get_userbyid(pg_namespace.nspowner) = 'api_owner';
 comment on view publication.served_schemas is
-  'The schemas of the API. The column place gives their order in PostgREST. Clients that name no version get the first: the lowest-numbered version.';
+  'The schemas of the API. Clients that name no version get the first: the lowest-numbered version.';
+comment on column publication.served_schemas.place is 'The schema''s position in PostgREST''s list of schemas.';
 comment on column publication.served_schemas.version is 'The version part of the schema''s name, such as v1_1_0.';
 
 -- PostgREST reads the view as authenticator (request.pre_config).

@@ -31,7 +31,7 @@ export function describePlan(plan: Plan, passwords: string[]): string {
       `Migration ${name} would run:`,
       sql.trimEnd().replaceAll(/^(?=.)/gm, "    "),
     ]),
-    ...listUnder("Only the deployment itself can show whether these statements succeed:", uncertain),
+    ...listUnder("The plan could not try these, so they may fail during the deployment:", uncertain),
     ...passwords.map((role) => `The password of ${role} would be set.`),
     ...describeDefinitions(definitions),
   ];
@@ -59,7 +59,7 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...(undo.length === 0
       ? []
       : [
-          "To keep these changes, write a migration that also succeeds on a database that already has them. To undo them, run:",
+          "To keep these changes, write a migration that succeeds even if they are already there. To undo them, run:",
           ...undo,
           "-- End of the SQL.",
         ]),

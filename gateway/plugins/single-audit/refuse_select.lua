@@ -51,7 +51,7 @@ local function refuse_items(text, config)
     if longer > config.longest_aliases then
       return refuse(
         "The aliases are too long.",
-        "Shorten the aliases. They may be longer than the column names they replace, but by at most " .. config.longest_aliases .. " bytes in total."
+        "Shorten the aliases. They may be longer than their columns' names, if the extra bytes of all aliases total at most " .. config.longest_aliases .. "."
       )
     end
     if item:lower():find("::[ \t]*bytea") then

@@ -22,7 +22,7 @@ return {
           { deepest_nesting = positive("Deepest nesting of parentheses.") },
           { most_embedded_tables = positive("Maximum number of tables that a select may embed.") },
           { deepest_embedding = positive("Deepest nesting of embedded tables.") },
-          { longest_aliases = positive("Bytes by which the aliases of a select may be longer, in total, than the names they replace.") },
+          { longest_aliases = positive("The total bytes by which the aliases in a select may exceed their columns' names.") },
         },
       },
     },
