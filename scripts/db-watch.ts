@@ -30,7 +30,7 @@ const options = new Command("npm run db:watch --")
 Environment:
   STACK_DIRECTORY   directory with the stack.json of the running stack (default: .stack)
 
-Exit status: 0 stopped by Ctrl-C, 1 no stack is running, or its database has stopped.`,
+Exit status: 0 stopped by Ctrl-C, 1 the stack or its database is not running.`,
   )
   .parse()
   .opts<{ directory: string }>();

@@ -43,7 +43,7 @@ Client IPs, for the limits of public reports (/dissemination/report/pdf/<report_
   TRUSTED_IPS                          load balancers whose X-Forwarded-For is trusted, separated by commas
 Pages for people at /, if API_URL is set:
   API_URL                              the API's URL for browsers
-  ENVIRONMENT                          the environment (production, staging, development or preview), whose schedule the pages show
+  ENVIRONMENT                          production, staging, development or preview: the pages show its refresh schedule
   CONTACT                              where to get keys and ask questions: a mailto: or https: address
   SECURITY_CONTACT                     the same, for /.well-known/security.txt (security@<the API's host>)
 

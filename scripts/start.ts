@@ -38,7 +38,7 @@ Environment (or .env), defaults in parentheses:
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
   TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as IP addresses or CIDRs
-  ENVIRONMENT            the environment (production, staging, development or preview), whose schedule the pages show (none)
+  ENVIRONMENT            production, staging, development or preview: the pages show its refresh schedule (none)
   CONTACT, SECURITY_CONTACT
                          mailto: or https: addresses that the app's pages show
   STACK_DIRECTORY        where data, secrets and stack.json are kept (.stack)

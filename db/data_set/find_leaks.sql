@@ -226,6 +226,6 @@ begin
 end
 $$;
 comment on function publication.find_leaks is
-  'Returns one sentence per leak: each way in which suppressed data would be shown to a key without Tribal access, or by the report service.';
+  'Returns one sentence per leak: each way in which the report service, or the API without Tribal access, would show suppressed data.';
 revoke execute on function publication.find_leaks from public;
 grant execute on function publication.find_leaks to publisher;

@@ -80,7 +80,7 @@ union all
 select signature, 'API functions must be SQL functions whose body is parsed when they are created. Write: language sql begin atomic select …; end'
 from functions where prokind <> 'f' or prosqlbody is null
 union all
-select distinct signature, format('This function calls %s, which might do more than the caller is allowed to do. API functions may call only functions in an API schema or the schema request, and functions in pg_catalog that are not volatile.', called)
+select distinct signature, format('This function calls %s, which might do more than the caller is allowed to do. API functions may call only functions in API schemas or the schema "request", and non-volatile functions in pg_catalog.', called)
 from calls
 where not coalesce(nspname in (select name from publication.served_schemas) or nspname = 'request' or nspname = 'pg_catalog' and provolatile <> 'v', false)
 union all
@@ -107,7 +107,7 @@ from (
 ) as extra
 union all
 select format('%I.%I', schema_name, relname),
-  'An API view may only select plain columns of one view in the schema dissemination. Sorting, filters, joins and computed columns would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
+  'An API view may only select plain columns of one view in the schema "dissemination". Sorting, filters, joins and computed columns would take time for every row that a client''s offset skips. Compute columns in db/data_set/build.sql, and let clients embed other tables.'
 from relations
 where relkind = 'v' and pg_get_viewdef(oid)
   !~ '^ SELECT (\w+\.)?\w+( AS \w+)?(,\s+(\w+\.)?\w+( AS \w+)?)*\s+FROM dissemination\.\w+( \w+)?;$'

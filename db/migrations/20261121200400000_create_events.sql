@@ -18,7 +18,7 @@ create table access.events (
 create index events_subject on access.events (subject, subject_id, id);
 
 comment on table access.events is
-  'Log of changes to tiers, agreements and keys (not last-used dates), and of released reports. It holds no key, key hash or key prefix.';
+  'Log of changes to tiers, agreements and keys (not last-used dates), and of releases from suppression. It holds no key, key hash or key prefix.';
 comment on column access.events.database_role is 'The role that logged in to the database (session_user).';
 comment on column access.events.operator is
   'The person who made the change, from the setting access.operator; null if it was not set. The name is not verified.';

@@ -24,7 +24,7 @@ comment on column access.tiers.statement_timeout is 'How long a query may run.';
 comment on column access.tiers.requests_at_a_time is
   'How many requests may run at a time for each key or address (limited_by). Further requests get 429.';
 comment on column access.tiers.limited_by is
-  'Whether the limit on simultaneous requests applies per key (key) or per client IP that uses a key (address).';
+  'Whether the limit on simultaneous requests applies per key (key) or per key and client IP (address).';
 
 -- No grant: other roles see tiers only in request.keys, or through functions that run with the owner's rights.
 

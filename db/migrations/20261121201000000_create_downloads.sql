@@ -11,7 +11,7 @@ create table access.downloads (
 );
 
 comment on table access.downloads is
-  'Which key requested which report''s PDF, and when its token was redeemed. Rows stay when the token is pruned.';
+  'Which key requested which report''s PDF, and when the token was redeemed. Rows stay when the token is pruned.';
 comment on column access.downloads.redeemed_at is 'When the token was redeemed; null if it was not.';
 comment on column access.downloads.request_id is
   'X-Request-Id of the request that created the token; null if request.decide() did not accept the ID.';

@@ -137,7 +137,7 @@ as $$
   where access_tokens.token_sha256 = sha256(uuid_send(access_uuid))
 $$;
 comment on function access.find_request_of_token is
-  'Returns the X-Request-Id of the request that created this token, or null if it is unknown. The report service logs it.';
+  'Returns the X-Request-Id of the request that created a token, for the report service''s log; null if either is unknown.';
 grant execute on function access.find_request_of_token to report_service;
 
 create function access.prune_access_tokens()

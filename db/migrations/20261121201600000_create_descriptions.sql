@@ -164,7 +164,7 @@ begin
 end
 $$;
 comment on function publication.is_public_report is
-  'Whether anyone may download the report: true if disclosed.general has it; false if it is suppressed, superseded or unknown.';
+  'Whether the report may be downloaded without a key: true if disclosed.general has it; false if it is suppressed, superseded or unknown.';
 grant execute on function publication.is_public_report to report_service;
 
 -- The report service calls this to show the totals on its pages without a request to the API. It reads only public tables.

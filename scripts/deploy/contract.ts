@@ -198,8 +198,8 @@ export async function refuseBrokenPromises(
   throw new DeploymentRefused(
     [
       `This deployment would remove or change what clients were promised: ${broken.map(describeChange).join("; ")}.`,
-      "If the database is newer than this checkout, update the checkout. To change the API, undo this change and make it in a",
-      "new version. To remove a version, announce its retirement first (docs/recipes.md). To roll back anyway, run",
+      "If the database is newer than this checkout, update the checkout. To change the API, move this change to a new",
+      "version. To remove a version, announce its retirement first (docs/recipes.md). To roll back anyway, run",
       "npm run db:deploy -- --roll-back",
     ].join("\n"),
   );

@@ -27,7 +27,7 @@ export async function withPublisher<Result>(
     if (cause instanceof PoolerRefused) throw cause;
     const { message, code } = cause as NodeJS.ErrnoException;
     throw new Error(
-      `Cannot connect to ${client.host}:${client.port} as the role publisher: ${message || code}.`,
+      `Cannot connect to ${client.host}:${client.port} as the publisher role: ${message || code}.`,
       { cause },
     );
   }

@@ -44,7 +44,7 @@ export function createRefreshMetrics(readGauges: () => Record<keyof typeof gauge
   });
   // Each outcome starts at 0, so that the first one shows as an increase.
   for (const outcome of ["published", "skipped", "busy", "failed"]) runs.inc({ outcome }, 0);
-  const help = "Redeemed and expired one-time tokens that were removed.";
+  const help = "Removed one-time tokens, redeemed or expired.";
   const prunedTokens = new Counter({ name: "refresh_pruned_access_tokens_total", help, registers });
   return { registry, runs, prunedTokens };
 }

@@ -72,12 +72,12 @@ function createCommand(): Command {
       "after",
       `
 Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
-  PUBLISHER_DATABASE_URL *        URL of the database, with the login of the role publisher; or DATABASE_URL *, or PGHOST, …
+  PUBLISHER_DATABASE_URL *        URL of the database, with the login of the publisher role; or DATABASE_URL *, or PGHOST, …
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the URL
   STACK_DIRECTORY                 directory of the running stack to use if none of these is set (.stack)
   REFRESH_SOURCE                  where to read the files if --from is not given
-  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files; if not set, only the running stack's
-                                  bulk files are written
+  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files; if not set, they are written only
+                                  for the running stack
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// URLs
 With --schedule:

@@ -146,7 +146,7 @@ export async function startSchedule(
   };
 
   if (longestAge !== undefined && source === undefined)
-    throw new Error(`${environment} refreshes on a schedule, so it needs a source. Set REFRESH_SOURCE.`);
+    throw new Error(`${environment} has a refresh schedule, so it needs a source. Set REFRESH_SOURCE.`);
   // A preview answers no requests until someone switches it on.
   const close = "update publication.settings set is_switched_on = false where changed_at is null";
   if (environment === "preview") await withPublisher(database, (client) => client.query(close));

@@ -26,7 +26,7 @@ export async function runSmoke(context: ProcessContext): Promise<void> {
 function readOptions({ argv, env }: ProcessContext) {
   return new Command("npm run smoke --")
     .description(
-      "Checks a deployment from outside: what every client relies on and, with a Tribal key, the download of a suppressed report's PDF with a one-time token. Sends about 40 requests in a few seconds.",
+      "Checks a deployment from outside: what every client relies on and, given a Tribal key, the download of a suppressed report's PDF by one-time token. Sends about 40 requests in a few seconds.",
     )
     .requiredOption("--base-url <url>", "the API, such as https://api.example.gov")
     .option("--app-url <url>", "the report service")

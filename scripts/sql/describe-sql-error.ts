@@ -23,7 +23,7 @@ const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: 
   ],
   [
     ({ name }, { code }) => code === "42501" && name.startsWith("db/api/api_"),
-    "Files of an API version run as api_owner, which may read the schema dissemination and owns only the API schemas. Put everything outside these schemas, such as roles, policies and tables, in a migration.",
+    "Files of an API version run as api_owner, which may read the dissemination schema and owns only the API schemas. Use a migration for everything outside these schemas, such as roles, policies and tables.",
   ],
   [
     ({ name }, { code }) => code === "25001" && name.startsWith("db/migrations/"),

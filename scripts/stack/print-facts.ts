@@ -26,6 +26,6 @@ The PDF of a suppressed report, in three steps:
     -H 'content-profile: admin_api_v1_1_0' -H 'content-type: application/json' \\
     -d '{"report_id": "${suppressed_report_id}"}' | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')
 
-  curl -sS -L -o report.pdf "${app_url}/dissemination/report/pdf/ota/$ACCESS_UUID"`;
+  curl -fsS -L -o report.pdf "${app_url}/dissemination/report/pdf/ota/$ACCESS_UUID"`;
   return addresses + (public_report_id ? read : "") + (suppressed_report_id ? download : "");
 }

@@ -94,7 +94,7 @@ function writeKeys(contact: string | undefined): Html {
       "tribal",
       "Tribal",
       "Public data and suppressed Tribal data",
-      html`${issue}. The key requires an agreement that a federal official approved, and expires after six months.`,
+      html`${issue}. The key expires after six months, and requires an agreement that a federal official approved.`,
     ],
   ];
   const rows = keys.map(([tier, name, sees, how]) => ({

@@ -24,7 +24,8 @@ comment on view api_v1_1_0.findings is
   'Audit findings by award
 
 One row per finding and award: the findings that the auditor must report under 2 CFR 200.516(a), as entered
-on form SF-SAC. A finding on three awards has three rows with the same reference_number. To count findings, count distinct pairs of report_id and reference_number.
+on form SF-SAC. A finding on three awards has three rows with the same reference_number. To count findings, count
+distinct pairs of report_id and reference_number.
 
 Key: report_id, award_reference and reference_number. report_id joins to `general`; with award_reference
 it joins to `federal_awards`; with reference_number it joins to `findings_text` and `corrective_action_plans`,

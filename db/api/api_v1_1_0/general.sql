@@ -294,8 +294,8 @@ comment on column api_v1_1_0.general.type_audit_code is
   'Rules under which the audit was conducted: "UG", the Uniform Guidance (2 CFR 200 Subpart F).';
 comment on column api_v1_1_0.general.is_public is
   E'Public\n'
-  'Whether the report is public, as a boolean. If false, the report is suppressed: normally the auditee '
-  'opted not to make the reporting package public, as an Indian tribe or tribal organization may '
+  'Whether the report is public, as a boolean. If false, the report is suppressed: normally the auditee, '
+  'an Indian tribe or tribal organization, opted not to make the reporting package public '
   '(2 CFR 200.512(b)(2)). Without Tribal access, all its columns except report_id and is_public are null.';
 comment on column api_v1_1_0.general.data_source is
   E'Data source\n'

@@ -23,8 +23,8 @@ and superseded reports are not counted, even for callers with Tribal access.
 
 Key: audit_year and federal_agency_prefix. To list the awards behind a row, request
 federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A report or finding counts once
-for each agency that it concerns, so do not sum submissions, findings or material_weaknesses over agencies.
-You may sum awards and amount_expended: their totals for a year match those in totals_by_state.';
+for each agency that it concerns, so sum only the columns awards and amount_expended over agencies: their
+totals for a year match those in totals_by_state.';
 comment on column api_v1_1_0.totals_by_agency.audit_year is
   E'Audit year\n'
   'Audit year, normally the year in which the audited fiscal year ends: four digits as text, '

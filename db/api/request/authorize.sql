@@ -21,5 +21,5 @@ begin
   perform request.decide();
 end
 $$;
-comment on function request.authorize is 'PostgREST''s db-pre-request: waits until no deployment is replacing the API, then calls request.decide().';
+comment on function request.authorize is 'PostgREST''s db-pre-request: waits while a deployment replaces the API, then calls request.decide().';
 grant execute on function request.authorize to gateway;

@@ -15,7 +15,7 @@ begin
   ) then
     perform request.refuse(
       404, 'report_not_found', 'The table general has no report with this report_id.', null,
-      'Copy the report ID from general. IDs are case-sensitive.'
+      'Copy the report ID from the table general. IDs are case-sensitive.'
     );
   end if;
   perform set_config('response.headers',

@@ -18,10 +18,10 @@ begin
     perform request.refuse(
       400, 'embedded_rows_too_large', 'This request embeds too much data.',
       format(
-        'Embedded rows may total at most %s MB. Embedded rows of reports that offset skips, or that are read only for sorting, also count.',
+        'Embedded rows may total at most %s MB. Embedded rows of reports skipped by offset, or read only for sorting, also count.',
         most / 1000000
       ),
-      'Reduce limit, embed fewer tables, or filter. Page general by report_id, not offset: report_id=gt.<last report_id>&order=report_id.'
+      'Reduce limit, embed fewer tables, or filter. In /general, replace offset with report_id=gt.<last report_id>&order=report_id.'
     );
   end if;
   return true;

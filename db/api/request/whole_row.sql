@@ -6,7 +6,7 @@
 -- own calls of json_agg and row_to_json pass rows of no view, so they still reach PostgreSQL's functions.
 -- pgls-ignore lint/safety/creatingEnum: it never has values
 create type request.whole_row as enum ();
-comment on type request.whole_row is 'Makes calls such as select=to_jsonb ambiguous, so PostgreSQL refuses them. This type has no values.';
+comment on type request.whole_row is 'A type without values. It makes calls such as select=to_jsonb ambiguous, so PostgreSQL refuses them.';
 
 -- The names come from the catalog, because each version of PostgreSQL adds some. There are no grants, because the functions
 -- never run.
@@ -27,7 +27,7 @@ begin
       'create function request.%I(request.whole_row) returns void
        language sql immutable security invoker set search_path = '''' as ''select''', taken.name
     );
-    execute format('comment on function request.%I is %L', taken.name, format('Makes select=%s fail, because it would return a whole row. The error is the same as for an unknown column.', taken.name));
+    execute format('comment on function request.%I is %L', taken.name, format('Makes select=%s, which would return a whole row, fail with the error for an unknown column.', taken.name));
   end loop;
 end
 $$;

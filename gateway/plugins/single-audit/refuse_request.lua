@@ -126,8 +126,8 @@ local function refuse_query(query, config)
     if items > config.most_items or (LISTS[last] and more >= config.most_columns) then
       return refuse(
         "The query names too many columns or values.",
-        "Send at most " .. config.most_columns .. " columns in one parameter and " .. config.most_items
-          .. " columns and values in all; split a larger query into several requests."
+        "Send at most " .. config.most_columns .. " columns per parameter, and " .. config.most_items
+          .. " columns plus values in all; split a larger query into several requests."
       )
     end
     -- PostgREST handles a negative limit for the top-level table, but fails on one for an embedded table.

@@ -24,8 +24,8 @@ end
 local function refuse_table(name, times, tables, depth, config)
   if name == "general" and (depth > 1 or times > 1) then
     return refuse(
-      "The request embeds the table general more than once, or inside another embedded table.",
-      "Embed the table general only once, at the top level of select. An embedded row always belongs to the same report as its parent row, so one copy is enough."
+      "The request embeds \"general\" more than once, or inside another embedded table.",
+      "Embed \"general\" only once, at the top level of select. An embedded row always belongs to the same report as its parent row, so one copy is enough."
     )
   end
   if tables > config.most_embedded_tables or depth > config.deepest_embedding or times > 2 then
@@ -51,7 +51,7 @@ local function refuse_items(text, config)
     if longer > config.longest_aliases then
       return refuse(
         "The aliases are too long.",
-        "Shorten the aliases. They may be longer than their columns' names, if the extra bytes of all aliases total at most " .. config.longest_aliases .. "."
+        "Shorten the aliases. The bytes by which they exceed their columns' names may total at most " .. config.longest_aliases .. "."
       )
     end
     if item:lower():find("::[ \t]*bytea") then

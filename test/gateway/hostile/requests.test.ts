@@ -42,12 +42,12 @@ const refused: Record<string, string[]> = {
     'select=a:report_id->a",b:auditee_name,c:auditee_name,d:report_id->b"',
     'select="report_id',
   ],
-  "200 bytes": [
+  "total at most 200": [
     `select=${Array.from({ length: 10 }, (_, n) => `${"x".repeat(63)}${n}:${n}`)}`,
     `${"federal_awards.".repeat(20)}order=report_id`,
   ],
   "without a cast": ["/findings_text?limit=1&select=finding_text::BYTEA"],
-  "table general only once": [
+  'Embed "general" only once': [
     "/findings?limit=1&select=a:general(report_id),b:general(report_id)",
     "select=*,federal_awards(*,...general(*))",
   ],
