@@ -7,7 +7,7 @@ create table publication.suppressed_reports (
 );
 comment on table publication.suppressed_reports is
   'Reports that were suppressed in a published data set. They stay suppressed, whatever later files say, until someone releases them (publication.release_report).';
-comment on column publication.suppressed_reports.suppressed_since is 'When a data set that suppresses the report was first published.';
+comment on column publication.suppressed_reports.suppressed_since is 'Time at which the report was first suppressed in a published data set.';
 
 -- Publications insert report IDs, and the database sets the date. publisher may not update or delete rows: only
 -- publication.release_report() removes them, and it records who did so.

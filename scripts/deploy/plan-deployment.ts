@@ -177,7 +177,7 @@ async function refuseSameServer(client: Client, scratch: Client): Promise<void> 
   const [one, other] = [await client.query(sql), await scratch.query(sql)];
   if (one.rows[0].server === other.rows[0].server) {
     throw new Error(
-      "SCRATCH_URL names the server that the plan is for. Roles are shared by all databases of a server, so planning there could change them. Set SCRATCH_URL to another server, or unset it.",
+      "SCRATCH_URL points to the server that the plan is for. All databases of a server share its roles, so planning there could change them. Set SCRATCH_URL to another server, or unset it.",
     );
   }
 }

@@ -19,7 +19,7 @@ select
   ) as api_schemas_sha256,
   exists (select from deployment.retired_versions) as has_retired_versions
 from access.active_keys;
-comment on view request.keys is 'Active keys. Each row also has the hash of the deployed API, and whether the service is switched on.';
+comment on view request.keys is 'Active keys. Each row also has the hash of the deployed API and says whether the service is switched on.';
 comment on column request.keys.statement_timeout is 'In milliseconds, for statement_timeout.';
 comment on column request.keys.is_use_recorded is 'Whether the key''s last-used date is today (UTC).';
 comment on column request.keys.is_switched_on is 'Whether the service is switched on.';

@@ -42,7 +42,7 @@ const refused: Record<string, string[]> = {
     'select=a:report_id->a",b:auditee_name,c:auditee_name,d:report_id->b"',
     'select="report_id',
   ],
-  "at most 200": [
+  "at most 200 bytes": [
     `select=${Array.from({ length: 10 }, (_, n) => `${"x".repeat(63)}${n}:${n}`)}`,
     `${"federal_awards.".repeat(20)}order=report_id`,
   ],

@@ -186,7 +186,7 @@ describe("db:deploy --plan", () => {
 
   it("refuses to plan on the server that it plans for, whose roles it could change", async () => {
     env.SCRATCH_URL = database.url;
-    await exits(1, ["--plan"], "names the server that the plan is for");
+    await exits(1, ["--plan"], "points to the server that the plan is for");
   });
 });
 

@@ -150,13 +150,13 @@ describe("a file that cannot be loaded", () => {
     const wrong = file("general.csv");
     await expect(refresh({ from: wrong })).rejects.toThrow(`${wrong} cannot be read: ENOTDIR.`);
     await mkdir(file("findings.csv"));
-    expect(await expectRefusal()).toContain(`${file("findings.csv")} is not a file.`);
+    expect(await expectRefusal()).toContain(`${file("findings.csv")} is not a regular file.`);
     await rm(file("general.csv"));
     await rm(file("findings.csv"), { recursive: true });
     expect(await expectRefusal()).toContain(`${here.directory} has neither general.csv nor`);
     await general(submission(1));
     await mkdir(file("public/manifest.json"), { recursive: true });
-    const refused = `${file("public/manifest.json")} is not a file.`;
+    const refused = `${file("public/manifest.json")} is not a regular file.`;
     await expect(refresh({ publicData: file("public") })).rejects.toThrow(refused);
   });
 
