@@ -100,7 +100,7 @@ const refused: Record<string, string[]> = {
     `create procedure ${api}.become() language sql begin atomic select 1; end; comment on procedure ${api}.become is 'Become.'`,
     `create aggregate ${api}.become(integer) (sfunc = int4larger, stype = integer); comment on aggregate ${api}.become(integer) is 'Become.'`,
   ],
-  "become.*: This function calls .* not volatile": [
+  "become.*: This function calls .* non-volatile": [
     ...parsed(
       `select U&"set\\005fconfig"('role', 'api_tribal', true)`,
       "select query_to_xml_and_xmlschema('select 1', true, true, '')",
