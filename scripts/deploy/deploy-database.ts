@@ -149,8 +149,6 @@ export function listChanged(now: Record<string, string>, before: Record<string, 
 
 const driftMessage = [
   "Nothing was deployed: this database was changed by hand since the last deployment.",
-  "npm run db:deploy -- --plan lists the changes and how to undo them. The next refresh discards changes to the data set. To",
-  "keep any other change, write a migration for it that succeeds even if the change is already there (create … if not exists).",
-  "To deploy without undoing the changes, run",
-  "npm run db:deploy -- --accept-drift",
+  "npm run db:deploy -- --plan lists the changes and how to undo them. To keep them, see docs/recipes.md (Undo drift). To",
+  "deploy without undoing them, run npm run db:deploy -- --accept-drift",
 ].join("\n");

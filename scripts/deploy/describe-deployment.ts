@@ -58,11 +58,7 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
     ...listUnder(`These objects were changed by hand${refused}:`, describeChanges(drift)),
     ...(undo.length === 0
       ? []
-      : [
-          "To keep these changes, write a migration that succeeds even if they are already there. To undo them, run:",
-          ...undo,
-          "-- End of the SQL.",
-        ]),
+      : ["To keep them, see docs/recipes.md. To undo them, run:", ...undo, "-- End of the SQL."]),
     ...(durable.length === drift.length ? [] : ["The next refresh discards changes to the data set."]),
   ];
 }

@@ -31,8 +31,7 @@ export function openDirectory(location: string): Storage {
       await mkdir(root, { recursive: true });
       // The manifest is replaced last, when the data set is already live.
       const manifest = await stat(at("manifest.json")).catch(() => undefined);
-      if (manifest?.isFile() === false)
-        throw new Error(`${at("manifest.json")} is not a regular file. Remove it.`);
+      if (manifest?.isFile() === false) throw new Error(`${at("manifest.json")} is not a file. Remove it.`);
       // Files that a killed run left behind.
       for (const name of await readdir(root))
         if (name.startsWith(".part-")) await rm(at(name), { recursive: true, force: true });
@@ -56,7 +55,7 @@ export function openDirectory(location: string): Storage {
 
 async function describeFile(file: string): Promise<StoredFile> {
   const found = await stat(file);
-  if (!found.isFile()) throw new Error(`${file} is not a regular file. Rename or remove it.`);
+  if (!found.isFile()) throw new Error(`${file} is not a file. Rename or remove it.`);
   return {
     path: file,
     size: found.size,

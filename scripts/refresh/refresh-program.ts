@@ -76,8 +76,7 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
   PUBLISHER_DATABASE_PASSWORD *   the role's password, if not in the URL
   STACK_DIRECTORY                 directory of the running stack to use if none of these is set (.stack)
   REFRESH_SOURCE                  where to read the files if --from is not given
-  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files; if not set, they are written only
-                                  for the running stack
+  PUBLIC_DATA                     directory or s3://bucket/prefix for the bulk files (default: the running stack's, if it is used)
   S3_ENDPOINT, S3_REGION, S3_FORCE_PATH_STYLE, AWS_ACCESS_KEY_ID *, AWS_SECRET_ACCESS_KEY *, …
                                   for s3:// URLs
 With --schedule:

@@ -120,16 +120,11 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
       await writeReportPdfs(source, reports);
       return source;
     };
-    let wasChangedByHand = false;
-    const acceptsDrift = () => {
-      wasChangedByHand = true;
-      // The stack's own PostgreSQL stops if the start fails, so nobody could undo the changes.
-      return config.DATABASE_URL === undefined;
-    };
-    const deployed = deployDatabase(databaseUrl, secrets.rolePasswords, { acceptsDrift });
+    const deployed = deployDatabase(databaseUrl, secrets.rolePasswords, {
+      // The stack's own PostgreSQL stops if the start fails, so nobody could undo changes made by hand.
+      acceptsDrift: () => config.DATABASE_URL === undefined,
+    });
     const [source] = await Promise.all([prepareSource(), deployed]);
-    if (wasChangedByHand)
-      report("The database was changed by hand. npm run db:deploy -- --plan lists the changes.");
     const publishAndServe = async () => {
       if (source !== undefined) await publishData(client, source, report);
       await startApi(context, databaseUrl);

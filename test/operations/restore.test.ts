@@ -149,7 +149,6 @@ it("the data set can be published from its source again, although the history al
   expect(await read("tribal", hidden)).toMatchObject([{ auditee_uei: "UEI2" }]);
   const states = (await readAll(fresh, "publication.data_sets")).map(({ state }) => state);
   expect(states.filter((state) => state === "live")).toHaveLength(1);
-  // Clients that have an earlier data set must load everything again.
   expect(await readAll(fresh, "publication.changes")).toEqual([]);
 });
 

@@ -142,11 +142,7 @@ it("security.txt names the contact, and expires within a year", async () => {
 /** Starts the app on a database, until the test ends. The API that it names does not exist. */
 async function startApp(databaseUrl: string): Promise<RunningReportService> {
   const site = readSiteConfig({ API_URL: "https://api.example.gov/" });
-  const variables = {
-    APP_PORT: "0",
-    REPORT_SERVICE_DATABASE_URL: databaseUrl,
-    REPORTS_DIRECTORY: "/nowhere",
-  };
+  const variables = { APP_PORT: "0", REPORT_SERVICE_DATABASE_URL: databaseUrl, REPORTS_DIRECTORY: "/none" };
   const addSite = site && (await createSite(site));
   const logger = pino({ level: "silent" });
   const service = await startReportService({ ...readReportServiceConfig(variables), addSite, logger });

@@ -161,12 +161,7 @@ describe("a key", () => {
   ])("is refused: %s", async (sql, message) => expect(await refusal(sql)).toMatch(message));
 
   const insert = (changes: Record<string, string>) => {
-    const row = {
-      tier: "'individual'",
-      owner_email: "'a@example.gov'",
-      key_sha256: "sha256('x')",
-      ...changes,
-    };
+    const row = { tier: "'individual'", owner_email: "'a@x.gov'", key_sha256: "sha256('x')", ...changes };
     const whole = { key_prefix: "'xxxxxx'", ...row };
     return `insert into access.api_keys (${Object.keys(whole)}) values (${Object.values(whole)})`;
   };

@@ -141,8 +141,7 @@ describe("a file that cannot be loaded", () => {
 
   it("is reported: general without the columns that other tables derive from it", async () => {
     await writeFile(file("general.csv"), `report_id\n${id(1)}\n`);
-    for (const column of ["auditee_uei", "audit_year", "fac_accepted_date"])
-      expect(await expectRefusal()).toMatch(new RegExp(`missing columns .*\\b${column}\\b`));
+    expect(await expectRefusal()).toMatch(/missing columns auditee_uei, audit_year, .* fac_accepted_date,/);
   });
 
   it("is reported: a directory instead of the file or the manifest, a file instead of a directory", async () => {
@@ -150,13 +149,13 @@ describe("a file that cannot be loaded", () => {
     const wrong = file("general.csv");
     await expect(refresh({ from: wrong })).rejects.toThrow(`${wrong} cannot be read: ENOTDIR.`);
     await mkdir(file("findings.csv"));
-    expect(await expectRefusal()).toContain(`${file("findings.csv")} is not a regular file.`);
+    expect(await expectRefusal()).toContain(`${file("findings.csv")} is not a file.`);
     await rm(file("general.csv"));
     await rm(file("findings.csv"), { recursive: true });
     expect(await expectRefusal()).toContain(`${here.directory} has neither general.csv nor`);
     await general(submission(1));
     await mkdir(file("public/manifest.json"), { recursive: true });
-    const refused = `${file("public/manifest.json")} is not a regular file.`;
+    const refused = `${file("public/manifest.json")} is not a file.`;
     await expect(refresh({ publicData: file("public") })).rejects.toThrow(refused);
   });
 
