@@ -15,7 +15,7 @@ comment on table publication.changes is
 comment on column publication.changes.number is 'Numbers publications and rollbacks chronologically.';
 comment on column publication.changes.added is 'Reports with a new public row in the table general, ordered by ID.';
 comment on column publication.changes.changed is
-  'Reports whose public rows changed in any table, unless "added" or "removed" lists the report. A superseded report has public rows only in the table resubmission.';
+  'Reports whose public rows changed in any table, unless "added" or "removed" lists the report. These include superseded reports, whose only public rows are in the table resubmission.';
 comment on column publication.changes.removed is
   'Reports that lost their public row in the table general: they were superseded, suppressed or withdrawn. The reason is not recorded, because it may be confidential.';
 

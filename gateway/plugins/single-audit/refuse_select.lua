@@ -51,7 +51,7 @@ local function refuse_items(text, config)
     if longer > config.longest_aliases then
       return refuse(
         "The aliases are too long.",
-        "Shorten the aliases. An alias may be longer than its column's name, but together they may add at most " .. config.longest_aliases .. " bytes."
+        "Shorten the aliases. An alias may be longer than its column's name, but this extra length may total at most " .. config.longest_aliases .. " bytes."
       )
     end
     if item:lower():find("::[ \t]*bytea") then
