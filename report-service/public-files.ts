@@ -2,6 +2,7 @@ import { open, readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
+import { parseBucketUrl } from "../service/parse-bucket-url.ts";
 import type { S3Options } from "./storage.ts";
 import { callStorage } from "./storage.ts";
 
@@ -66,8 +67,7 @@ function openDirectory(root: string): Backend {
 }
 
 function openBucket(location: string, options: S3Options): Backend {
-  const [, Bucket, folder = ""] = /^s3:\/\/([^/]+)\/?(.*?)\/?$/.exec(location) ?? [];
-  if (Bucket === undefined) throw new Error(`${location} does not name a bucket. Write s3://bucket/prefix.`);
+  const { bucket: Bucket, folder } = parseBucketUrl(location);
   let client: Promise<S3Client> | undefined;
   const get = async (key: string, Range?: string) => {
     // The AWS SDK is large, so it is loaded only where it is used.

@@ -99,5 +99,5 @@ function describeError(error: unknown): string {
   const { message } = error as Error;
   const hint = error instanceof DatabaseError ? (hints[error.code ?? ""] ?? error.hint ?? "") : "";
   const line = message.replaceAll(/\s+/g, " ").trim();
-  return hint === "" ? line : `${/[.!?]$/.test(line) ? line : `${line}.`} ${hint}`;
+  return hint === "" ? line : `${line.replace(/[^.!?]$/, "$&.")} ${hint}`;
 }

@@ -12,12 +12,12 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from "@aws-sdk/client-s3";
+import { parseBucketUrl } from "../../service/parse-bucket-url.ts";
 import type { Storage } from "./storage.ts";
 
 /** Opens s3://bucket/prefix. Needs s3:ListBucket and s3:GetObject; for bulk files also s3:PutObject and s3:DeleteObject. */
 export function openS3Storage(location: string): Storage {
-  const [, Bucket, folder = ""] = /^s3:\/\/([^/]+)\/?(.*?)\/?$/.exec(location) ?? [];
-  if (Bucket === undefined) throw new Error(`${location} does not name a bucket. Write s3://bucket/prefix.`);
+  const { bucket: Bucket, folder } = parseBucketUrl(location);
   const prefix = folder === "" ? "" : `${folder}/`;
   const client = createClient(location);
 

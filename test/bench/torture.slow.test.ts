@@ -63,7 +63,7 @@ it.runIf(isLong && project)("killed containers recover within 10 s", { timeout }
   expectNoFaults(await killContainers(target, project ?? ""));
 });
 
-it("finds no secret in the databases and bulk files, but one that was planted", {
+it("finds no secret in the databases and bulk files, but finds one that was planted", {
   timeout,
 }, async () => {
   expectNoFaults(await scanForLeaks(target));

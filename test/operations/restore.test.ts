@@ -29,8 +29,7 @@ let backup: string;
 const keys: Record<string, string> = {};
 const secrets: string[] = [];
 
-const readAll = ({ url }: { url: string }, table: string) =>
-  queryOn(url, `select * from ${table} order by 1`);
+const readAll = ({ url }: { url: string }, name: string) => queryOn(url, `select * from ${name} order by 1`);
 
 const publish = (database: { url: string }) =>
   withPublisher({ connectionString: database.url }, (client) =>

@@ -25,11 +25,7 @@ export async function openSite() {
     startBrowser(),
     runStack({
       args: ["--data", await makeSmallSample(200)],
-      env: {
-        ENVIRONMENT: "production",
-        CONTACT: "mailto:keys@example.gov",
-        GATEWAY_CONFIG: config,
-      },
+      env: { ENVIRONMENT: "production", CONTACT: "mailto:keys@example.gov", GATEWAY_CONFIG: config },
     }),
   ]);
   const { facts, directory } = stack;

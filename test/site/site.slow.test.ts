@@ -155,7 +155,8 @@ describe("a row", () => {
     );
     const narratives = page.getByRole("region", { name: "Audit finding narratives" });
     await narratives.waitFor();
-    expect(await page.locator("h3").first().textContent()).toBe("Audit finding narratives");
+    const heading = page.getByRole("heading", { level: 3 }).first();
+    expect(await heading.textContent()).toBe("Audit finding narratives");
     expect(await narratives.locator("dd").allTextContents()).toContain(finding?.text);
     const references = narratives.locator("div:has(code:text-is('finding_ref_number')) dd");
     expect(new Set(await references.allTextContents())).toEqual(new Set([finding?.reference]));
@@ -316,8 +317,9 @@ describe("an error", () => {
     await holder.query("update access.tiers set statement_timeout = '200 ms' where name = 'demo'");
     // The query waits for this lock until its time is up.
     await holder.query("begin; lock table disclosed.passthrough");
-    const { page } = await explore("/passthrough?order=passthrough_name");
+    const { page, checkAccessibility } = await explore("/passthrough?order=passthrough_name");
     await page.getByText(/download the whole table as a file/).waitFor();
+    await checkAccessibility();
   });
 
   it("for an unknown key says what to do, and does not repeat the key", async () => {

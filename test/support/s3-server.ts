@@ -45,10 +45,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     failure: null,
   };
 
-  async function answer(
-    { method = "", url = "", headers }: IncomingMessage,
-    content: Buffer,
-  ): Promise<Answer> {
+  async function answer({ method = "", url = "", headers }: IncomingMessage, sent: Buffer): Promise<Answer> {
     const { pathname, searchParams, href } = new URL(url, `http://${headers.host}`);
     // In virtual-hosted style, the bucket's name is the first label of the host.
     const path = headers.host?.startsWith(`${bucket}.`) ? `/${bucket}${pathname}` : pathname;
@@ -62,13 +59,13 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     const key = decodeURIComponent(encoded);
     if (name !== bucket) return fail(404, "NoSuchBucket");
     if (method === "PUT") {
-      state.objects.set(key, content);
-      return { status: 200, headers: { etag: etagOf(content) } };
+      state.objects.set(key, sent);
+      return { status: 200, headers: { etag: etagOf(sent) } };
     }
     if (method === "POST" && searchParams.has("delete")) {
       if (!Object.keys(headers).some((header) => /^(content-md5|x-amz-checksum-.*)$/.test(header)))
         return fail(400, "MissingContentMD5");
-      for (const [, removed = ""] of content.toString().matchAll(/<Key>([^<]+)<\/Key>/g))
+      for (const [, removed = ""] of sent.toString().matchAll(/<Key>([^<]+)<\/Key>/g))
         state.objects.delete(removed);
       return { status: 200, body: "<DeleteResult></DeleteResult>" };
     }

@@ -63,6 +63,7 @@ export const attacks: Record<string, string> = {
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "describe_totals() should count all public submissions and no others",
   "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role":
-    "publisher owns the function disclosed.turn(), which could run",
-  "alter table disclosed.general force row level security": "disclosed.general forces row-level security",
+    "publisher owns the function disclosed.turn(), which could run with this check's privileges",
+  "alter table disclosed.general force row level security":
+    "disclosed.general forces row-level security, so its policies could run with this check's privileges",
 };

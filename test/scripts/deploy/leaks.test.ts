@@ -116,7 +116,9 @@ describe("a migration", () => {
       "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql",
     );
     await copy.migrate(`-- No transaction: test\n${isPublicReport("")}`);
-    await expect(deploy()).rejects.toThrow(/could download their PDFs[\s\S]*The service was switched off/);
+    await expect(deploy()).rejects.toThrow(
+      /anyone could download their PDFs[\s\S]*The service was switched off/,
+    );
     const settings = await own.client.query("select is_switched_on from publication.settings");
     expect([settings.rows, await listMigrations()]).toMatchObject([[{ is_switched_on: false }], [{}]]);
     // A deployment with nothing to do also checks for leaks.

@@ -89,6 +89,6 @@ it("says that another refresh is running, and exits with status 3", async () => 
   await other.query("select pg_advisory_lock(hashtext('publication'))");
   expect(await publish("--force").finally(() => other.end())).toEqual({
     code: 3,
-    output: expect.stringMatching(/is running: .*\. Try again when it has ended/),
+    output: expect.stringMatching(/A refresh, a rollback or .* is running: .*\. Try again when it has ended/),
   });
 });

@@ -42,7 +42,7 @@ it("names a port that is taken and the variable that changes it", async () => {
 
 it.each<[string[], Record<string, string>, RegExp]>([
   [["--data", "/nowhere"], {}, /^\/nowhere cannot be read: ENOENT/],
-  [[], { DATABASE_URL: "postgres://postgres:x@127.0.0.1:1/x" }, /^Cannot connect to the database/],
+  [[], { DATABASE_URL: "postgres://x:x@127.0.0.1:1/x" }, /^Cannot connect to the database in DATABASE_URL/],
   [[], { APP_PORT: "70000" }, /^APP_PORT should be a port number/],
   [[], { DATABASE_URL: "mysql://root:hidden@h/x" }, /^DATABASE_URL should be a URL such as (?!.*hidden)/],
 ])("exits with 1 and names what it cannot use, without passwords: %j %j", async (args, env, message) => {
@@ -95,5 +95,7 @@ it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts w
   stack = await runStack({ directory });
   expect(stack.facts.keys).toEqual(keys);
   expect(stack.output()).not.toMatch(/Generating|Loading/);
+  const limits = "select distinct requests_at_a_time as limit from access.tiers";
+  expect(await queryOn(stack.facts.database_url, limits)).toEqual([{ limit: 1 }]);
   expect((await read()).json).toHaveLength(1);
 });
