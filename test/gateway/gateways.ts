@@ -14,6 +14,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll } from "vitest";
+import { parse, stringify } from "yaml";
 import { unlimitedAddresses } from "../../bench/bench-stack.ts";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
@@ -50,14 +51,33 @@ export const keys = {
   issuedEarlier: "earlier".padEnd(43, "0123456789"),
 };
 
-/** Reads gateway/kong.yml, and replaces each text that is a key of `changes` with its value. */
-export async function readKongYml(changes: Record<string, string> = {}): Promise<string> {
-  const text = await readFile(path.resolve(import.meta.dirname, "../../gateway/kong.yml"), "utf8");
-  return Object.entries(changes).reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`gateway/kong.yml does not have ${from}`);
-    return changed.replaceAll(from, to);
-  }, text);
+type Limit = { by: "key" | "network"; hour?: number; day?: number };
+interface KongYml {
+  services: { url: string; read_timeout: number }[];
+  plugins: { name: string; config: Record<string, unknown> & { limits: Record<string, Limit> } }[];
 }
+
+/** Reads gateway/kong.yml, and lets `change` change it. */
+export async function readKongYml(
+  change: (kong: {
+    service: KongYml["services"][number];
+    config: KongYml["plugins"][number]["config"];
+  }) => void = () => {},
+): Promise<string> {
+  const document: KongYml = parse(
+    await readFile(path.resolve(import.meta.dirname, "../../gateway/kong.yml"), "utf8"),
+  );
+  const [service] = document.services;
+  const config = document.plugins.find(({ name }) => name === "single-audit")?.config;
+  if (!service || !config) throw new Error("gateway/kong.yml has no service, or no plugin single-audit");
+  change({ service, config });
+  return stringify(document);
+}
+
+/** Limits that no test reaches. */
+export const unlimited = ({ config }: { config: { limits: Record<string, Limit> } }) => {
+  for (const limit of Object.values(config.limits)) Object.assign(limit, { hour: 1_000_000, day: 1_000_000 });
+};
 
 /** Returns a configuration like gateway/kong.yml, with one service, one route and global plugins. */
 export function configFor(
