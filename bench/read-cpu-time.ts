@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** The programs whose CPU time is counted, and how to recognize their command lines. */
 const programs = { PostgreSQL: /\bpostgres\b/, PostgREST: /\bpostgrest$/, gateway: /gateway-embedded|nginx/ };
-export type Program = keyof typeof programs;
-export const programNames = Object.keys(programs) as Program[];
+type Program = keyof typeof programs;
+const programNames = Object.keys(programs) as Program[];
 
 /** The CPU milliseconds that the descendants of a process have used so far, for each program (proc_pid_stat(5)). */
 export function readCpuTime(ancestor: number): Record<Program, number> {
