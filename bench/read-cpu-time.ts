@@ -20,7 +20,8 @@ export function readCpuTime(ancestor: number): Record<Program, number> {
 export const readTreeTime = (pid: number) =>
   [pid, ...listDescendants(pid)].reduce((sum, each) => sum + readProcessTime(each), 0);
 
-function listDescendants(ancestor: number): number[] {
+/** Returns the IDs of the processes that a process started, and of those that they started. */
+export function listDescendants(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (/^\d+$/.test(name)) parents.set(Number(name), Number(readStat(Number(name))[1] ?? 0));
