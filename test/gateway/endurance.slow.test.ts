@@ -226,8 +226,7 @@ describe.skipIf(!isPossible)("two gateways that share a Redis, under load", () =
       checkMemory(gateway);
       await checkLog(gateway, true);
     }
-    // Each gateway noticed at least that Redis restarted.
-    expect(figures.outages).toBeGreaterThanOrEqual(2);
+    if (figures.outages < 2) faults.push("The gateways did not log that Redis restarted.");
     expect(faults).toEqual([]);
   });
 });
