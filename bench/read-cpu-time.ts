@@ -7,19 +7,27 @@ export const programNames = Object.keys(programs) as Program[];
 
 /** The CPU milliseconds that the descendants of a process have used so far, for each program (proc_pid_stat(5)). */
 export function readCpuTime(ancestor: number): Record<Program, number> {
+  const times = { PostgreSQL: 0, PostgREST: 0, gateway: 0 };
+  for (const pid of listDescendants(ancestor)) {
+    const command = readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+    const program = programNames.find((name) => programs[name].test(command));
+    if (program !== undefined) times[program] += readProcessTime(pid);
+  }
+  return times;
+}
+
+/** The CPU milliseconds that a process and its descendants have used so far. */
+export const readTreeTime = (pid: number) =>
+  [pid, ...listDescendants(pid)].reduce((sum, each) => sum + readProcessTime(each), 0);
+
+function listDescendants(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (/^\d+$/.test(name)) parents.set(Number(name), Number(readStat(Number(name))[1] ?? 0));
   }
   const isBelow = (pid: number): boolean =>
     parents.get(pid) === ancestor || (parents.has(pid) && isBelow(parents.get(pid) ?? 0));
-  const times = { PostgreSQL: 0, PostgREST: 0, gateway: 0 };
-  for (const pid of [...parents.keys()].filter(isBelow)) {
-    const command = readText(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
-    const program = programNames.find((name) => programs[name].test(command));
-    if (program !== undefined) times[program] += readProcessTime(pid);
-  }
-  return times;
+  return [...parents.keys()].filter(isBelow);
 }
 
 /** In milliseconds. Exact while the threads of the process run; once threads have ended, in steps of 10 ms. */

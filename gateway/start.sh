@@ -4,7 +4,7 @@
 #
 # POSTGREST_URL         URL of PostgREST: http://HOST:PORT
 # POSTGREST_WRITER_URL  URL of the PostgREST that gets POST requests, if POSTGREST_URL reads from replicas
-# REDIS_HOST            host of the Redis in which gateways share their counters; if unset, each gateway has its own
+# REDIS_HOST            host of the Redis in which gateways share their counts; if unset, each gateway counts alone
 # REDIS_PORT            6379 if unset
 # SECRETS_DIRECTORY     if set, contains the files gateway_token and, with REDIS_HOST, counters_password. Kong reads
 #                       secrets only from its environment; with files, no other process has them there.
@@ -21,18 +21,13 @@ case "$POSTGREST_URL$POSTGREST_WRITER_URL${REDIS_HOST:-}${REDIS_PORT:-}" in
     exit 1
     ;;
 esac
-counters=local
-# Kong accepts sync_rate only with Redis.
-unsupported='/ sync_rate:/d'
-if [ -n "${REDIS_HOST:-}" ]; then counters=redis unsupported=; fi
-sed -e "$unsupported" -e "s|\${COUNTERS}|$counters|g" \
-  -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${POSTGREST_WRITER_URL}|$POSTGREST_WRITER_URL|g" \
-  -e "s|\${REDIS_HOST}|${REDIS_HOST:-127.0.0.1}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" \
+sed -e "s|\${POSTGREST_URL}|$POSTGREST_URL|g" -e "s|\${POSTGREST_WRITER_URL}|$POSTGREST_WRITER_URL|g" \
+  -e "s|\${REDIS_HOST}|${REDIS_HOST:-}|g" -e "s|\${REDIS_PORT}|${REDIS_PORT:-6379}|g" \
   "$template" > "$KONG_DECLARATIVE_CONFIG"
 if [ -n "${SECRETS_DIRECTORY:-}" ]; then
   GATEWAY_TOKEN=$(cat "$SECRETS_DIRECTORY/gateway_token")
   export GATEWAY_TOKEN
-  if [ "$counters" = redis ]; then
+  if [ -n "${REDIS_HOST:-}" ]; then
     REDIS_PASSWORD=$(cat "$SECRETS_DIRECTORY/counters_password")
     export REDIS_PASSWORD
   fi

@@ -11,7 +11,7 @@ export interface RateLimit {
 }
 
 export interface RateLimits {
-  /** The limits of tiers with a route of their own in gateway/kong.yml. */
+  /** The limits of tiers with a line of their own in gateway/kong.yml. */
   tiers: ReadonlyMap<string, RateLimit>;
   /** The limit of every other tier. */
   others: RateLimit;
@@ -21,24 +21,14 @@ export interface RateLimits {
 export const gatewayConfigFile = () =>
   process.env.GATEWAY_CONFIG || fileURLToPath(new URL("../gateway/kong.yml", import.meta.url));
 
-const config = z.object({
-  hour: z.int().optional(),
-  day: z.int().optional(),
-  header_name: z.string().optional(),
-});
-const plugins = z.array(z.object({ name: z.string(), config: config.default({}) }));
-const document = z.object({
-  services: z.tuple([
-    z.object({
-      plugins,
-      routes: z.array(
-        z.object({
-          headers: z.object({ "X-Api-Key-Tier": z.array(z.string()) }).optional(),
-          plugins: plugins.optional(),
-        }),
-      ),
-    }),
-  ]),
+const limit = z
+  .object({ by: z.enum(["key", "network"]), hour: z.int().optional(), day: z.int().optional() })
+  .transform(({ by, hour, day }): RateLimit => {
+    return { hour, day, countedBy: by === "network" ? "address" : "key" };
+  });
+const document = z.object({ plugins: z.array(z.looseObject({ name: z.string() })) });
+const singleAudit = z.object({
+  config: z.object({ limits: z.object({ default: limit }).catchall(limit) }),
 });
 
 let last: { file: string; modifiedAt: number; limits: RateLimits } | undefined;
@@ -69,29 +59,10 @@ export function readRateLimits(file = gatewayConfigFile()): RateLimits {
 }
 
 function parseRateLimits(text: string): RateLimits {
-  const {
-    services: [service],
-  } = document.parse(parse(text));
-  const others = findLimit(service.plugins);
-  if (others === undefined)
-    throw new Error("The Kong service has no rate-limiting plugin. Add one, as in gateway/kong.yml.");
-  const tiers = service.routes.flatMap(({ headers, plugins = [] }) => {
-    const limit = findLimit(plugins);
-    return limit === undefined
-      ? []
-      : (headers?.["X-Api-Key-Tier"] ?? []).map((tier) => [tier, limit] as const);
-  });
-  return { tiers: new Map(tiers), others };
-}
-
-function findLimit(list: z.output<typeof plugins>): RateLimit | undefined {
-  const config = list.find(({ name }) => name === "rate-limiting")?.config;
-  if (config === undefined) return undefined;
-  return {
-    hour: config.hour,
-    day: config.day,
-    countedBy: config.header_name === "X-Client-Network" ? "address" : "key",
-  };
+  const { plugins } = document.parse(parse(text));
+  const { limits } = singleAudit.parse(plugins.find(({ name }) => name === "single-audit")).config;
+  const { default: others, ...tiers } = limits;
+  return { tiers: new Map(Object.entries(tiers)), others };
 }
 
 /** A tier's limit in words, such as "30 requests an hour and 50 a day for each client IP". */

@@ -13,8 +13,10 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
-import { afterAll } from "vitest";
+import { afterAll, vi } from "vitest";
+import { parse, stringify } from "yaml";
 import { unlimitedAddresses } from "../../bench/bench-stack.ts";
+import { runProgram } from "../../bench/run-stack.ts";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
   type EmbeddedGateway,
@@ -27,6 +29,8 @@ import { prepareKong } from "../../scripts/stack/kong.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
+/** Registers a function that useGateways calls after the last test of the file. */
+export const onClose = (close: (typeof closes)[number]) => void closes.push(close);
 
 /** Closes the gateways and upstreams that a test file starts, after its last test. */
 export const useGateways = () =>
@@ -35,11 +39,11 @@ export const useGateways = () =>
   });
 
 const gatewayToken = "the token of this test";
-/** The path of real Kong's program; undefined to test the embedded gateway. */
-export const kongProgram = process.env.KONG_BIN;
+/** The path of real Kong's program (KONG_BIN, or GATEWAY=kong); undefined to test the embedded gateway. */
+export const kongProgram = process.env.KONG_BIN || (process.env.GATEWAY === "kong" ? "kong" : undefined);
 
-/** Builds a key in the format of access.issue_key. */
-const issueKey = (random: string) => {
+/** Builds a key in the format of access.issue_key, from 32 letters and digits. */
+export const issueKey = (random: string) => {
   const checksum = createHash("sha256").update(`std_${random}`).digest("hex").slice(0, 8);
   return `std_${random}${checksum}`;
 };
@@ -50,14 +54,33 @@ export const keys = {
   issuedEarlier: "earlier".padEnd(43, "0123456789"),
 };
 
-/** Reads gateway/kong.yml, and replaces each text that is a key of `changes` with its value. */
-export async function readKongYml(changes: Record<string, string> = {}): Promise<string> {
-  const text = await readFile(path.resolve(import.meta.dirname, "../../gateway/kong.yml"), "utf8");
-  return Object.entries(changes).reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`gateway/kong.yml does not have ${from}`);
-    return changed.replaceAll(from, to);
-  }, text);
+type Limit = { by: "key" | "network"; hour?: number; day?: number };
+interface KongYml {
+  services: { url: string; read_timeout: number }[];
+  plugins: { name: string; config: Record<string, unknown> & { limits: Record<string, Limit> } }[];
 }
+
+/** Reads gateway/kong.yml, and lets `change` change it. */
+export async function readKongYml(
+  change: (kong: {
+    service: KongYml["services"][number];
+    config: KongYml["plugins"][number]["config"];
+  }) => void = () => {},
+): Promise<string> {
+  const document: KongYml = parse(
+    await readFile(path.resolve(import.meta.dirname, "../../gateway/kong.yml"), "utf8"),
+  );
+  const [service] = document.services;
+  const config = document.plugins.find(({ name }) => name === "single-audit")?.config;
+  if (!service || !config) throw new Error("gateway/kong.yml has no service, or no plugin single-audit");
+  change({ service, config });
+  return stringify(document);
+}
+
+/** Limits that no test reaches. */
+export const unlimited = ({ config }: { config: { limits: Record<string, Limit> } }) => {
+  for (const limit of Object.values(config.limits)) Object.assign(limit, { hour: 1_000_000, day: 1_000_000 });
+};
 
 /** Returns a configuration like gateway/kong.yml, with one service, one route and global plugins. */
 export function configFor(
@@ -83,21 +106,31 @@ export async function startEmbedded(
   return gateway;
 }
 
-/** Starts real Kong as `npm start -- --gateway kong` does. */
-export async function startRealKong(config: string, upstream: string, trustedIps: string[] = []) {
+/**
+ * Starts real Kong as `npm start -- --gateway kong` does.
+ *
+ * @returns its URL, its process ID, and a function that reads its error log
+ */
+export async function startRealKong(
+  config: string,
+  upstream: string,
+  trustedIps: string[] = [],
+  environment: NodeJS.ProcessEnv = unlimitedAddresses,
+) {
   const directory = await makeDirectory();
   await chmod(directory, 0o755);
   await writeFile(path.join(directory, "kong.yml"), config);
   const port = await findFreePort();
+  const prefix = path.join(directory, "kong");
   const kong = await prepareKong({
     binary: kongProgram,
-    prefix: path.join(directory, "kong"),
+    prefix,
     port,
     metricsPort: await findFreePort(),
     config: path.join(directory, "kong.yml"),
     environment: {
       ...process.env,
-      ...unlimitedAddresses,
+      ...environment,
       POSTGREST_URL: upstream,
       GATEWAY_TOKEN: gatewayToken,
       KONG_TRUSTED_IPS: trustedIps.join(),
@@ -106,7 +139,8 @@ export async function startRealKong(config: string, upstream: string, trustedIps
   const child = startProgram(kong);
   closes.push(() => child.stop(5000));
   await child.ready;
-  return { url: `http://127.0.0.1:${port}` };
+  const readLog = () => readFile(path.join(prefix, "logs/error.log"), "utf8");
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid, readLog };
 }
 
 /** Starts real Kong if KONG_BIN is set, and otherwise the embedded gateway. */
@@ -114,6 +148,28 @@ export const startGateway = (config: string, upstream: string, trustedIps: strin
   kongProgram === undefined
     ? startEmbedded(config, upstream, { trustedIps })
     : startRealKong(config, upstream, trustedIps);
+
+/** Starts the gateway as a program of its own, so that its CPU time can be read. */
+export async function startGatewayProgram(
+  config: string,
+  upstream: string,
+): Promise<{ url: string; pid: number }> {
+  if (kongProgram !== undefined) {
+    const { url, pid = 0 } = await startRealKong(config, upstream);
+    return { url, pid };
+  }
+  const file = path.join(await makeDirectory(), "kong.yml");
+  await writeFile(file, config);
+  const args = ["--port", "0", "--metrics-port", "0", "--config", file];
+  const env = { ...process.env, POSTGREST_URL: upstream, GATEWAY_TOKEN: gatewayToken };
+  const { child, output, exited } = runProgram("gateway-embedded.ts", args, env);
+  closes.push(async () => {
+    child.kill();
+    await exited;
+  });
+  await vi.waitUntil(() => output().includes("ready"), { timeout: 30_000 });
+  return { url: /on (\S+),/.exec(output())?.[1] ?? "", pid: child.pid ?? 0 };
+}
 
 export async function startUpstream(listener: RequestListener): Promise<string> {
   const server = createServer({ maxHeaderSize: 1 << 18 }, listener);

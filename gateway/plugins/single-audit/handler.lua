@@ -1,42 +1,63 @@
 -- The gateway's own rules for requests, one file each. Kong runs this as a global plugin (gateway/kong.yml), and the
 -- embedded gateway runs the same files.
 
+local csv_body = require "kong.plugins.single-audit.csv_body"
 local find_network = require "kong.plugins.single-audit.find_network"
+local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
-local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
+local parse_query = require "kong.plugins.single-audit.parse_query"
+local rate_limit = require "kong.plugins.single-audit.rate_limit"
 local refusal = require "kong.plugins.single-audit.refusal"
+local refuse_flood = require "kong.plugins.single-audit.refuse_flood"
+local refuse_query = require "kong.plugins.single-audit.refuse_query"
 local refuse_request = require "kong.plugins.single-audit.refuse_request"
 local refuse_select = require "kong.plugins.single-audit.refuse_select"
+local refuse_size = require "kong.plugins.single-audit.refuse_size"
 local report_filter = require "kong.plugins.single-audit.report_filter"
+local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
 -- Every key contains at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
 
--- Runs after cors (2000), so that browsers can read refusals, and before rate-limiting (910), which ignores them.
+-- Runs after cors (2000), so that browsers can read refusals.
 local handler = { PRIORITY = 1250, VERSION = "1.0.0" }
 
--- Sets a header, or removes it if there is no value, so that no client can set it. `headers` are the client's.
-local function set_or_clear(headers, name, value)
+-- Set in each worker if the gateways share their counts in a Redis.
+local exchange_counts
+
+-- Sets a header for PostgREST, or removes it if there is no value, so that no client can set it.
+local function set_or_clear(request, name, value)
   if value then
     kong.service.request.set_header(name, value)
-  elseif headers[name] then
+  elseif request.headers[name] then
     kong.service.request.clear_header(name)
   end
 end
 
 -- Removes the key from x-api-key and from api_key= in the query string, and returns it. Keeps the rest of the query.
-local function take_key(headers)
-  local key, query = headers["x-api-key"], kong.request.get_raw_query()
+local function take_key(request)
+  local key, query = request.headers["x-api-key"], request.query
   if query:find("api_key=", 1, true) then
     query = "&" .. query
     -- A percent-encoded name counts as a filter, and stays.
     key = key or query:match("&api_key=([^&]*)")
-    query = query:gsub("&api_key=[^&]*", "")
-    kong.service.request.set_raw_query((query:gsub("^&", "")))
+    request.query = query:gsub("&api_key=[^&]*", ""):gsub("^&", "")
+    kong.service.request.set_raw_query(request.query)
   end
-  set_or_clear(headers, "x-api-key", nil)
+  set_or_clear(request, "x-api-key", nil)
   return key
+end
+
+local function identify(request, config)
+  local key = take_key(request)
+  request.has_no_key = key == nil or key == ""
+  if type(key) == "string" and key ~= "" then
+    request.hash, request.tier = hash_key(key, config.demonstration_key, sha256_hex)
+  end
+  request.network = find_network(ngx.var.remote_addr)
+  set_or_clear(request, "x-api-key-sha256", request.hash)
+  kong.service.request.set_header("x-client-network", request.network)
 end
 
 -- Logs show the X-Request-Id that a client chose, so it must not be a key.
@@ -44,108 +65,169 @@ local function is_loggable(id)
   return type(id) == "string" and #id <= 63 and id:find("^[%w_.:-]+$") and not id:find(KEY_LENGTH_RUN)
 end
 
--- Runs before routing, because routes match the key's tier. Rate limits count by the key's hash or the client network.
-function handler:rewrite(config)
-  local headers, truncated = kong.request.get_headers()
-  local context = { headers = headers, has_more_headers = truncated }
-  local key, tier = take_key(headers), nil
-  if key == nil or key == "" then
-    context.is_missing = true
-  elseif type(key) == "string" then
-    context.hash, tier = hash_key(key, config.demonstration_key, sha256_hex)
+local function choose_request_id(request)
+  local id = request.headers["x-request-id"]
+  if is_loggable(id) then
+    return id
   end
-  set_or_clear(headers, "x-api-key-sha256", context.hash)
-  set_or_clear(headers, "x-api-key-tier", tier)
-  kong.service.request.set_header("x-client-network", find_network(ngx.var.remote_addr))
-  context.request_id = headers["x-request-id"]
-  if not is_loggable(context.request_id) then
-    context.request_id = ngx.var.kong_request_id
-    kong.service.request.set_header("x-request-id", context.request_id)
-  end
-  context.tier = tier
-  local path = kong.request.get_path()
-  if refuse_request.is_table_path(path) then
-    ngx.var.logged_path = path
-  end
-  kong.ctx.plugin.context = context
+  kong.service.request.set_header("x-request-id", ngx.var.kong_request_id)
+  return ngx.var.kong_request_id
 end
 
--- nginx counts a client's requests, and its responses in progress, because the disk buffers what it has not read yet
--- (kong.env). The plugin refuses the request, because nginx would not give the client a reason.
-local function refuse_flood()
-  if ngx.var.limit_req_status == "REJECTED_DRY_RUN" then
-    return refusal.new(
-      429, "too_many_requests_from_address", "Too many requests came from this client IP.",
-      "Send fewer requests per second.", { ["Retry-After"] = "1" }
-    )
-  end
-  if ngx.var.limit_conn_status == "REJECTED_DRY_RUN" then
-    return refusal.new(
-      429, "too_many_requests_at_a_time", "Too many responses to this client IP and key are in progress.",
-      "Read each response to the end before you send the next request.", { ["Retry-After"] = "1" }
-    )
-  end
-end
-
-function handler:access(config)
-  local context, request = kong.ctx.plugin.context, kong.request
-  context.method, context.path = request.get_method(), request.get_path()
-  context.raw_path, context.query = request.get_raw_path(), request.get_raw_query()
-  local refused = refuse_flood()
-    or refuse_request.check(context, config)
-    or refuse_select(context.query, config)
+local function exit_if(refused)
   if refused then
-    context.is_refused = true
+    kong.ctx.plugin.is_refused = true
     return kong.response.exit(refused.status, refused.body, refused.headers)
   end
+end
 
-  if context.method == "POST" then
+local function is_set(text)
+  return type(text) == "string" and text ~= ""
+end
+
+-- Kong calls this in each worker when it starts.
+function handler:configure(configs)
+  local redis = configs and configs[1] and configs[1].redis
+  if redis and is_set(redis.host) and not exchange_counts then
+    local redis_counts = require "kong.plugins.single-audit.redis_counts"
+    redis_counts.start(redis, ngx.shared.single_audit_counts)
+    exchange_counts = redis_counts.exchange
+  end
+end
+
+function handler:rewrite(config)
+  local headers, truncated = kong.request.get_headers()
+  local request = {
+    uri = ngx.var.request_uri, raw_path = kong.request.get_raw_path(), query = kong.request.get_raw_query(),
+    headers = headers, has_more_headers = truncated ~= nil,
+  }
+  kong.ctx.plugin.request = request
+  request.id = choose_request_id(request)
+  exit_if(refuse_size(request, config))
+  identify(request, config)
+  request.method, request.path = kong.request.get_method(), kong.request.get_path()
+  if refuse_request.is_table_path(request.path) then
+    ngx.var.logged_path = request.path
+  end
+end
+
+-- Judges the query, which takes more work than everything before it.
+local function refuse_parameters(request, config)
+  local parameters, has_more = parse_query(request.query, config.most_parameters)
+  request.parameters = parameters
+  return refuse_query(request.query, parameters, has_more, config) or refuse_select(parameters, config)
+end
+
+-- Refuses a request, or counts it. Requests that are refused do not count toward the rate limit.
+local function refuse_or_count(request, config)
+  local refused = refuse_flood() or refuse_request.check(request)
+  if refused then
+    return refused
+  end
+  local counts = ngx.shared.single_audit_counts
+  local windows = rate_limit.open_windows(config.limits, request, ngx.time())
+  if rate_limit.is_full(windows, counts) then
+    return rate_limit.refuse(windows)
+  end
+  request.accept, refused = formats.choose(request.headers.accept)
+  refused = refused or refuse_parameters(request, config)
+  if refused then
+    return refused
+  end
+  if rate_limit.count(windows, counts, exchange_counts) then
+    return rate_limit.refuse(windows)
+  end
+  kong.ctx.plugin.rate_limit_headers = rate_limit.headers(windows)
+end
+
+-- The gateway's token makes PostgREST trust these headers, which no client can set.
+local function set_upstream(request, config)
+  if request.method == "POST" then
     local host, port = config.writer_url:match("^http://(.+):(%d+)$")
     kong.service.set_target(host, tonumber(port))
   end
-  -- The gateway's token makes PostgREST trust these headers, which no client can set.
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
-  set_or_clear(context.headers, "x-filter-report-id", report_filter(context.query))
-  if context.tier then
-    kong.service.request.clear_header("x-api-key-tier")
-  end
+  set_or_clear(request, "accept", request.accept)
+  set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
   -- PostgREST writes Referer, which may hold a key, to its error log.
-  set_or_clear(context.headers, "referer", nil)
+  set_or_clear(request, "referer", nil)
+end
+
+function handler:access(config)
+  local request = kong.ctx.plugin.request
+  exit_if(refuse_or_count(request, config))
+  set_upstream(request, config)
+end
+
+local function is_csv(status)
+  local content_type = kong.response.get_header("Content-Type")
+  return (status == 200 or status == 206) and type(content_type) == "string" and content_type:find("^text/csv") ~= nil
+end
+
+-- Repairs the headers of PostgREST's response.
+local function filter_service_headers(status)
+  local response = kong.response
+  -- PostgREST repeats the URL in this header, which makes it longer than many clients accept.
+  response.clear_header("Content-Location")
+  -- PostgREST's 304 has a Content-Length, which breaks clients.
+  if status == 304 then
+    response.clear_header("Content-Length")
+  elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
+    response.set_header("Retry-After", "30")
+  elseif is_csv(status) then
+    response.clear_header("Content-Length")
+    kong.ctx.plugin.csv = {}
+  end
+end
+
+local function rewrite_error_head(source, status, path)
+  local response = kong.response
+  local new_status, proxy_status = rewrite_error.rewrite_head(source, status, response.get_header("Proxy-Status"), path)
+  if new_status ~= status then
+    response.set_status(new_status)
+  end
+  if proxy_status then
+    response.set_header("Proxy-Status", proxy_status)
+  end
+  response.clear_header("Content-Length")
+  if source ~= "service" then
+    response.set_header("Content-Type", refusal.content_type)
+  end
+  kong.ctx.plugin.error = { source = source, status = new_status, path = path }
+  return new_status
 end
 
 function handler:header_filter()
-  local response = kong.response
+  local plugin, response = kong.ctx.plugin, kong.response
   local source, status = response.get_source(), response.get_status()
-  local context = kong.ctx.plugin.context or {}
   -- nginx may refuse a request before the rewrite phase.
-  response.set_header("X-Request-Id", context.request_id or ngx.var.kong_request_id)
-  if source == "service" then
-    -- PostgREST repeats the URL in this header, which makes it longer than many clients accept.
-    response.clear_header("Content-Location")
-    -- PostgREST's 304 has a Content-Length, which breaks clients.
-    if status == 304 then
-      response.clear_header("Content-Length")
-    elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
-      response.set_header("Retry-After", "30")
-    end
+  local request = plugin.request or {}
+  response.set_header("X-Request-Id", request.id or ngx.var.kong_request_id)
+  for name, value in pairs(plugin.rate_limit_headers or {}) do
+    response.set_header(name, value)
   end
-  local path = context.path or "/"
-  if not context.is_refused and rewrite_error.applies_to(source, status, path) then
-    response.clear_header("Content-Length")
-    if source ~= "service" then
-      response.set_header("Content-Type", refusal.content_type)
-    end
-    kong.ctx.plugin.rewritten = { source = source, status = status, path = path }
+  if status >= 400 and not plugin.is_refused then
+    status = rewrite_error_head(source, status, request.path or "/")
+  end
+  if source == "service" then
+    filter_service_headers(status)
+  end
+  plugin.filters_body = plugin.error ~= nil or plugin.csv ~= nil
+end
+
+local function filter_error_body(rewritten)
+  local body = kong.response.get_raw_body()
+  if body then
+    kong.response.set_raw_body(rewrite_error.rewrite_body(rewritten.source, rewritten.status, body, rewritten.path))
   end
 end
 
 function handler:body_filter()
-  local rewritten = kong.ctx.plugin.rewritten
-  if rewritten then
-    local body = kong.response.get_raw_body()
-    if body then
-      kong.response.set_raw_body(rewrite_error.rewrite(rewritten.source, rewritten.status, body, rewritten.path))
-    end
+  local plugin = kong.ctx.plugin
+  if plugin.error then
+    filter_error_body(plugin.error)
+  elseif plugin.csv then
+    ngx.arg[1] = csv_body(plugin.csv, ngx.arg[1], ngx.arg[2])
   end
 end
 

@@ -1,8 +1,11 @@
 -- Replaces an API key with its SHA-256, so that nothing behind the gateway ever holds a key.
 --
 -- A key consists of its tier, "_", 32 random letters and digits, and the first 8 hexadecimal digits of the SHA-256 of
--- all these (access.issue_key). Older keys are 43 letters and digits. The tier selects a route and grants nothing:
+-- all these (access.issue_key). Older keys are 43 letters and digits. The tier selects a rate limit and grants nothing:
 -- PostgreSQL finds the key by the hash of the whole key.
+
+-- Longer than any key. Hashing all that a client may send would take long.
+local LONGEST_KEY = 200
 
 --- @param key                what the client sent
 --- @param demonstration_key  the public key, of the tier "demo"
@@ -11,6 +14,9 @@
 return function(key, demonstration_key, sha256_hex)
   if key == demonstration_key then
     return sha256_hex(key), "demo"
+  end
+  if #key > LONGEST_KEY then
+    return nil
   end
   if #key == 43 and not key:find("%W") then
     return sha256_hex(key)

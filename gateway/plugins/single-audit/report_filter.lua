@@ -2,12 +2,12 @@
 -- (request.authorize). IDs have 25 ASCII characters, so cutting a longer value, or replacing its other characters to
 -- keep it valid UTF-8, never turns it into an ID.
 
---- @param query  the query string, as sent
+--- @param parameters  the query's parameters (parse_query)
 --- @return the filter, such as eq.2023-06-GSAFAC-0000000001, or nil for every other operator
-return function(query)
-  local value = query:find("report_id=eq", 1, true) and ("&" .. query):match("&report_id=([^&]*)")
-  value = value and ngx.unescape_uri(value)
-  if value and value:find("^eq%.") then
-    return (value:sub(1, 100):gsub("[\128-\255]", "?"))
+return function(parameters)
+  for _, parameter in ipairs(parameters) do
+    if parameter.name == "report_id" then
+      return parameter.value:find("^eq%.") and (parameter.value:sub(1, 100):gsub("[\128-\255]", "?")) or nil
+    end
   end
 end

@@ -1,63 +1,105 @@
 -- Rewrites the PostgREST errors that a client could not act on, and all errors from Kong and nginx, so that every error
--- is JSON, regardless of the Accept header.
+-- is JSON, regardless of the Accept header, and every code is in Proxy-Status as far as it is known before the body.
 
 local file_access = require "kong.plugins.single-audit.file_access"
+local formats = require "kong.plugins.single-audit.formats"
 local refusal = require "kong.plugins.single-audit.refusal"
 
 local TRY_AGAIN = "Send the request again in half a minute."
-local DATABASE_UNAVAILABLE = refusal.body("database_unavailable", "The database cannot be reached.", TRY_AGAIN)
-local TIMEOUT_HINT = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
-  .. "or another indexed column, ask for fewer rows, or download the bulk files."
-local AGGREGATE_HINT = "The tables totals_by_state and totals_by_agency have totals for each audit year. For other totals, download the bulk files."
+local LISTED_TABLES = "Check the name: GET / lists the tables."
 
+local function define(code, message, hint)
+  return { code = code, body = refusal.body(code, message, hint) }
+end
+
+local DATABASE_UNAVAILABLE = define("database_unavailable", "The database cannot be reached.", TRY_AGAIN)
 local KONG_ERRORS = {
-  [400] = refusal.body("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
-  [404] = refusal.body("no_such_table", "There is no such table.", "Send the request to /<table>. GET / lists the tables."),
-  [405] = refusal.body("method_not_allowed", "This API is read-only.", "Use GET or HEAD."),
-  [408] = refusal.body("request_timeout", "The request did not arrive in time.", "Send it again."),
-  [413] = refusal.body("payload_too_large", "The body is too large.", "Send no body. Only /rpc/request_file_access takes one: a report_id and nothing else."),
-  [414] = refusal.body("uri_too_long", "The URL is too long.", "Split the query into several requests."),
-  [429] = refusal.body(
-    "OVER_RATE_LIMIT", "You have reached the rate limit. Wait the number of seconds in the header Retry-After.",
-    "If you use DEMO_KEY, get your own key and send it in the header x-api-key. The API's website says how to get one."
-  ),
-  [500] = refusal.body("gateway_failed", "The gateway failed.", TRY_AGAIN),
-  [502] = refusal.body("api_unavailable", "The API is unavailable.", TRY_AGAIN),
-  [503] = refusal.body("api_unavailable", "The API is unavailable.", TRY_AGAIN),
-  [504] = refusal.body("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
+  [400] = define("bad_request", "The request is not valid HTTP, or its headers are too large.", "Send fewer or shorter headers."),
+  [404] = define("no_such_table", "There is no such table.", "Send the request to /<table>. GET / lists the tables."),
+  [405] = define("method_not_allowed", "This API is read-only.", "Use GET or HEAD."),
+  [408] = define("request_timeout", "The request did not arrive in time.", "Send it again."),
+  [413] = define("payload_too_large", "The body is too large.", "Send no body. Only /rpc/request_file_access takes one: a report_id and nothing else."),
+  [414] = define("uri_too_long", "The URL is too long.", "Split the query into several requests."),
+  [500] = define("gateway_failed", "The gateway failed.", TRY_AGAIN),
+  [502] = define("api_unavailable", "The API is unavailable.", TRY_AGAIN),
+  [503] = define("api_unavailable", "The API is unavailable.", TRY_AGAIN),
+  [504] = define("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
+}
+local OTHER_ERROR = define("request_refused", "The gateway cannot serve this request.", "Send a GET request without a body.")
+
+-- Hints for PostgREST's and PostgreSQL's codes. The versions of PostgREST have different codes and hints for a table that
+-- does not exist.
+local HINTS = {
+  ["42P01"] = LISTED_TABLES,
+  ["42703"] = "Check the column's name: the page /reference of the API's website lists the columns.",
+  ["57014"] = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
+    .. "or another indexed column, ask for fewer rows, or download the bulk files.",
+  PGRST003 = TRY_AGAIN,
+  PGRST107 = formats.hint,
+  PGRST123 = "The tables totals_by_state and totals_by_agency have totals for each audit year. For other totals, download the bulk files.",
+  PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
+  PGRST205 = LISTED_TABLES,
 }
 
-local OTHER_ERROR = refusal.body("request_refused", "The gateway cannot serve this request.", "Send a GET request without a body.")
+-- If the connection breaks while the database answers, the code is empty.
+local function is_connection_lost(code)
+  return code == "" or code:find("^PGRST00[012]$") ~= nil
+end
 
--- The statuses of PostgREST's errors that this file rewrites on every path.
-local REWRITTEN_STATUSES = { [400] = true, [401] = true, [429] = true, [500] = true, [503] = true }
+-- The position behind the JSON string that begins at this position.
+local function skip_string(body, at)
+  repeat
+    at = body:find('["\\]', at + 1)
+    local is_escape = at and body:sub(at, at) == "\\"
+    at = is_escape and at + 1 or at
+  until not at or not is_escape
+  return at and at + 1
+end
+
+local function replace_hint(body, hint)
+  local _, before = body:find('"hint":', 1, true)
+  if not before then
+    return body
+  end
+  local is_null = body:find("^null", before + 1) ~= nil
+  local after = is_null and before + 5 or skip_string(body, before + 1)
+  return after and body:sub(1, before) .. '"' .. hint .. '"' .. body:sub(after) or body
+end
 
 local rewrite_error = {}
 
+--- What the client gets instead of a status and its Proxy-Status.
 --- @param source  "service" for PostgREST's response, "exit" or "error" for Kong's
---- @return whether to rewrite the body, which must be held back until it is complete
-function rewrite_error.applies_to(source, status, path)
-  return status >= 400 and (source ~= "service" or REWRITTEN_STATUSES[status] or file_access.matches(path))
+--- @param sent    PostgREST's header Proxy-Status: only PostgREST 13 and later, and request.refuse() in SQL, send it
+--- @return the status, and the header (or nil)
+function rewrite_error.rewrite_head(source, status, sent, path)
+  if source ~= "service" then
+    return status, refusal.proxy_status((KONG_ERRORS[status] or OTHER_ERROR).code)
+  end
+  local code = sent and sent:match("error=(.*)$")
+  if code and is_connection_lost(code) then
+    return 503, refusal.proxy_status(DATABASE_UNAVAILABLE.code)
+  elseif status < 500 and file_access.matches(path) and file_access.is_unclear(code or "") then
+    return status, refusal.proxy_status(file_access.incomplete.code)
+  end
+  return status, sent
 end
 
 --- @param body  the complete body
 --- @return the body that the client gets
-function rewrite_error.rewrite(source, status, body, path)
+function rewrite_error.rewrite_body(source, status, body, path)
   if source ~= "service" then
-    return KONG_ERRORS[status] or OTHER_ERROR
+    return (KONG_ERRORS[status] or OTHER_ERROR).body
   end
-  -- PostgREST's message reveals the database's address. If the connection breaks during a response, the error is a 400
-  -- with an empty code.
-  if body:find('^{"code":"PGRST00') or body:find('^{"code":"",') then
-    return DATABASE_UNAVAILABLE
+  local code = body:match('"code":"([^"]*)"')
+  if code and is_connection_lost(code) then
+    return DATABASE_UNAVAILABLE.body
   elseif status == 401 or status == 429 then
     return refusal.add_error(body)
-  elseif status < 500 and file_access.matches(path) then
-    return file_access.explain(body)
-  elseif body:find('"canceling statement due to statement timeout"', 1, true) then
-    return (body:gsub('"hint":null', '"hint":"' .. TIMEOUT_HINT .. '"', 1))
-  elseif body:find('"code":"PGRST123"', 1, true) then
-    return (body:gsub('"hint":null', '"hint":"' .. AGGREGATE_HINT .. '"', 1))
+  elseif status < 500 and file_access.matches(path) and file_access.is_unclear(code or "") then
+    return file_access.incomplete.body
+  elseif HINTS[code] then
+    return replace_hint(body, HINTS[code])
   end
   return body
 end

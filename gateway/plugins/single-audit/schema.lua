@@ -1,8 +1,27 @@
 -- The plugin's settings in gateway/kong.yml, which Kong checks when it starts.
 
-local function positive(description)
-  return { type = "integer", required = true, gt = 0, description = description }
+local function positive(description, is_optional)
+  return { type = "integer", required = not is_optional, gt = 0, description = description }
 end
+
+local limit = {
+  type = "record",
+  fields = {
+    { by = { type = "string", required = true, one_of = { "key", "network" }, description = "Whether each key or each client network has this limit." } },
+    { hour = positive("Requests per calendar hour (UTC).", true) },
+    { day = positive("Requests per calendar day (UTC).", true) },
+  },
+}
+
+local redis = {
+  type = "record",
+  required = true,
+  fields = {
+    { host = { type = "string", len_min = 0, description = "Host of the Redis in which gateways share their counts. Without it, this gateway counts alone." } },
+    { port = { type = "integer", required = true, gt = 0, description = "Port of that Redis." } },
+    { password = { type = "string", len_min = 0, referenceable = true, encrypted = true, description = "Password of that Redis, if it has one." } },
+  },
+}
 
 return {
   name = "single-audit",
@@ -14,7 +33,11 @@ return {
           { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that identifies the gateway to PostgREST." } },
           { demonstration_key = { type = "string", required = true, description = "The demonstration key, which has the tier demo." } },
           { writer_url = { type = "string", required = true, match = "^http://.+:%d+$", description = "URL of the PostgREST that gets the POST requests: http://HOST:PORT." } },
+          { limits = { type = "map", required = true, keys = { type = "string" }, values = limit, description = "The rate limit of each tier; that of the other tiers is default." } },
+          { redis = redis },
+          { longest_path = positive("Longest path, in bytes.") },
           { longest_query = positive("Longest query string, in bytes.") },
+          { longest_headers = positive("Longest names and values of all headers, in bytes.") },
           { longest_parameter_name = positive("Longest parameter name, in bytes.") },
           { most_parameters = positive("Maximum number of parameters in a query.") },
           { most_items = positive("Maximum number of columns plus values in all parameters of a query.") },

@@ -7,6 +7,7 @@ import {
   sendBytes,
   startEmbedded,
   startUpstream,
+  unlimited,
   useGateways,
 } from "../gateways.ts";
 
@@ -62,7 +63,7 @@ describe.each(["without plugins", "with gateway/kong.yml"])("%s", (plugins) => {
         incoming.resume();
         response.end(incoming.url);
       });
-      const kongYml = () => readKongYml({ "hour: 1000": "hour: 1000000" });
+      const kongYml = () => readKongYml(unlimited);
       const config = plugins === "without plugins" ? configFor(upstream) : await kongYml();
       const { url } = await startEmbedded(config, upstream);
       for (const [head, body] of attempts) {

@@ -1,0 +1,39 @@
+-- PostgREST writes CSV from the text of a composite value, in which PostgreSQL doubles each backslash. This undoes that
+-- in a response that passes through chunk by chunk.
+
+local BACKSLASH = ("\\"):byte()
+
+-- Whether the text ends in the first of two backslashes.
+local function is_cut(text)
+  local last = #text
+  while text:byte(last) == BACKSLASH do
+    last = last - 1
+  end
+  return (#text - last) % 2 == 1
+end
+
+-- Replaces each pair of backslashes by one. Most of a text has none, so it is copied in pieces.
+local function halve(text)
+  local parts, from = {}, 1
+  local pair = text:find("\\\\", from, true)
+  while pair do
+    parts[#parts + 1] = text:sub(from, pair)
+    from = pair + 2
+    pair = text:find("\\\\", from, true)
+  end
+  parts[#parts + 1] = text:sub(from)
+  return table.concat(parts)
+end
+
+--- @param state    a table for one response, empty at first
+--- @param chunk    the next bytes of the response
+--- @param is_last  whether the response ends with this chunk
+--- @return the bytes that the client gets now
+return function(state, chunk, is_last)
+  local text = (state.held or "") .. chunk
+  state.held = nil
+  if not is_last and is_cut(text) then
+    text, state.held = text:sub(1, -2), "\\"
+  end
+  return halve(text)
+end

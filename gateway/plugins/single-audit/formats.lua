@@ -1,0 +1,32 @@
+-- The formats that clients may ask for in Accept. PostgREST refuses most others with 406, but for GeoJSON it calls a
+-- function of PostGIS, which this database does not have.
+
+local refusal = require "kong.plugins.single-audit.refusal"
+
+local GEOJSON = "application/geo+json"
+
+local formats = {
+  hint = "Ask for application/json, text/csv or application/vnd.pgrst.object+json (a single row).",
+}
+
+--- Removes the formats that are not served from Accept.
+--- @param accept  the header's value, its values, or nil
+--- @return the header without them; or nil and a refusal, if nothing is left
+function formats.choose(accept)
+  local list = type(accept) == "table" and table.concat(accept, ",") or accept
+  if not list or not list:lower():find(GEOJSON, 1, true) then
+    return list
+  end
+  local served = {}
+  for format in list:gmatch("[^,]+") do
+    if not format:lower():find("^%s*application/geo%+json") then
+      served[#served + 1] = format
+    end
+  end
+  if #served == 0 then
+    return nil, refusal.new(406, "PGRST107", "None of these media types are available: " .. GEOJSON, formats.hint)
+  end
+  return table.concat(served, ",")
+end
+
+return formats
