@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { getHeader, type Headers, setHeader } from "./headers.ts";
+import { getHeader, type Headers, setHeaders } from "./headers.ts";
 import type { Exchange, Plugin } from "./plugin.ts";
 
 const config = z.strictObject({
@@ -22,17 +22,21 @@ export const cors = config.transform((config): Plugin => {
       if (!isPreflight(exchange)) return undefined;
       preflights.add(exchange);
       const headers: Headers = new Map();
-      setHeader(headers, "Access-Control-Allow-Origin", "*");
-      const requested = getHeader(exchange.headers, "access-control-request-headers");
-      if (requested !== undefined) setHeader(headers, "Access-Control-Allow-Headers", requested);
-      setHeader(headers, "Access-Control-Allow-Methods", config.methods.join(","));
-      setHeader(headers, "Access-Control-Max-Age", config.max_age);
+      setHeaders(headers, {
+        "access-control-allow-origin": "*",
+        "access-control-allow-headers":
+          getHeader(exchange.headers, "access-control-request-headers") ?? false,
+        "access-control-allow-methods": config.methods.join(","),
+        "access-control-max-age": config.max_age,
+      });
       return { source: "exit", status: 200, headers, body: Buffer.alloc(0) };
     },
     filterResponse(exchange, { headers }) {
       if (preflights.has(exchange)) return undefined;
-      setHeader(headers, "Access-Control-Allow-Origin", "*");
-      setHeader(headers, "Access-Control-Expose-Headers", config.exposed_headers.join(","));
+      setHeaders(headers, {
+        "access-control-allow-origin": "*",
+        "access-control-expose-headers": config.exposed_headers.join(","),
+      });
       return undefined;
     },
   };

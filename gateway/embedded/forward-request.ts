@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
 import type { Headers } from "./headers.ts";
 import type { Reply } from "./plugin.ts";
+import type { GatewayConfig } from "./read-config.ts";
 import { removeHopByHop } from "./upstream-request.ts";
 
 /** Shorter than the upstreams' keep-alive timeouts, so that a request rarely reuses a connection that is closing. */
@@ -17,12 +18,6 @@ const NO_SUCH_HOST = new Set(["ENOTFOUND", "EAI_AGAIN"]);
 /** The request has not been sent. */
 const NOT_CONNECTED = new Set([...NO_SUCH_HOST, "ECONNREFUSED", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
 
-/** Settings of a service in gateway/kong.yml. Times are in milliseconds. */
-interface Timeouts {
-  connect_timeout: number;
-  read_timeout: number;
-}
-
 /** The upstream sent no response. The client gets `status`. */
 export class ForwardError extends Error {
   readonly status: number;
@@ -35,7 +30,7 @@ export class ForwardError extends Error {
 }
 
 /** Keeps connections to upstreams open between requests. undici closes one that receives data between requests. */
-export function createConnectionPool({ connect_timeout, read_timeout }: Timeouts): Agent {
+export function createConnectionPool({ connect_timeout, read_timeout }: GatewayConfig["service"]): Agent {
   return new Agent({
     connect: { timeout: connect_timeout },
     headersTimeout: read_timeout,
@@ -57,7 +52,7 @@ export async function forwardRequest(
   client: ServerResponse,
 ): Promise<Reply> {
   const signal = new EventEmitter();
-  client.once("close", () => signal.emit("abort"));
+  client.once("close", () => client.writableFinished || signal.emit("abort"));
   const repeatUntil = performance.now() + REPEAT_MS;
   for (let left = retries; ; left--) {
     try {
@@ -72,12 +67,13 @@ export async function forwardRequest(
 }
 
 function readResponse({ statusCode: status, headers: given, body }: Dispatcher.ResponseData): Reply {
-  const headers: Headers = new Map();
   // undici has read the bytes as UTF-8.
   const asBytes = (value: string) => Buffer.from(value).toString("latin1");
-  for (const [name, value = []] of Object.entries(given))
-    headers.set(name, { name, values: [value].flat().map(asBytes) });
+  const headers: Headers = new Map();
+  for (const [name, value = []] of Object.entries(given)) headers.set(name, [value].flat().map(asBytes));
   removeHopByHop(headers);
+  // nginx drops all but the first. PostgREST sends two with some errors.
+  headers.get("content-type")?.splice(1);
   if (status !== 304) return { source: "service", status, headers, body };
   // A 304 may have a Content-Length, after which undici waits in vain for a body.
   body.on("error", () => {});

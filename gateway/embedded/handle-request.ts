@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Agent } from "undici";
 import type { TrustCheck } from "./client-address.ts";
 import { ForwardError, forwardRequest } from "./forward-request.ts";
-import { getHeader, setHeader } from "./headers.ts";
+import { getHeader, setHeaders } from "./headers.ts";
 import type { BodyFilter, Exchange, Plugin, Reply } from "./plugin.ts";
 import type { GatewayConfig } from "./read-config.ts";
 import { findRefusal, readBody, readRequest } from "./read-request.ts";
@@ -89,8 +89,8 @@ const createError = (status: number, source: Reply["source"] = "error"): Reply =
 
 /** Runs the plugins' response phases, which change the headers. Returns the filters for the body. */
 function filterResponse(plugins: Plugin[], exchange: Exchange, reply: Reply): BodyFilter[] {
-  for (const [name, header] of exchange.responseHeaders) reply.headers.set(name, header);
+  for (const [name, values] of exchange.responseHeaders) reply.headers.set(name, values);
   const filters = plugins.flatMap((plugin) => plugin.filterResponse?.(exchange, reply) ?? []);
-  setHeader(reply.headers, "X-Kong-Request-Id", exchange.id);
+  setHeaders(reply.headers, { "x-kong-request-id": exchange.id });
   return filters;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { flattenHeaders, type Headers, setHeader } from "./headers.ts";
+import { setHeaders } from "./headers.ts";
 import { runLua } from "./lua-state.ts";
 import type { LuaValue } from "./lua-values.ts";
 import type { Exchange, Plugin, Reply } from "./plugin.ts";
@@ -10,17 +10,18 @@ import type { Exchange, Plugin, Reply } from "./plugin.ts";
 export const luaPluginsDirectory = path.resolve(import.meta.dirname, "../plugins");
 const embeddedFiles = path.join(import.meta.dirname, "lua");
 
-type HeaderChange = { name: string; value?: string };
+/** New values by lowercase name; false removes the header. */
+type HeaderChanges = Record<string, string | false>;
 /** What lua/pdk.lua returns after a phase. */
 type Changes = {
-  request_headers?: HeaderChange[];
-  response_headers?: HeaderChange[];
+  request_headers: HeaderChanges;
+  response_headers: HeaderChanges;
   query?: string;
   target?: string;
   logged_path?: string;
   status?: number;
-  exit?: { status: number; body: string; headers: Record<string, string | number> };
-  filters_body: boolean;
+  exit?: { status: number; body: string };
+  filters_body?: boolean;
   chunk?: string;
 };
 
@@ -42,21 +43,20 @@ export async function loadLuaPlugin(
   const modules = await readModules(directory, `kong.plugins.${name}`);
   const call = await runLua(own["embedded.pdk"] ?? "", { ...host, modules: { ...own, ...modules } });
   const run = (phase: string, given: LuaValue) => call("run_phase", phase, given) as Changes;
-  const runRequestPhase = (phase: string, given: LuaValue, exchange: Exchange) =>
-    applyToRequest(run(phase, given), exchange);
   return {
     name,
     priority: Number(call("start", { name, config })),
     rewrite(exchange) {
-      const { id, method, target, path, rawPath, query, address } = exchange;
-      const request = { id, method, path, raw_path: rawPath, query, address, request_uri: target };
-      return runRequestPhase("rewrite", { ...request, headers: flattenHeaders(exchange.headers) }, exchange);
+      const { id, method, target, path, rawPath, query, address, headers } = exchange;
+      const given = { id, method, path, raw_path: rawPath, query, address, request_uri: target };
+      return applyToRequest(run("rewrite", { ...given, headers: Object.fromEntries(headers) }), exchange);
     },
-    access: (exchange) => runRequestPhase("access", { id: exchange.id }, exchange),
+    access: (exchange) => applyToRequest(run("access", { id: exchange.id }), exchange),
     filterResponse({ id }, reply) {
       const { source, status, headers } = reply;
-      const changes = run("header_filter", { id, source, status, response_headers: flattenHeaders(headers) });
-      changeHeaders(headers, changes.response_headers);
+      const given = { id, source, status, upstream_headers: Object.fromEntries(headers) };
+      const changes = run("header_filter", given);
+      setHeaders(headers, changes.response_headers);
       reply.status = changes.status ?? status;
       if (!changes.filters_body) return undefined;
       return (bytes, isLast) => {
@@ -77,25 +77,12 @@ async function readModules(directory: string, prefix: string): Promise<Record<st
 }
 
 function applyToRequest(changes: Changes, exchange: Exchange): Reply | undefined {
-  changeHeaders(exchange.headers, changes.request_headers);
-  changeHeaders(exchange.responseHeaders, changes.response_headers);
+  setHeaders(exchange.headers, changes.request_headers);
+  setHeaders(exchange.responseHeaders, changes.response_headers);
   exchange.query = changes.query ?? exchange.query;
-  if (changes.target !== undefined) exchange.upstream = changes.target;
-  if (changes.logged_path !== undefined) exchange.loggedPath = changes.logged_path;
+  exchange.upstream = changes.target ?? exchange.upstream;
+  exchange.loggedPath = changes.logged_path;
   if (changes.exit === undefined) return undefined;
-  const headers: Headers = new Map();
-  for (const [name, value] of Object.entries(changes.exit.headers)) setHeader(headers, name, value);
-  return {
-    source: "exit",
-    status: changes.exit.status,
-    headers,
-    body: Buffer.from(changes.exit.body, "latin1"),
-  };
-}
-
-function changeHeaders(headers: Headers, changes: HeaderChange[] = []): void {
-  for (const { name, value } of changes) {
-    if (value === undefined) headers.delete(name.toLowerCase());
-    else setHeader(headers, name, value);
-  }
+  const { status, body } = changes.exit;
+  return { source: "exit", status, headers: new Map(), body: Buffer.from(body, "latin1") };
 }

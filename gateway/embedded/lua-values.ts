@@ -1,4 +1,4 @@
-/** A value for Lua. Each character of a string is a byte. Arrays become sequences, and objects become tables. */
+/** A value for Lua or from it. Each character of a string is a byte. Lua's tables have strings as keys. */
 export type LuaValue =
   | undefined
   | null
@@ -12,7 +12,7 @@ export type LuaFunction = (...args: LuaValue[]) => LuaValue;
 
 type ApiFunction =
   | `_lua_${"createtable" | "gettop" | "next" | "pcallk" | "pushboolean" | "pushcclosure" | "pushinteger"}`
-  | `_lua_${"pushlstring" | "pushnil" | "pushnumber" | "pushvalue" | "rawgeti" | "rawlen" | "rawset"}`
+  | `_lua_${"pushlstring" | "pushnil" | "pushnumber" | "pushvalue" | "rawset"}`
   | `_lua_${"settop" | "toboolean" | "tolstring" | "tonumberx" | "type"}`
   | "_malloc"
   | "_free";
@@ -28,8 +28,8 @@ const STRING = 4;
 const TABLE = 5;
 
 /**
- * Converts values to and from Lua through its C API, because wasmoon's own conversions are slow and turn bytes into
- * UTF-8. `pushValue` puts a value on Lua's stack, and `readValue` reads the one at an index, counted from 1.
+ * Converts values through Lua's C API, because wasmoon's own conversions are slow and turn bytes into UTF-8.
+ * `pushValue` puts a value on Lua's stack, and `readValue` reads the one at an index, counted from 1.
  */
 export function createConverter(lua: LuaApi, state: number) {
   const sizePointer = lua._malloc(4);
@@ -82,28 +82,14 @@ export function createConverter(lua: LuaApi, state: number) {
   }
 
   function readTable(index: number): LuaValue {
-    const length = Number(lua._lua_rawlen(state, index));
-    const items = Array.from({ length }, (_, n) => {
-      lua._lua_rawgeti(state, index, BigInt(n + 1));
-      return popValue();
-    });
-    return length > 0 ? items : readFields(index);
-  }
-
-  function readFields(index: number): LuaValue {
     const fields: Record<string, LuaValue> = {};
     lua._lua_pushnil(state);
     while (lua._lua_next(state, index)) {
-      const value = popValue();
-      fields[String(readValue(lua._lua_gettop(state)))] = value;
+      const top = lua._lua_gettop(state);
+      fields[String(readValue(top - 1))] = readValue(top);
+      lua._lua_settop(state, -2);
     }
     return fields;
-  }
-
-  function popValue(): LuaValue {
-    const value = readValue(lua._lua_gettop(state));
-    lua._lua_settop(state, -2);
-    return value;
   }
 
   function readValue(index: number): LuaValue {

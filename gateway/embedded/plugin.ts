@@ -21,9 +21,9 @@ export interface Exchange {
   /** Headers that plugins add to the response, whatever it is. */
   readonly responseHeaders: Headers;
   /** Replaces the upstream's host and port. */
-  upstream?: string;
+  upstream?: string | undefined;
   /** The path for the log; unset if the path may contain a key. */
-  loggedPath?: string;
+  loggedPath?: string | undefined;
 }
 
 /** A response on its way to the client. */

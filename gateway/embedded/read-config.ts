@@ -63,21 +63,13 @@ export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<
  * the plugin counts requests in the gateway's own memory.
  */
 function fillPlaceholders(text: string, env: NodeJS.ProcessEnv): string {
-  const { POSTGREST_URL, POSTGREST_WRITER_URL = POSTGREST_URL } = env;
-  const required = new Map(Object.entries({ ...env, POSTGREST_WRITER_URL }));
-  const fixed = new Map([
-    ["REDIS_HOST", ""],
-    ["REDIS_PORT", "6379"],
-    ["REDIS_PASSWORD", "none"],
-  ]);
-  const placeholder = /\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g;
-  return text
-    .replace(/^ *#.*$/gm, "")
-    .replace(placeholder, (_, variable: string | undefined, secret = "") => {
-      const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
-      const value = fixed.get(name) ?? (required.get(name) || undefined);
-      if (value === undefined)
-        throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
-      return value;
-    });
+  const local = { REDIS_HOST: "", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
+  const values = { POSTGREST_WRITER_URL: env.POSTGREST_URL, ...env, ...local };
+  const fill = (_: string, variable: string | undefined, secret = "") => {
+    const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
+    const value = new Map(Object.entries(values)).get(name);
+    if (value || name in local) return value ?? "";
+    throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
+  };
+  return text.replace(/^ *#.*$/gm, "").replace(/\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g, fill);
 }

@@ -39,10 +39,11 @@ export function findRefusal(
   { method, path, headers }: Exchange,
   { url = "", headers: { "content-length": length = "0" } }: IncomingMessage,
 ): number | undefined {
-  const lines = [...headers.values()].flatMap(({ name, values }) => values.map((value) => name + value));
+  const isTooLong = ([name, values]: [string, string[]]) =>
+    values.some((value) => name.length + value.length + ": \r\n".length > MAX_LINE);
   if (method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_LINE) return 414;
-  if (lines.some((line) => line.length + ": \r\n".length > MAX_LINE)) return 400;
-  if (UNIQUE_HEADERS.some((name) => (headers.get(name)?.values.length ?? 0) > 1)) return 400;
+  if ([...headers].some(isTooLong)) return 400;
+  if (UNIQUE_HEADERS.some((name) => (headers.get(name)?.length ?? 0) > 1)) return 400;
   if (path === "") return 400;
   if (method === "TRACE") return 405;
   return Number(length) > MAX_BODY ? 413 : undefined;

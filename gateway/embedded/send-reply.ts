@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import Negotiator from "negotiator";
-import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
+import { flattenHeaders, getHeader, type Headers, readHeaders, setHeaders } from "./headers.ts";
 import type { BodyFilter, Reply } from "./plugin.ts";
 
 /**
@@ -27,10 +27,11 @@ export async function sendReply(
   // nginx treats the upstream's response to HEAD like a response to GET, but does not compress its own.
   const isOwnHead = request.method === "HEAD" && Buffer.isBuffer(body);
   const isCompressible = !isOwnHead && mayCompress(status, headers);
-  const compress = isCompressible && acceptsGzip(request);
+  const compress =
+    isCompressible &&
+    acceptsGzip(request.httpVersion, getHeader(readHeaders(request.rawHeaders), "accept-encoding"));
   if (isCompressible) {
-    const vary = headers.get("vary")?.values ?? [];
-    headers.set("vary", { name: "Vary", values: [...vary, "Accept-Encoding"] });
+    headers.set("vary", [...(headers.get("vary") ?? []), "Accept-Encoding"]);
   }
   if (compress) describeCompression(headers);
   response.writeHead(status, flattenHeaders(headers));
@@ -45,7 +46,7 @@ function filterBody({ body, headers }: Reply, filters: BodyFilter[]): Reply["bod
   const filter: BodyFilter = (chunk, isLast) => filters.reduce((bytes, next) => next(bytes, isLast), chunk);
   if (Buffer.isBuffer(body)) {
     const filtered = filter(body, true);
-    setHeader(headers, "Content-Length", filtered.length);
+    setHeaders(headers, { "content-length": filtered.length });
     return filtered;
   }
   if (filters.length === 0) return body;
@@ -67,17 +68,14 @@ function mayCompress(status: number, headers: Headers): boolean {
   );
 }
 
-function acceptsGzip(request: IncomingMessage): boolean {
-  const accepted = new Negotiator(request).encodings(["gzip"]);
-  return (
-    request.httpVersion === "1.1" && request.headers["accept-encoding"] !== undefined && accepted.length > 0
-  );
+/** `accept` is the first Accept-Encoding, because nginx ignores the others. */
+function acceptsGzip(httpVersion: string, accept = "identity"): boolean {
+  const negotiator = new Negotiator({ headers: { "accept-encoding": accept } });
+  return httpVersion === "1.1" && negotiator.encodings(["gzip"]).length > 0;
 }
 
 function describeCompression(headers: Headers): void {
-  headers.delete("content-length");
-  headers.delete("accept-ranges");
-  setHeader(headers, "Content-Encoding", "gzip");
+  setHeaders(headers, { "content-length": false, "accept-ranges": false, "content-encoding": "gzip" });
   const etag = getHeader(headers, "etag");
-  if (etag?.startsWith('"')) setHeader(headers, "ETag", `W/${etag}`);
+  if (etag?.startsWith('"')) setHeaders(headers, { etag: `W/${etag}` });
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from "node:http";
 import type { Dispatcher } from "undici";
 import { normalizeAddress, type TrustCheck } from "./client-address.ts";
-import { flattenHeaders, getHeader, type Headers, setHeader } from "./headers.ts";
+import { flattenHeaders, getHeader, type Headers, setHeaders } from "./headers.ts";
 import { escapePath } from "./normalize-path.ts";
 import type { Exchange } from "./plugin.ts";
 
 /** Headers that nginx removes from requests and responses. */
 const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"];
-const REQUEST_ONLY = ["te", "expect", "proxy", "proxy-connection", "content-length"];
+const REQUEST_ONLY = ["expect", "proxy", "proxy-connection", "content-length"];
 
 /** Removes hop-by-hop headers, and the headers that Connection names. */
 export function removeHopByHop(headers: Headers): void {
-  const named = headers.get("connection")?.values.join(",").toLowerCase().split(",") ?? [];
+  const named = headers.get("connection")?.join(",").toLowerCase().split(",") ?? [];
   for (const name of [...named, ...HOP_BY_HOP]) headers.delete(name.trim());
 }
 
@@ -32,8 +32,7 @@ export function buildUpstreamRequest(
   const wantsTrailers = /(^|,)\s*trailers\s*(,|$)/.test(getHeader(headers, "te") ?? "");
   removeHopByHop(headers);
   for (const name of REQUEST_ONLY) headers.delete(name);
-  if (wantsTrailers) setHeader(headers, "TE", "trailers");
-  setHeader(headers, "Host", host);
+  setHeaders(headers, { te: wantsTrailers && "trailers", host });
   return {
     origin,
     method: method as Dispatcher.HttpMethod,
@@ -50,16 +49,19 @@ function addForwardedHeaders(
   isTrusted: TrustCheck,
 ): void {
   const isFromProxy = isTrusted(socket.remoteAddress);
-  const forward = (name: string, value: string | number) => {
-    if (!isFromProxy || !headers.has(name.toLowerCase())) setHeader(headers, name, value);
+  const forwarded = {
+    "x-forwarded-proto": "http",
+    "x-forwarded-host": (getHeader(headers, "host") ?? "").toLowerCase().replace(/:\d+$/, ""),
+    "x-forwarded-port": socket.localPort ?? 0,
+    "x-forwarded-path": rawPath,
+    "x-forwarded-prefix": false as const,
   };
-  const addresses = headers.get("x-forwarded-for")?.values ?? [];
+  for (const [name, value] of Object.entries(forwarded))
+    if (!isFromProxy || !headers.has(name)) setHeaders(headers, { [name]: value });
+  const addresses = headers.get("x-forwarded-for");
   const peer = normalizeAddress(socket.remoteAddress);
-  setHeader(headers, "X-Forwarded-For", addresses.length > 0 ? [...addresses, peer].join(", ") : address);
-  forward("X-Forwarded-Proto", "http");
-  forward("X-Forwarded-Host", (getHeader(headers, "host") ?? "").toLowerCase().replace(/:\d+$/, ""));
-  forward("X-Forwarded-Port", socket.localPort ?? 0);
-  forward("X-Forwarded-Path", rawPath);
-  if (!isFromProxy) headers.delete("x-forwarded-prefix");
-  setHeader(headers, "X-Real-IP", address);
+  setHeaders(headers, {
+    "x-forwarded-for": addresses ? [...addresses, peer].join(", ") : address,
+    "x-real-ip": address,
+  });
 }

@@ -315,23 +315,13 @@ describe("Lua", () => {
   test("gets and returns values without changing a byte", async () => {
     const echo = await runLua("return function(...) return ... end");
     const bytes = String.fromCharCode(...Array.from({ length: 256 }, (_, n) => n));
-    const values = [
-      bytes,
-      "",
-      0,
-      -1.5,
-      2 ** 40,
-      true,
-      false,
-      undefined,
-      ["a", ["b"]],
-      { a: { b: [1] }, [bytes]: "" },
-    ];
+    const table = { a: { b: 1 }, [bytes]: "" };
+    const values = [bytes, "", 0, -1.5, 2 ** 40, true, false, undefined, table];
     for (const value of values) expect(echo(value)).toEqual(value);
     const large = "x".repeat(20_000_000);
     expect(echo(large) === large).toBe(true);
-    const describe = await runLua("return function(v) return math.type(v) end");
-    expect([describe(1000), describe(0.5)]).toEqual(["integer", "float"]);
+    const describe = await runLua("return function(value) return math.type(value) or #value end");
+    expect([describe(1000), describe(0.5), describe(["a", "b"])]).toEqual(["integer", "float", 2]);
   });
 
   const schema = `{
@@ -353,7 +343,7 @@ describe("Lua", () => {
     [{ limits: {}, url: "http://" }, "url: expected at least 9 characters"],
   ])("checks the configuration %j against the schema", async (given, message) => {
     const run = await runLua(
-      `local check = load((...).source)() return function(given) check(${schema}, given) end`,
+      `local check = load((...).source)() return function(given) check("", ${schema}, given) end`,
       { source: await readLua("check_config.lua") },
     );
     if (message === "") run(given);
@@ -372,14 +362,9 @@ describe("Lua", () => {
     };
     expect([call("get", "a"), call("incr", "a", 1)]).toEqual([undefined, undefined]);
     expect([call("incr", "a", 1, 0, 60), call("incr", "a", 2, 0, 60)]).toEqual([1, 3]);
-    expect([call("add", "a", 9, 60), call("add", "b", 9, 60), call("get", "b")]).toEqual([false, true, 9]);
     later(59.5);
     expect(call("incr", "a", 1, 0, 60)).toBe(4);
     later(1);
     expect([call("get", "a"), call("incr", "a", 1, 0, 60)]).toEqual([undefined, 1]);
-    call("delete", "a");
-    expect(call("get", "a")).toBeUndefined();
-    expect([call("lpush", "list", "x"), call("lpush", "list", "y")]).toEqual([1, 2]);
-    expect([call("rpop", "list"), call("rpop", "list"), call("rpop", "list")]).toEqual(["x", "y", undefined]);
   });
 });

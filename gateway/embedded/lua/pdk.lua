@@ -6,7 +6,7 @@ for name, source in pairs(host.modules) do
   package.preload[name] = assert(load(source, "@" .. name))
 end
 package.preload["kong.tools.sha256"] = function() return { sha256_hex = host.sha256_hex } end
-local check_config = require "embedded.check_config"
+local check_fields = require "embedded.check_config"
 local create_dict = require "embedded.shared_dict"
 
 local EXIT = {}
@@ -22,28 +22,21 @@ local function escape(value)
 end
 
 --- Changes a header of the request or of the response. Without a value, removes it.
-local function change_header(list, name, value)
-  changes[list] = changes[list] or {}
-  table.insert(changes[list], { name = name, value = value and escape(value) })
+local function change_header(headers, name, value)
+  headers[name:lower()] = value ~= nil and escape(value)
 end
 
---- Reads names and values, which alternate, like ngx.req.get_headers. A name that was sent twice gets a table.
-local function read_headers(list, most)
-  local headers = {}
-  for i = 1, math.min(#list, 2 * most), 2 do
-    local name, value = list[i]:lower(), list[i + 1]
-    local known = headers[name]
-    if type(known) == "table" then
-      known[#known + 1] = value
-    else
-      headers[name] = known and { known, value } or value
-    end
+--- Returns headers like ngx.req.get_headers. A name that was sent twice has a table.
+local function unpack_headers(headers, most)
+  local unpacked, count = {}, 0
+  for name, values in pairs(headers) do
+    count = count + #values
+    unpacked[name] = #values > 1 and values or values[1]
   end
-  return headers, #list > 2 * most and "truncated" or nil
+  return unpacked, count > most and "truncated" or nil
 end
 
 ngx = {
-  now = host.now,
   time = function() return math.floor(host.now()) end,
   shared = { single_audit_counts = create_dict(host.now) },
   unescape_uri = function(text)
@@ -59,12 +52,12 @@ kong = {
     get_raw_path = function() return request.raw_path end,
     get_raw_query = function() return request.query end,
     --- As the client sent them: this function does not show changes that plugins make.
-    get_headers = function(most) return read_headers(request.headers, most or 100) end,
+    get_headers = function(most) return unpack_headers(request.headers, most or 100) end,
   },
   service = {
     request = {
-      set_header = function(name, value) change_header("request_headers", name, value) end,
-      clear_header = function(name) change_header("request_headers", name) end,
+      set_header = function(name, value) change_header(changes.request_headers, name, value) end,
+      clear_header = function(name) change_header(changes.request_headers, name) end,
       set_raw_query = function(query) request.query, changes.query = query, query end,
     },
     set_target = function(name, port) changes.target = name .. ":" .. port end,
@@ -73,16 +66,16 @@ kong = {
     get_source = function() return request.source end,
     get_status = function() return request.status end,
     set_status = function(status) request.status, changes.status = status, status end,
-    set_header = function(name, value) change_header("response_headers", name, value) end,
-    clear_header = function(name) change_header("response_headers", name) end,
+    set_header = function(name, value) change_header(changes.response_headers, name, value) end,
+    clear_header = function(name) change_header(changes.response_headers, name) end,
     set_raw_body = function(body) ngx.arg[1] = body end,
   },
 }
 
 --- Returns a header of the response as the upstream sent it.
 function kong.response.get_header(name)
-  local value = read_headers(request.response_headers, math.huge)[name:lower()]
-  return type(value) == "table" and value[1] or value
+  local values = request.upstream_headers[name:lower()]
+  return values and values[1]
 end
 
 --- Holds back the body until it is complete. Returns nil until then.
@@ -97,7 +90,10 @@ function kong.response.get_raw_body()
 end
 
 function kong.response.exit(status, body, headers)
-  changes.exit = { status = status, body = body or "", headers = headers or {} }
+  for name, value in pairs(headers or {}) do
+    kong.response.set_header(name, value)
+  end
+  changes.exit = { status = status, body = body or "" }
   error(EXIT, 0)
 end
 
@@ -115,9 +111,11 @@ local functions = {}
 function functions.start(given)
   local plugin = "kong.plugins." .. given.name
   config = given.config
-  check_config(require(plugin .. ".schema").fields[1].config.fields, config)
+  check_fields("", require(plugin .. ".schema").fields[1].config.fields, config)
   handler = require(plugin .. ".handler")
-  run("init_worker")
+  if handler.configure then
+    handler:configure({ config })
+  end
   return handler.PRIORITY
 end
 
@@ -133,10 +131,10 @@ function functions.run_phase(phase, given)
   request.var.remote_addr, request.var.request_uri = request.address, request.request_uri
   ngx.var, kong.ctx.plugin = request.var, request.context
   ngx.arg = { request.chunk, request.is_last }
-  changes = {}
+  changes = { request_headers = {}, response_headers = {} }
   run(phase)
   changes.logged_path = request.var.logged_path
-  changes.filters_body = request.context.filters_body or request.context.rewritten ~= nil
+  changes.filters_body = request.context.filters_body
   changes.chunk = ngx.arg[1]
   return changes
 end
