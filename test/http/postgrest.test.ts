@@ -20,6 +20,7 @@ it.each<Refusal>([
   ["/general?no_such_column=eq.1", {}, 400, "42703"],
   ["/general?fac_accepted_date=eq.yesterdayish", {}, 400, "22007"],
   ["/federal_awards?select=audit_year,amount_expended.sum()", {}, 400, "PGRST123"],
+  ["/general", { headers: { accept: "application/geo+json" } }, 406, "PGRST107"],
   ["/rpc/general", { method: "POST", body: "{}" }, 405],
   ["/", profile("admin_api_v1_1_0", "demo"), 401, "tribal_key_required"],
   ["/", profile("admin_api_v1_1_0", "individual"), 401, "tribal_key_required"],
@@ -47,6 +48,54 @@ it("errors name the alternatives: served versions, and tables of totals instead 
   expect(`${version.message} ${version.hint}`).toContain("api_v1_1_0, admin_api_v1_1_0");
   const { json: aggregate } = await get("/federal_awards?select=amount_expended.sum()");
   for (const table of totals) expect(aggregate.hint).toContain(table);
+});
+
+// The versions of PostgREST give different hints, or none.
+it.each([
+  ["/findingstext", {}, "GET / lists the tables"],
+  ["/general?select=no_such_column", {}, "/reference"],
+  ["/general?auditee_nam=eq.x", {}, "/reference"],
+  ["/general?select=findings(no_such_column)", {}, "/reference"],
+  ["/general", { accept: "application/geo+json" }, "text/csv"],
+  ["/general", { accept: "application/xml" }, "text/csv"],
+] as const)("%s with %j gets a hint that says where to look: %s", async (path, headers, hint) => {
+  const { json } = await get(path, headers);
+  expect(json.hint).toContain(hint);
+});
+
+it("GeoJSON is left out of Accept if the client accepts other formats too", async () => {
+  const answer = await get("/general?limit=1", { accept: "application/geo+json, text/csv;q=0.5" });
+  expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
+});
+
+// A response to HEAD has no body, and browsers can read only the headers that CORS exposes.
+it.each<[path: string, options: Request, code: string]>([
+  ["/general", {}, "API_KEY_MISSING"],
+  ["/general", { key: { value: "unknown" } }, "API_KEY_INVALID"],
+  ["/general?limit=x", { key: "individual" }, "request_refused"],
+  ["/general?report_id=eq.none", { key: "individual" }, "report_not_found"],
+  ["/general", { key: "individual", headers: { "if-match": '"x"' } }, "data_set_changed"],
+  ["/", profile("admin_api_v1_1_0", "individual"), "tribal_key_required"],
+  ["/GENERAL", { key: "individual" }, "no_such_table"],
+  ["/rpc/request_file_access", { key: "tribal" }, "method_not_allowed"],
+  [`/general?${"x".repeat(40_000)}`, { key: "individual" }, "uri_too_long"],
+])("a failed HEAD of %s with %j names its error in Proxy-Status", async (path, options, code) => {
+  const { headers, text } = await request(path, { ...options, method: "HEAD" });
+  expect([headers["proxy-status"], text]).toEqual([expect.stringMatching(`^\\w+; error=${code}$`), ""]);
+  expect(headers["access-control-expose-headers"]).toContain("proxy-status");
+  const { json, headers: same } = await request(path, options);
+  expect([json.code, same["proxy-status"]]).toEqual([code, headers["proxy-status"]]);
+});
+
+it("browsers may send every header", async () => {
+  const names = "x-api-key,x-client-info,x-retry-count,cache-control,x-anything";
+  const headers = {
+    origin: "https://example.org",
+    "access-control-request-method": "GET",
+    "access-control-request-headers": names,
+  };
+  const answer = await request("/general", { method: "OPTIONS", headers });
+  expect([answer.status, answer.headers["access-control-allow-headers"]]).toEqual([200, names]);
 });
 
 describe("pages", () => {

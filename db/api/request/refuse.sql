@@ -1,4 +1,5 @@
--- Ends the request with an HTTP status and PostgREST's error body (PostgREST: RAISE with SQLSTATE 'PGRST').
+-- Ends the request with an HTTP status and PostgREST's error body (PostgREST: RAISE with SQLSTATE 'PGRST'). Proxy-Status
+-- repeats the code (RFC 9209), because a response to HEAD has no body. PostgREST 13 and later add the same header.
 create function request.refuse(
   status integer,
   code text,
@@ -13,7 +14,9 @@ as $$
 begin
   raise sqlstate 'PGRST' using
     message = jsonb_build_object('code', code, 'message', message, 'details', details, 'hint', hint)::text,
-    detail = jsonb_build_object('status', status, 'headers', headers)::text;
+    detail = jsonb_build_object(
+      'status', status, 'headers', jsonb_build_object('Proxy-Status', 'PostgREST; error=' || code) || headers
+    )::text;
 end
 $$;
 comment on function request.refuse is

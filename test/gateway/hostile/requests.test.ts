@@ -62,7 +62,13 @@ const refused: Record<string, string[]> = {
   "without %00": ["%ff", "%C0%AF", "%ED%A0%80", "%F4%90%80%80", "%E2%82", "a%00b"].map(
     (bytes) => `auditee_name=eq.${bytes}`,
   ),
-  "0 or more": ["/findings?select=report_id,general(*)&general.limit=(-1)"],
+  "0 or more": ["/findings?select=report_id,general(*)&general.limit=-1", "federal_awards.offset=-1"],
+  "such as limit=100": [
+    ...["50abc", "1,000", "1e3", "1.5", "", "all", "0x10", "(-1)", "9".repeat(30)].map((it) => `limit=${it}`),
+    "/findings?select=report_id,general(*)&general.limit=x",
+  ],
+  "such as offset=100": ["abc", "1%20000", "-"].map((it) => `offset=${it}`),
+  "Encode # as %23": ["limit=1#x", "auditee_name=eq.#1"],
 };
 
 describe("a request is refused", () => {
@@ -80,6 +86,7 @@ describe("a request is refused", () => {
 
   it.each([
     ["a header that is not UTF-8", "User-Agent: \xff"],
+    ["headers of more than 16,000 bytes", `X-A: ${"a".repeat(9000)}\r\nX-B: ${"a".repeat(9000)}`],
     ["more than 100 headers", `${"X-A: 1\r\n".repeat(100)}X-B: 1`],
     ["Content-Length on GET", "Content-Length: 5"],
     ["a chunked body on GET", "Transfer-Encoding: chunked"],
@@ -96,7 +103,14 @@ describe("a request is refused", () => {
     expect((await get("/general%00")).status).toBe(400);
     // A line break must not make the gateway check a different path and query from those it forwards.
     const twoLines = `/general%0A/general%0Alimit=1?${"a=eq.1&".repeat(150)}`;
-    for (const path of ["/general%ff", "/GENERAL", "/general&api_key=x", `/${"a".repeat(50)}`, twoLines])
+    for (const path of [
+      `/${"/".repeat(31_000)}`,
+      "/general%ff",
+      "/GENERAL",
+      "/general&api_key=x",
+      `/${"a".repeat(50)}`,
+      twoLines,
+    ])
       expect(await get(path), path).toMatchObject({ status: 404, json: { code: "no_such_table" } });
     // Kong would send PostgREST these bytes in X-Forwarded-Path, even if its normalized path does not have them.
     for (const path of ["/\x80/..", "/\x80/../general"])
@@ -115,6 +129,7 @@ it.each([
   ["1,000 report IDs", `select=report_id&report_id=in.(${ids})`],
   ["1,000 report IDs in another table", `/federal_awards?select=report_id&report_id=in.(${ids})`],
   ["parentheses 6 deep", nest(6)],
+  ["spaces around a limit", "limit=+2%20&offset=0"],
   ["100 parameters", `${"audit_year=neq.1&".repeat(98)}select=report_id`],
   ["characters of 1 to 4 bytes", "auditee_name=eq.a%C3%A9%E2%82%AC%ED%9F%BF%F0%9F%98%80%F4%8F%BF%BF"],
 ])("a request with %s passes", async (_, row) => expect(await get(row)).toMatchObject({ status: 200 }));

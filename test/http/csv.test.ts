@@ -1,0 +1,79 @@
+import { gunzipSync } from "node:zlib";
+import { parse } from "csv-parse/sync";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Answer, query, request } from "../support/target.ts";
+
+// PostgREST doubles each backslash in CSV. The gateway undoes that.
+
+const report = "2023-06-GSAFAC-0000000002";
+let original: string;
+const write = (text: string) =>
+  query("update disclosed.notes_to_sefa set accounting_policies = $1 where report_id = $2", [text, report]);
+beforeAll(async () => {
+  const [row] = await query<{ accounting_policies: string }>(
+    "select accounting_policies from disclosed.notes_to_sefa where report_id = $1",
+    [report],
+  );
+  if (row === undefined) throw new Error(`notes_to_sefa has no row of ${report}`);
+  original = row.accounting_policies;
+});
+afterAll(() => write(original));
+
+const page = `/notes_to_sefa?report_id=eq.${report}&select=accounting_policies&limit=1`;
+async function ask(accept: string, headers: Record<string, string> = {}) {
+  const answer = await request(page, { key: "individual", headers: { accept, ...headers } });
+  expect([200, 206]).toContain(answer.status);
+  return answer;
+}
+/** Reads the first column. */
+function readCsv({ headers, bytes }: Answer): string[] {
+  const csv = headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes;
+  return parse(csv).map((fields) => fields[0] ?? "");
+}
+
+const piece = fc.constantFrom(
+  "\\",
+  "\\\\",
+  '"',
+  '""',
+  ",",
+  "\n",
+  "\r\n",
+  "a",
+  " ",
+  "(",
+  "\t",
+  "é",
+  "\\N",
+  "\\.",
+);
+it("texts of backslashes, quotes, commas and line breaks are the same in CSV as in JSON", async () => {
+  const text = fc.array(piece, { minLength: 1, maxLength: 30 }).map((pieces) => pieces.join(""));
+  await fc.assert(
+    fc.asyncProperty(text, async (text) => {
+      await write(text);
+      const { json } = await ask("application/json");
+      expect(json).toEqual([{ accounting_policies: text }]);
+      for (const headers of [{}, { "accept-encoding": "gzip" }, { prefer: "count=exact" }])
+        expect(readCsv(await ask("text/csv", headers))).toEqual(["accounting_policies", text]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it.each([1, 2, 3])(
+  "a long text with a backslash after each %i characters survives its chunks",
+  async (every) => {
+    const text = `${"x".repeat(every - 1)}\\`.repeat(300_000);
+    await write(text);
+    const [, read] = readCsv(await ask("text/csv"));
+    expect(read === text).toBe(true);
+  },
+);
+
+it("an empty result is an empty line, and HEAD has no Content-Length that GET does not keep", async () => {
+  const empty = "/general?auditee_name=eq.none&select=report_id";
+  const { text, headers } = await request(empty, { key: "individual", headers: { accept: "text/csv" } });
+  expect([text.trim(), headers["content-length"]]).toEqual(["", undefined]);
+});
