@@ -6,16 +6,14 @@ import Negotiator from "negotiator";
 import { flattenHeaders, getHeader, type Headers, readHeaders, setHeaders } from "./headers.ts";
 import type { BodyFilter, Reply } from "./plugin.ts";
 
-/**
- * What nginx compresses with the settings of gateway/kong.env. nginx ignores the type's
- * charset, and no other parameter.
- */
+/** The types that gateway/kong.env lists. Like nginx, ignores a charset, but no other parameter. */
 const GZIP_TYPES =
   /^(application\/(json|vnd\.pgrst\.object\+json|openapi\+json)|text\/csv)(; *charset=.*)?$/i;
+/** What nginx compresses. */
 const GZIP_STATUSES = new Set([200, 403, 404]);
 const GZIP_MIN_BYTES = 20;
 
-/** Sends a reply, compressed if the client accepts gzip. Resolves when the last byte is handed to the system. */
+/** Sends a reply, compressed if the client accepts gzip. Rejects if the body breaks off or the client disconnects. */
 export async function sendReply(
   request: IncomingMessage,
   response: ServerResponse,
@@ -27,12 +25,8 @@ export async function sendReply(
   // nginx treats the upstream's response to HEAD like a response to GET, but does not compress its own.
   const isOwnHead = request.method === "HEAD" && Buffer.isBuffer(body);
   const isCompressible = !isOwnHead && mayCompress(status, headers);
-  const compress =
-    isCompressible &&
-    acceptsGzip(request.httpVersion, getHeader(readHeaders(request.rawHeaders), "accept-encoding"));
-  if (isCompressible) {
-    headers.set("vary", [...(headers.get("vary") ?? []), "Accept-Encoding"]);
-  }
+  const compress = isCompressible && acceptsGzip(request);
+  if (isCompressible) headers.set("vary", [...(headers.get("vary") ?? []), "Accept-Encoding"]);
   if (compress) describeCompression(headers);
   response.writeHead(status, flattenHeaders(headers));
   if (compress)
@@ -68,8 +62,9 @@ function mayCompress(status: number, headers: Headers): boolean {
   );
 }
 
-/** `accept` is the first Accept-Encoding, because nginx ignores the others. */
-function acceptsGzip(httpVersion: string, accept = "identity"): boolean {
+/** Like nginx, reads only the first Accept-Encoding. */
+function acceptsGzip({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  const accept = getHeader(readHeaders(rawHeaders), "accept-encoding") ?? "identity";
   const negotiator = new Negotiator({ headers: { "accept-encoding": accept } });
   return httpVersion === "1.1" && negotiator.encodings(["gzip"]).length > 0;
 }
