@@ -52,7 +52,8 @@ export async function forwardRequest(
   client: ServerResponse,
 ): Promise<Reply> {
   const signal = new EventEmitter();
-  client.once("close", () => client.writableFinished || signal.emit("abort"));
+  // Also after a complete response, because the gateway may not have read the upstream's, for example after an error.
+  client.once("close", () => signal.emit("abort"));
   const repeatUntil = performance.now() + REPEAT_MS;
   for (let left = retries; ; left--) {
     try {
@@ -74,8 +75,8 @@ function readResponse({ statusCode: status, headers: given, body }: Dispatcher.R
   removeHopByHop(headers);
   // nginx drops all but the first. PostgREST sends two with some errors.
   headers.get("content-type")?.splice(1);
-  if (status !== 304) return { source: "service", status, headers, body };
-  // A 304 may have a Content-Length, after which undici waits in vain for a body.
+  // Keeps an error from ending the process if nothing reads the body, as after an error in a plugin.
   body.on("error", () => {});
-  return { source: "service", status, headers, body: Readable.from([]) };
+  // A 304 may have a Content-Length, after which undici waits in vain for a body.
+  return { source: "service", status, headers, body: status === 304 ? Readable.from([]) : body };
 }
