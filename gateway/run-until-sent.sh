@@ -6,8 +6,9 @@ set -u
 limit=${KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT:?Set KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT to the longest stop, such as 120s}
 deadline=
 stop() {
-  kill -s "$1" "$child"
   deadline=$(($(date +%s) + ${limit%s}))
+  # While nginx is not running yet, COMMAND ignores SIGQUIT.
+  while kill -s "$1" "$child" 2> /dev/null; do sleep 1; done &
 }
 # wait_for STATE DEADLINE: waits while a TCP connection of this container is in STATE.
 wait_for() {

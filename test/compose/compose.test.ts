@@ -159,7 +159,7 @@ describe("Kong", () => {
     expect(gateway?.stop_signal).toBe("SIGQUIT");
     // Closes connections that are left, and logs.
     expect(parseSeconds(gateway?.stop_grace_period)).toBeGreaterThanOrEqual(longestStop + 10);
-    expect(gateway?.command?.slice(0, 2)).toEqual(["/bin/sh", "/opt/gateway/run-until-sent.sh"]);
+    expect(gateway?.entrypoint?.slice(0, 2)).toEqual(["/bin/sh", "/opt/gateway/run-until-sent.sh"]);
   });
 
   test("logs no query string, which may contain a key", () => {
