@@ -136,7 +136,7 @@ done
 for reader in "${readers[@]}"; do wait "$reader"; done
 [ "$(sort -u "$sample/slow" | wc -l)" = 1 ]
 
-echo "A gateway under load restarts within 10 s, although clients keep idle connections open."
+echo "After a minute of load, a gateway stops within 10 s, although clients keep idle connections open."
 watch "$sample/load" "$TRIBAL_KEY" "$BASE_URL/general?limit=1"
 sleep 60
 unwatch
