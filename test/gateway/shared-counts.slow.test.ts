@@ -179,6 +179,21 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     expect((await askOften(20, 4, key)).every(({ status }) => status === 429)).toBe(true);
   });
 
+  it("tell Redis what all keys counted meanwhile, also of clients that do not come back", async () => {
+    const keys = Array.from({ length: 300 }, makeKey);
+    const [near, far] = gateways.map(({ url }) => url) as [string, string];
+    const askAt = (url: string, key: string) =>
+      send(url, "/general", { agent, headers: { "x-api-key": key } });
+    redis.freeze();
+    await Promise.all(keys.map((key) => askAt(near, key)));
+    redis.thaw();
+    await sleep(3000);
+    for (const key of keys) {
+      const { headers } = await askAt(far, key);
+      expect(headers["x-ratelimit-remaining-hour"]).toBe(String(limit - 2));
+    }
+  });
+
   it("give Redis their counts back if it restarts empty", async () => {
     const key = makeKey();
     await askOften(400, 8, key);

@@ -63,6 +63,12 @@ it.each([
   expect(json.hint).toContain(hint);
 });
 
+it("formats in capital letters are served", async () => {
+  expect((await get("/general?limit=1", { accept: "TEXT/CSV" })).headers["content-type"]).toMatch(
+    /^text\/csv/,
+  );
+});
+
 it("GeoJSON is left out of Accept if the client accepts other formats too", async () => {
   const answer = await get("/general?limit=1", { accept: "application/geo+json, text/csv;q=0.5" });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
@@ -77,6 +83,8 @@ it.each<[path: string, options: Request, code: string]>([
   ["/general", { key: "individual", headers: { "if-match": '"x"' } }, "data_set_changed"],
   ["/", profile("admin_api_v1_1_0", "individual"), "tribal_key_required"],
   ["/GENERAL", { key: "individual" }, "no_such_table"],
+  ["/general?x;report_id=eq.none", { key: "individual" }, "report_not_found"],
+  ["/general?offset=9999999", { key: "individual", headers: { prefer: "count=exact" } }, "PGRST103"],
   ["/rpc/request_file_access", { key: "tribal" }, "method_not_allowed"],
   [`/general?${"x".repeat(40_000)}`, { key: "individual" }, "uri_too_long"],
 ])("a failed HEAD of %s with %j names its error in Proxy-Status", async (path, options, code) => {
