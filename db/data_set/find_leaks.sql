@@ -10,8 +10,8 @@
 -- Deployments install these functions before they call them, so they never run an outdated version. All names begin with
 -- find_, because a rollback keeps every such function of this schema (scripts/deploy/refuse-leaks.ts).
 
--- The roles through which requests and downloads run, and what each may read: "data" is the live data set through the API,
--- "views" are the views of dissemination and the API.
+-- The roles through which requests and downloads run, and what each may read of a data set: "data" is the live data set through
+-- the API, "views" are the views of dissemination and the API.
 create or replace function publication.find_api_roles()
 returns table (name name, reads text)
 language sql stable security invoker set search_path = ''
@@ -192,9 +192,7 @@ as $$
     on has_any_column_privilege(api_roles.name, relations.oid, 'select')
   where case
     when relations.is_live then api_roles.reads <> 'data' or relations.relkind not in ('r', 'p', 'm')
-    -- The gateway's roles and the report service may read some views that tell nothing of a data set.
-    when api_roles.reads = 'nothing' then relations.is_retired or relations.relkind <> 'v'
-      or pg_get_userbyid(relations.relowner) = 'publisher'
+    when api_roles.reads = 'nothing' then relations.is_retired or pg_get_userbyid(relations.relowner) = 'publisher'
     when relations.relkind <> 'v' then true
     when relations.nspname = 'dissemination' then not relations.is_invoker
     -- A view reads with its owner's rights, and api_owner has none on suppressed.
@@ -205,7 +203,7 @@ as $$
   select format('%s can change %s. Revoke everything except select.', string_agg(api_roles.name, ' and ' order by api_roles.name desc), relations.oid::regclass)
   from relations
   join publication.find_api_roles() as api_roles
-    on pg_get_userbyid(relations.relowner) <> api_roles.name and (
+    on api_roles.reads <> 'nothing' and pg_get_userbyid(relations.relowner) <> api_roles.name and (
       has_any_column_privilege(api_roles.name, relations.oid, 'insert, update, references')
       or has_table_privilege(api_roles.name, relations.oid, 'delete, truncate, trigger, maintain')
     )
