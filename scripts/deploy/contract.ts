@@ -30,32 +30,11 @@ export interface ContractChange {
   breaks?: string;
 }
 
-const roles = (acl: string, kind: string, owner: string, privilege: string) =>
-  `array(select case a.grantee when 0 then 'public' else a.grantee::regrole::text end from aclexplode(coalesce(${acl}, acldefault('${kind}', ${owner}))) as a
-     where a.grantee <> ${owner} and a.privilege_type = '${privilege}' order by 1)`;
-
-const columnsOf = (relation: string) =>
-  `(select json_agg(json_build_object('name', a.attname, 'type', replace(upper(format_type(a.atttypid, a.atttypmod)), 'CHARACTER VARYING', 'VARCHAR')) order by a.attnum)
-    from pg_attribute a where a.attrelid = ${relation} and a.attnum > 0 and not a.attisdropped)`;
-
-const sql = `
-select n.nspname as schema, ${roles("n.nspacl", "n", "n.nspowner", "USAGE")} as usage,
-  (select coalesce(json_object_agg(c.relname, json_build_object('select', ${roles("c.relacl", "r", "c.relowner", "SELECT")}, 'columns', ${columnsOf("c.oid")}) order by c.relname), '{}')
-    from pg_class c where c.relnamespace = n.oid and c.relkind = 'v') as views,
-  (select coalesce(json_object_agg(format('%s(%s)', p.proname, pg_get_function_arguments(p.oid)), json_build_object(
-      'execute', ${roles("p.proacl", "f", "p.proowner", "EXECUTE")},
-      'returns', concat_ws(' ', lower(pg_get_function_result(p.oid)), case when p.proretset and p.prorows = 1 then 'rows 1' end, case p.provolatile when 'v' then 'volatile' else 'stable' end)
-    ) order by p.proname, pg_get_function_arguments(p.oid)), '{}')
-    from pg_proc p where p.pronamespace = n.oid) as functions,
-  (select coalesce(json_object_agg(c.relname, ${columnsOf("c.oid")} order by c.relname), '{}')
-    from pg_class c where c.relnamespace = n.oid and c.relkind = 'c') as types
-from pg_namespace n
-join publication.served_schemas on served_schemas.oid = n.oid
-order by served_schemas.place`;
+const contractsFile = path.resolve(import.meta.dirname, "../../db/deployment/contracts.sql");
 
 /** Reads from the catalog what each API schema of a database serves. */
 export async function readServedContracts(client: Client): Promise<Contract[]> {
-  return (await client.query<Contract>(sql)).rows;
+  return (await client.query<Contract>(await readFile(contractsFile, "utf8"))).rows;
 }
 
 /** Reads `contracts/<schema>.json` of a `db` directory. */

@@ -126,8 +126,9 @@ npm run -s keys -- issue --tier tribal --owner you@example.gov --agreement $AGRE
 
 /** The three steps to the PDF of a suppressed report. */
 function writeTribal({ config, appUrl, facts }: PageContext): Html {
+  // Without a database, the page cannot know which versions are served.
   const admin =
-    facts?.versions.find(({ schema }) => schema.startsWith("admin_"))?.schema ?? "admin_api_v1_1_0";
+    facts?.versions.findLast(({ schema }) => schema.startsWith("admin_"))?.schema ?? "ADMIN_API_VERSION";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [isSuppressed] });
   const step = (title: string, text: Content, code: string) =>
