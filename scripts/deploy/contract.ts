@@ -148,8 +148,8 @@ const isOverload = (what: string, others: string[]) =>
   /\(\)$|\(\w+ /.test(what) && others.some((other) => other.startsWith(what.replace(/\(.*/, "(")));
 
 /**
- * Compares what would be served with what clients were promised: what the newest deployment with `--promise` served. A version
- * may be removed after its announced sunset.
+ * Compares what would be served with what clients were promised: what production served last. A version may be removed after
+ * its announced sunset.
  *
  * @returns what clients gain and lose
  * @throws DeploymentRefused if a promise would be broken and no rollback was requested
@@ -161,7 +161,7 @@ export async function refuseBrokenPromises(
 ): Promise<ContractChange[]> {
   const { rows } = await client.query<{ contracts: Contract[]; retired: string[] }>(
     `select contracts, array(select version from deployment.retired_versions where sunset_at <= now()) as retired
-     from deployment.api_schemas where is_promise order by id desc limit 1`,
+     from publication.promises order by id desc limit 1`,
   );
   const [{ contracts = [], retired = [] } = {}] = rows;
   const promised = contracts.filter(({ schema }) => !retired.includes(schema.replace(/^(admin_)?api_/, "")));
@@ -181,6 +181,15 @@ export async function refuseBrokenPromises(
       "version. To remove a version, announce its retirement first (docs/recipes.md). To roll back anyway, run",
       "npm run db:deploy -- --roll-back",
     ].join("\n"),
+  );
+}
+
+/** Promises clients what is served, unless exactly that is promised already. */
+export async function recordPromise(client: Client, served: Contract[]): Promise<void> {
+  await client.query(
+    `insert into publication.promises (contracts)
+     select $1::jsonb where $1::jsonb is distinct from (select contracts from publication.promises order by id desc limit 1)`,
+    [JSON.stringify(served)],
   );
 }
 

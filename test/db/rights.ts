@@ -51,12 +51,13 @@ export const rights = {
   deployment_planner: {
     uses: "access deployment publication",
     reads: `access.tiers deployment.api_schemas deployment.migrations deployment.retired_versions
-      publication.data_sets publication.served_schemas`,
+      publication.data_sets publication.promises publication.served_schemas`,
+    runs: "deployment.list_hand_made_objects",
   },
   publisher: {
     owns: "disclosed dissemination suppressed",
     uses: "access extensions publication",
-    reads: `publication.changes publication.data_sets publication.served_schemas publication.settings
+    reads: `publication.changes publication.data_sets publication.promises publication.served_schemas publication.settings
       publication.suppressed_reports`,
     writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
       publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
