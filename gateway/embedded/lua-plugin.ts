@@ -1,73 +1,88 @@
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { type Headers, setHeader } from "./headers.ts";
+import { setHeaders } from "./headers.ts";
 import { runLua } from "./lua-state.ts";
-import type { Answer, Plugin } from "./plugin.ts";
+import type { LuaValue } from "./lua-values.ts";
+import type { Exchange, Plugin, Reply } from "./plugin.ts";
 
 /** Contains a folder for each plugin. */
 export const luaPluginsDirectory = path.resolve(import.meta.dirname, "../plugins");
+const embeddedFiles = path.join(import.meta.dirname, "lua");
+
+/** New values by lowercase name; false removes the header. */
+type HeaderChanges = Record<string, string | false>;
+/** What lua/pdk.lua returns after a phase. */
+type Changes = {
+  request_headers: HeaderChanges;
+  response_headers: HeaderChanges;
+  query?: string;
+  target?: string;
+  logged_path?: string;
+  status?: number;
+  exit?: { status: number; body: string };
+  filters_body?: boolean;
+  chunk?: string;
+};
+
+const host = {
+  sha256_hex: (bytes: LuaValue) => createHash("sha256").update(String(bytes), "latin1").digest("hex"),
+  now: () => Date.now() / 1000,
+};
 
 /**
- * Loads the Lua files of a plugin, which Kong runs as well. pdk.lua replaces Kong's plugin development kit.
+ * Loads the Lua files of a plugin, which Kong runs as well. lua/pdk.lua replaces Kong's plugin development kit.
  * @throws Error if the plugin's schema rejects the configuration
  */
-export async function loadLuaPlugin(name: string, config: Record<string, string | number>): Promise<Plugin> {
-  const call = await runLua(await readFile(path.join(import.meta.dirname, "pdk.lua"), "latin1"));
-  for (const file of await readdir(path.join(luaPluginsDirectory, name))) {
-    const source = await readFile(path.join(luaPluginsDirectory, name, file), "latin1");
-    call("preload", `kong.plugins.${name}.${path.parse(file).name}`, source);
-  }
-  const priority = Number(call("start", name, `${Object.entries(config).flat().join("\n")}\n`));
+export async function loadLuaPlugin(
+  name: string,
+  config: LuaValue,
+  directory = path.join(luaPluginsDirectory, name),
+): Promise<Plugin> {
+  const own = await readModules(embeddedFiles, "embedded");
+  const modules = await readModules(directory, `kong.plugins.${name}`);
+  const call = await runLua(own["embedded.pdk"] ?? "", { ...host, modules: { ...own, ...modules } });
+  const run = (phase: string, given: LuaValue) => call("run_phase", phase, given) as Changes;
   return {
     name,
-    priority,
+    priority: Number(call("start", { name, config })),
     rewrite(exchange) {
-      const { id, method, path, rawPath, query, address, headers } = exchange;
-      // A decoded line break would end the field, so a carriage return replaces it. Table names contain neither.
-      const text = joinLines([method, path.replaceAll("\n", "\r"), rawPath, query, address], headers);
-      applyChanges(call("rewrite", id, text), headers, (kind, text) => {
-        if (kind === "L") exchange.loggedPath = text;
-        else exchange.query = text;
-      });
+      const { id, method, target, path, rawPath, query, address, headers } = exchange;
+      const given = { id, method, path, raw_path: rawPath, query, address, request_uri: target };
+      return applyToRequest(run("rewrite", { ...given, headers: Object.fromEntries(headers) }), exchange);
     },
-    access(exchange) {
-      const { id, headers } = exchange;
-      let answer: Answer | undefined;
-      const own: Headers = new Map();
-      const changes = call("access", id);
-      applyChanges(changes, changes.startsWith("X") ? own : headers, (kind, text) => {
-        if (kind === "X") answer = { status: Number(text), headers: own };
-        else if (kind === "T") exchange.target = text;
-        else if (answer) answer.body = text;
-      });
-      return answer;
+    access: (exchange) => applyToRequest(run("access", { id: exchange.id }), exchange),
+    filterResponse({ id }, reply) {
+      const { source, status, headers } = reply;
+      const given = { id, source, status, upstream_headers: Object.fromEntries(headers) };
+      const changes = run("header_filter", given);
+      setHeaders(headers, changes.response_headers);
+      reply.status = changes.status ?? status;
+      if (!changes.filters_body) return undefined;
+      return (bytes, isLast) => {
+        const { chunk } = run("body_filter", { id, chunk: bytes.toString("latin1"), is_last: isLast });
+        return Buffer.from(chunk ?? "", "latin1");
+      };
     },
-    filterHeaders({ id }, { status, headers, source }) {
-      let isHeld = false;
-      const text = joinLines([source, String(status)], headers);
-      applyChanges(call("header_filter", id, text), headers, () => {
-        isHeld = true;
-      });
-      return isHeld;
-    },
-    filterBody: ({ id }, body) => call("body_filter", id, body),
-    forget: ({ id }) => void call("forget", id),
+    finish: ({ id }) => void call("finish", id),
   };
 }
 
-function joinLines(fields: string[], headers: Headers): string {
-  let text = `${fields.join("\n")}\n`;
-  for (const [name, { values }] of headers) for (const value of values) text += `${name}\n${value}\n`;
-  return text;
+/** Reads the Lua files in a directory, by the name under which other files require them. */
+async function readModules(directory: string, prefix: string): Promise<Record<string, string>> {
+  const modules: Record<string, string> = {};
+  for (const file of await readdir(directory))
+    modules[`${prefix}.${path.parse(file).name}`] = await readFile(path.join(directory, file), "latin1");
+  return modules;
 }
 
-/** Applies the header changes that Lua lists, and passes all other changes to `other`. */
-function applyChanges(changes: string, headers: Headers, other: (kind: string, text: string) => void): void {
-  for (const change of changes === "" ? [] : changes.split("\0")) {
-    const text = change.slice(1);
-    const [name = "", value = ""] = text.split("\n");
-    if (change.startsWith("S")) setHeader(headers, name, value);
-    else if (change.startsWith("C")) headers.delete(name.toLowerCase());
-    else other(change.charAt(0), text);
-  }
+function applyToRequest(changes: Changes, exchange: Exchange): Reply | undefined {
+  setHeaders(exchange.headers, changes.request_headers);
+  setHeaders(exchange.responseHeaders, changes.response_headers);
+  exchange.query = changes.query ?? exchange.query;
+  exchange.upstream = changes.target ?? exchange.upstream;
+  exchange.loggedPath = changes.logged_path;
+  if (changes.exit === undefined) return undefined;
+  const { status, body } = changes.exit;
+  return { source: "exit", status, headers: new Map(), body: Buffer.from(body, "latin1") };
 }

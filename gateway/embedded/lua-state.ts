@@ -1,62 +1,31 @@
-import { createHash } from "node:crypto";
 import { LuaWasm } from "wasmoon";
-
-/** Exported functions of Lua's C API, used because wasmoon's own conversions take longer than the calls. */
-type Exported =
-  | "_malloc"
-  | "_free"
-  | "_lua_pcallk"
-  | "_lua_pushlstring"
-  | "_lua_pushcclosure"
-  | "_lua_tolstring";
-type Lua = Record<Exported | "_lua_pushvalue" | "_lua_settop", (...args: number[]) => number> & {
-  HEAPU8: Uint8Array;
-  addFunction(call: () => number, signature: string): number;
-};
+import { createConverter, type LuaApi, type LuaFunction, type LuaValue } from "./lua-values.ts";
 
 /**
- * Runs a Lua file in its own Lua state. The file receives a function that returns a string's SHA-256 in hexadecimal,
- * and must return a function that turns strings into a string. Each character of a string is a byte.
+ * Runs a Lua file in its own Lua state. The file receives `host` as its argument, and must return a function.
  * @throws Error with Lua's message. The returned function throws such errors too.
  */
-export async function runLua(source: string): Promise<(...args: string[]) => string> {
+export async function runLua(source: string, host: LuaValue = {}): Promise<LuaFunction> {
   const wasm = await LuaWasm.initialize();
-  const lua = wasm.module as unknown as Lua;
+  const lua = wasm.module as unknown as LuaApi;
   const state = wasm.luaL_newstate();
   wasm.luaL_openlibs(state);
-  const sizePointer = lua._malloc(4);
+  const { pushValue, readValue } = createConverter(lua, state);
 
-  // WebAssembly replaces its buffer when its memory grows, so each access reads HEAPU8 again.
-  const push = (text: string) => {
-    const start = lua._malloc(text.length + 1);
-    Buffer.from(lua.HEAPU8.buffer, start).write(text, "latin1");
-    lua._lua_pushlstring(state, start, text.length);
-    lua._free(start);
-  };
-  const read = (index: number) => {
-    const start = lua._lua_tolstring(state, index, sizePointer);
-    const memory = Buffer.from(lua.HEAPU8.buffer);
-    return start === 0 ? Buffer.alloc(0) : memory.subarray(start, start + memory.readUInt32LE(sizePointer));
-  };
-  const call = (args: number) => {
-    const failed = lua._lua_pcallk(state, args, 1, 0, 0, 0);
-    const result = read(-1).toString("latin1");
-    if (failed) throw new Error(result);
-    return result;
+  /** Calls the function below the arguments, and leaves its result on the stack. */
+  const callWith = (args: LuaValue[]) => {
+    for (const arg of args) pushValue(arg);
+    const hasFailed = lua._lua_pcallk(state, args.length, 1, 0, 0, 0);
+    if (hasFailed) throw new Error(String(readValue(lua._lua_gettop(state))));
   };
 
-  if (wasm.luaL_loadstring(state, source)) throw new Error(read(-1).toString());
-  const hash = lua.addFunction(() => {
-    push(createHash("sha256").update(read(1)).digest("hex"));
-    return 1;
-  }, "ii");
-  lua._lua_pushcclosure(state, hash, 0);
-  call(1);
+  if (wasm.luaL_loadstring(state, source)) throw new Error(String(readValue(1)));
+  callWith([host]);
   return (...args) => {
     lua._lua_pushvalue(state, 1);
-    for (const text of args) push(text);
     try {
-      return call(args.length);
+      callWith(args);
+      return readValue(2);
     } finally {
       lua._lua_settop(state, 1);
     }

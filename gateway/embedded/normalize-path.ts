@@ -1,3 +1,5 @@
+import { posix } from "node:path";
+
 /** Characters that stay percent-encoded, because an encoded "/" differs from a "/". */
 const RESERVED = new Set("!*'();:@&=+$,/?%#[]");
 
@@ -10,21 +12,11 @@ export function normalizePath(path: string): string | undefined {
     const char = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     return RESERVED.has(char) ? triplet.toUpperCase() : char;
   });
-  const segments: string[] = [];
-  const parts = decoded.split("/").slice(1);
-  for (const part of parts) {
-    if (part === "..") segments.pop();
-    if (!/^\.{0,2}$/.test(part)) segments.push(part);
-  }
-  if (/^\.{0,2}$/.test(parts.at(-1) ?? "")) segments.push("");
-  let depth = 0;
+  const isMalformed = !path.startsWith("/") || decoded.includes("\0") || /%(?![0-9a-f]{2})/i.test(path);
   // nginx decodes slashes before it resolves dot segments.
-  const isAboveRoot = decoded.split(/\/|%2F/).some((part) => {
-    if (part !== "" && part !== ".") depth += part === ".." ? -1 : 1;
-    return depth < 0;
-  });
-  const isReadable = path.startsWith("/") && !decoded.includes("\0") && !/%(?![0-9a-f]{2})/i.test(path);
-  return isReadable && !isAboveRoot ? `/${segments.join("/")}` : undefined;
+  const fromRoot = posix.normalize(`.${decoded.replaceAll("%2F", "/")}`);
+  if (isMalformed || /^\.\.(\/|$)/.test(fromRoot)) return undefined;
+  return posix.normalize(decoded.replace(/\/\.\.?$/, "$&/"));
 }
 
 /** Percent-encodes a normalized path for the request line (`escape` in the same Kong module). */

@@ -1,51 +1,55 @@
+import type { Readable } from "node:stream";
 import type { Headers } from "./headers.ts";
 
-/** A request and its response, as plugins read and change them. */
+/** A request, as plugins read and change it. */
 export interface Exchange {
   /** The gateway's ID for the request (X-Kong-Request-Id). Clients cannot choose it. */
   readonly id: string;
   readonly method: string;
-  /** Normalized as Kong does before routing. */
+  /** The path and query string as sent. */
+  readonly target: string;
+  /** The path as Kong normalizes it before routing. */
   readonly path: string;
-  /** As sent. */
+  /** The path as sent. */
   readonly rawPath: string;
-  /** Without "?", unchanged. */
+  /** Without "?". */
   query: string;
   /** The client's IP address, even if the request came through trusted proxies. */
   readonly address: string;
   /** Headers for the upstream. */
   readonly headers: Headers;
-  /** Headers for every response to this request. */
-  readonly answerHeaders: Headers;
-  /** Replaces the service's host and port. */
-  target?: string;
+  /** Headers that plugins add to the response, whatever it is. */
+  readonly responseHeaders: Headers;
+  /** Replaces the upstream's host and port. */
+  upstream?: string | undefined;
   /** The path for the log; unset if the path may contain a key. */
-  loggedPath?: string;
+  loggedPath?: string | undefined;
 }
 
-/** A response that a plugin sends instead of the upstream. */
-export interface Answer {
+/** A response on its way to the client. */
+export interface Reply {
+  /** As in Kong: the upstream, a plugin or the router, or the gateway after an error. */
+  readonly source: "service" | "exit" | "error";
   status: number;
-  headers?: Headers;
-  body?: string;
+  readonly headers: Headers;
+  /** Bytes if the gateway wrote the body. */
+  body: Readable | Buffer;
 }
 
-/** Where the response came from, as in Kong: the upstream, a plugin or the router, or the gateway after an error. */
-export type Source = "service" | "exit" | "error";
+/** Returns what the client gets in place of a part of the body. */
+export type BodyFilter = (chunk: Buffer, isLast: boolean) => Buffer;
 
 /** A configured plugin, with a method for each of Kong's phases. */
 export interface Plugin {
   name: string;
   /** As in Kong: the highest runs first. */
   priority: number;
-  /** Runs before a route is chosen, for global plugins only. */
-  rewrite?(exchange: Exchange): void;
+  /** Runs before a route is chosen. If it returns a response, the request goes no further. */
+  rewrite?(exchange: Exchange): Reply | undefined;
   /** Runs before the request is forwarded. If it returns a response, the request is not forwarded. */
-  access?(exchange: Exchange): Answer | undefined;
-  /** Runs before the response is sent. Returns true to get the whole body in `filterBody`. */
-  filterHeaders?(exchange: Exchange, answer: { status: number; headers: Headers; source: Source }): boolean;
-  /** Returns the body to send. Each character is a byte. */
-  filterBody?(exchange: Exchange, body: string): string;
+  access?(exchange: Exchange): Reply | undefined;
+  /** Runs before the response is sent. Returns a function if the plugin changes the body. */
+  filterResponse?(exchange: Exchange, reply: Reply): BodyFilter | undefined;
   /** Runs when the request is over. */
-  forget?(exchange: Exchange): void;
+  finish?(exchange: Exchange): void;
 }

@@ -1,30 +1,27 @@
 import { once } from "node:events";
-import { createServer, IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type Logger, pino } from "pino";
 import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { createConnectionPool } from "./forward-request.ts";
-import { createGatewayMetrics } from "./metrics.ts";
-import { handleRequest, type Outcome } from "./proxy.ts";
+import { handleRequest } from "./handle-request.ts";
+import { createObserver } from "./observe-requests.ts";
 import { readConfig } from "./read-config.ts";
 
 /** How long `close` waits for requests in flight. */
 const CLOSE_GRACE_MS = 2000;
-/** The limits and timeouts of gateway/kong.env. proxy.ts refuses requests without a Host header, as nginx does. */
+/** The limits and timeouts of gateway/kong.env. */
 const SERVER_OPTIONS = {
   maxHeaderSize: 131_072,
   headersTimeout: 10_000,
   requestTimeout: 20_000,
   keepAliveTimeout: 75_000,
   connectionsCheckingInterval: 1000,
-  requireHostHeader: false,
 };
 /** How long a connection may be idle: longer than read_timeout, because a client sends nothing while it waits. */
 const SILENCE_MS = 75_000;
 const MAX_CONNECTIONS = 8192;
-/** nginx's status for a client that disconnected. */
-const CLIENT_CLOSED = 499;
 
 export interface EmbeddedGatewayOptions {
   host: string;
@@ -54,40 +51,28 @@ export interface EmbeddedGateway {
  */
 export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Promise<EmbeddedGateway> {
   const { host, port, logger = pino() } = options;
-  const { registry, requests, latency } = createGatewayMetrics();
   const config = await readConfig(options.config, options.env);
   const isTrusted = readTrustedIps(options.trustedIps ?? []);
-  const context = { config, connections: createConnectionPool(), isTrusted };
+  const connections = createConnectionPool(config.service);
+  const { registry, observe } = createObserver(config, logger);
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const startedAt = performance.now();
-    const outcome = await handleRequest(context, request, response);
-    const note = () => {
-      const milliseconds = performance.now() - startedAt;
-      logger.info(describeRequest(outcome, response, milliseconds), "request");
-      if (outcome.route === undefined) return;
-      const labels = { service: outcome.route.service.name, route: outcome.route.name };
-      requests.inc({ ...labels, code: response.statusCode, source: outcome.source });
-      latency.observe(labels, milliseconds);
-    };
-    if (response.writableFinished || response.destroyed) note();
-    else response.once("close", note);
+    const outcome = await handleRequest({ config, connections, isTrusted }, request, response);
+    const finish = () => observe(outcome, response, performance.now() - startedAt);
+    if (response.writableFinished || response.destroyed) finish();
+    else response.once("close", finish);
   };
   const proxy = createServer(SERVER_OPTIONS, serve);
-  proxy.on("clientError", (error, socket: Socket) => refuseMalformed(error, socket, serve));
+  // Without a listener, Node answers 417 to any Expect other than 100-continue. nginx ignores it.
+  proxy.on("checkExpectation", serve);
   proxy.setTimeout(SILENCE_MS);
   proxy.maxConnections = MAX_CONNECTIONS;
   proxy.listen({ host, port });
   await once(proxy, "listening");
   const close = async () => {
-    const closed = once(proxy, "close");
-    proxy.close();
-    const idle = setInterval(() => proxy.closeIdleConnections(), 20);
-    const last = setTimeout(() => proxy.closeAllConnections(), CLOSE_GRACE_MS);
-    await closed;
-    clearInterval(idle);
-    clearTimeout(last);
-    context.connections.destroy();
+    await closeServer(proxy);
+    await connections.destroy();
   };
   try {
     const metrics = await serveState({
@@ -108,35 +93,12 @@ export async function startEmbeddedGateway(options: EmbeddedGatewayOptions): Pro
   }
 }
 
-/** The log line of a request. It never contains a key, a token or a query string. */
-function describeRequest({ exchange, ...outcome }: Outcome, response: ServerResponse, milliseconds: number) {
-  const { error } = outcome;
-  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
-  return {
-    request_id: outcome.requestId,
-    kong_request_id: exchange.id,
-    method: exchange.method,
-    path: exchange.loggedPath ?? "-",
-    status: response.writableFinished ? response.statusCode : CLIENT_CLOSED,
-    durationMs: Math.round(milliseconds * 10) / 10,
-    ...(cause instanceof Error ? { error: (cause as NodeJS.ErrnoException).code ?? cause.message } : {}),
-  };
-}
-
-/** Answers 400 to a request that Node cannot parse. Disconnects a client that takes too long. */
-function refuseMalformed(
-  error: NodeJS.ErrnoException & { rawPacket?: Buffer },
-  socket: Socket & { _httpMessage?: unknown },
-  serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): void {
-  const isUnderWay = socket._httpMessage !== undefined && socket._httpMessage !== null;
-  if (!socket.writable || isUnderWay || !error.code?.startsWith("HPE_")) return void socket.destroy();
-  const request = new IncomingMessage(socket);
-  request.httpVersion = "1.1";
-  request.method = error.rawPacket?.toString("latin1", 0, 5) === "HEAD " ? "HEAD" : "GET";
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once("finish", () => socket.end());
-  void serve(request, response);
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  const last = setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(last);
 }

@@ -1,0 +1,96 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Agent } from "undici";
+import type { TrustCheck } from "./client-address.ts";
+import { ForwardError, forwardRequest } from "./forward-request.ts";
+import { getHeader, setHeaders } from "./headers.ts";
+import type { BodyFilter, Exchange, Plugin, Reply } from "./plugin.ts";
+import type { GatewayConfig } from "./read-config.ts";
+import { findRefusal, readBody, readRequest } from "./read-request.ts";
+import { sendReply } from "./send-reply.ts";
+import { buildUpstreamRequest } from "./upstream-request.ts";
+
+/** State that all requests share. */
+export interface Gateway {
+  readonly config: GatewayConfig;
+  readonly connections: Agent;
+  readonly isTrusted: TrustCheck;
+}
+
+/** The result of a request, for the log and the metrics. */
+export interface Outcome {
+  exchange: Exchange;
+  source: Reply["source"];
+  /** The response's X-Request-Id. */
+  requestId?: string | undefined;
+  /** Whether the request got as far as the route. */
+  isRouted: boolean;
+  error?: unknown;
+}
+
+/** Serves one request. Never rejects. */
+export async function handleRequest(
+  gateway: Gateway,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Outcome> {
+  const { plugins } = gateway.config;
+  const exchange = readRequest(request, gateway.isTrusted);
+  const outcome: Outcome = { exchange, source: "error", isRouted: false };
+  try {
+    const reply = await findReply(gateway, request, response, outcome).catch((error: unknown) => {
+      outcome.error = error;
+      return createError(error instanceof ForwardError ? error.status : 500);
+    });
+    const filters = filterResponse(plugins, exchange, reply);
+    outcome.source = reply.source;
+    outcome.requestId = getHeader(reply.headers, "x-request-id");
+    await sendReply(request, response, reply, filters);
+  } catch (error) {
+    Object.assign(outcome, { error, source: "error" });
+    if (response.headersSent) response.destroy();
+    else response.writeHead(500).end();
+  } finally {
+    for (const plugin of plugins) plugin.finish?.(exchange);
+  }
+  return outcome;
+}
+
+/** Finds the response: nginx's refusal, a plugin's response, or the upstream's. */
+async function findReply(
+  { config: { plugins, service }, connections, isTrusted }: Gateway,
+  request: IncomingMessage,
+  response: ServerResponse,
+  outcome: Outcome,
+): Promise<Reply> {
+  const { exchange } = outcome;
+  const refusal = findRefusal(exchange, request);
+  if (refusal !== undefined) return createError(refusal);
+  for (const plugin of plugins) {
+    const reply = plugin.rewrite?.(exchange);
+    if (reply) return reply;
+  }
+  // Kong's router rejects paths that are not UTF-8.
+  if (!isUtf8(Buffer.from(exchange.path, "latin1"))) return createError(404, "exit");
+  outcome.isRouted = true;
+  for (const plugin of plugins) {
+    const reply = plugin.access?.(exchange);
+    if (reply) return reply;
+  }
+  const body = await readBody(request);
+  if (body === undefined) return createError(413);
+  const forwarded = buildUpstreamRequest(exchange, request, body, isTrusted, service.url);
+  return await forwardRequest(connections, forwarded, service.retries, response);
+}
+
+const createError = (status: number, source: Reply["source"] = "error"): Reply => {
+  return { source, status, headers: new Map(), body: Buffer.alloc(0) };
+};
+
+/** Runs the plugins' response phases, which change the headers. Returns the filters for the body. */
+function filterResponse(plugins: Plugin[], exchange: Exchange, reply: Reply): BodyFilter[] {
+  for (const [name, values] of exchange.responseHeaders) reply.headers.set(name, values);
+  const filters = plugins.flatMap((plugin) => plugin.filterResponse?.(exchange, reply) ?? []);
+  setHeaders(reply.headers, { "x-kong-request-id": exchange.id });
+  return filters;
+}

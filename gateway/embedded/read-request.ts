@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { findClientAddress, type TrustCheck } from "./client-address.ts";
+import { readHeaders } from "./headers.ts";
+import { normalizePath } from "./normalize-path.ts";
+import type { Exchange } from "./plugin.ts";
+
+/** nginx's `large_client_header_buffers`: the longest request line and the longest header line, in bytes. */
+const MAX_LINE = 32_768;
+/** `client_max_body_size` of gateway/kong.env, in bytes. */
+const MAX_BODY = 16_384;
+/** Headers that nginx refuses if they are sent twice. */
+const UNIQUE_HEADERS = [
+  ...["host", "authorization", "content-length", "content-range", "expect", "transfer-encoding"],
+  ...["if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since"],
+];
+
+export function readRequest(request: IncomingMessage, isTrusted: TrustCheck): Exchange {
+  const headers = readHeaders(request.rawHeaders);
+  // nginx's variables do not distinguish a_header from a-header, so nginx drops such names.
+  for (const name of headers.keys()) if (!/^[a-z0-9-]+$/.test(name)) headers.delete(name);
+  const target = (request.url ?? "").replace(/^https?:\/\/[^/?]*/i, "");
+  const [, rawPath = "", query = ""] = /^([^?]*)\??(.*)$/s.exec(target) ?? [];
+  return {
+    id: randomUUID().replaceAll("-", ""),
+    method: request.method ?? "",
+    target,
+    path: normalizePath(rawPath || "/") ?? "",
+    rawPath: rawPath || "/",
+    query,
+    address: findClientAddress(request, isTrusted),
+    headers,
+    responseHeaders: new Map(),
+  };
+}
+
+/** Returns the status with which nginx refuses a request before Kong's plugins see it, or undefined. */
+export function findRefusal(
+  { method, path, headers }: Exchange,
+  { url = "", headers: { "content-length": length = "0" } }: IncomingMessage,
+): number | undefined {
+  const isTooLong = ([name, values]: [string, string[]]) =>
+    values.some((value) => name.length + value.length + ": \r\n".length > MAX_LINE);
+  if (method.length + url.length + " HTTP/1.1\r\n".length + 1 > MAX_LINE) return 414;
+  if ([...headers].some(isTooLong)) return 400;
+  if (UNIQUE_HEADERS.some((name) => (headers.get(name)?.length ?? 0) > 1)) return 400;
+  if (path === "") return 400;
+  if (method === "TRACE") return 405;
+  return Number(length) > MAX_BODY ? 413 : undefined;
+}
+
+/** Reads the whole body. Returns undefined if it is too long, and discards the rest. */
+export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const { "content-length": length, "transfer-encoding": encoding } = request.headers;
+  if (!length && !encoding) return Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > MAX_BODY) return void request.resume();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
