@@ -4,7 +4,7 @@ import { connect } from "../../service/connect.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
-import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
+import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts, recordPromise, refuseBrokenPromises } from "./contract.ts";
 import {
   findAwaitingDefinitions,
@@ -75,6 +75,7 @@ export async function deployDatabase(
   const migrations: string[] = [];
   try {
     await refuseOldServer(client);
+    await refuseOtherCollation(client, report);
     await prepareSession(client);
     await refuseMissingRights(client);
     await lockDeployment(client, report, options.waitMilliseconds);

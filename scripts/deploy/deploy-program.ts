@@ -5,6 +5,7 @@ import { describeError } from "../../service/describe-error.ts";
 import { findDatabaseUrl, waitForDatabase } from "../../service/find-database.ts";
 import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
+import { type EnvironmentName, environments } from "../../service/timetable.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";
@@ -61,7 +62,7 @@ function readOptions(argv: string[]): Options {
     .option("--plan-hash <hash>", "refuse unless this is still the plan")
     .option(
       "--promise",
-      "record what is served as a promise to clients (production); without it, the deployment is a draft",
+      "record what is served as a promise to clients, as ENVIRONMENT=production does; other deployments are drafts",
     )
     .option(
       "--roll-back",
@@ -85,6 +86,7 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
   PGPASSWORD *               that user's password, if it is not in the URL
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; if one is not set, the role keeps its password
+  ENVIRONMENT                production: every deployment is a promise (--promise). staging, development, preview: a draft
   STACK_DIRECTORY            directory of the running stack to use if no database is named (.stack)
   SCRATCH_URL                another PostgreSQL server, with a superuser's login, on which db/ is built to make a plan or
                              to list drift; if not set, one is started
@@ -112,7 +114,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
   const common: DeploymentOptions = {
     directory: path.resolve(options.directory),
     report,
-    promises: options.promise,
+    promises: options.promise || readEnvironment(variables) === "production",
     rollsBack: options.rollBack,
     waitMilliseconds: wait,
   };
@@ -145,6 +147,13 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
     },
   });
   print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
+}
+
+function readEnvironment({ ENVIRONMENT }: NodeJS.ProcessEnv): EnvironmentName | undefined {
+  const found = environments.find((name) => name === ENVIRONMENT);
+  if (ENVIRONMENT && found === undefined)
+    throw new Error(`ENVIRONMENT is ${ENVIRONMENT}. Set it to ${environments.join(", ")}, or unset it.`);
+  return found;
 }
 
 function readTime(text: string): number {

@@ -4,7 +4,7 @@ import { connect } from "../../service/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
-import { refuseOldServer } from "./check-server.ts";
+import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
@@ -71,6 +71,7 @@ export async function planDeployment(
   };
   try {
     await refuseOldServer(client);
+    await refuseOtherCollation(client, options.report ?? (() => {}));
     await refuseSameServer(client, scratch);
     await client.query("begin isolation level repeatable read read only");
     await tryDeployment(plan, client, scratch, { files, options, build });

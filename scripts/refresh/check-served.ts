@@ -2,7 +2,7 @@ import type { Client } from "pg";
 import { readDefinition } from "./read-definition.ts";
 
 const advice =
-  "Correct db/data_set and refresh. For a column that the API serves and that is missing here, deploy an API that does not serve it (npm run db:deploy), then refresh. To go back to an older API, run git restore --source=<commit> db, then npm run db:deploy -- --roll-back. A column that was promised to clients must stay, with its type, until its API version is removed.";
+  "Correct db/data_set and refresh. Or deploy an API that fits the data set, without the columns that it lacks (npm run db:deploy), then refresh. To go back to an older API, run git restore --source=<commit> db, then npm run db:deploy -- --roll-back. A column that was promised to clients must stay, with its type, until its API version is removed.";
 
 /**
  * Checks that a generation has every column that the deployed API serves, and that clients' promised columns keep their
