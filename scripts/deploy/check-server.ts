@@ -1,15 +1,16 @@
 import type { Client } from "pg";
 import { requiredLocale } from "../servers/scratch-database.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
+import type { Migration } from "./read-files.ts";
 
 /** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
 
-/** The roles that a deployment creates, or finds on the server (db/migrations, create_roles). */
-const roles = [
-  ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "publisher"],
-  ...["api_owner", "key_operator", "deployment_planner"],
-];
+/** The roles that a deployment creates, or finds on the server: those that the first migration lists. */
+function listRoles([first]: Migration[]): string[] {
+  const [, list = ""] = first?.sql.match(/ in values\n([\s\S]*?)\n *loop/) ?? [];
+  return [...list.matchAll(/^ *\('(\w+)'/gm)].map(([, name = ""]) => name);
+}
 
 /**
  * Refuses a server that is too old. Runs before every other query.
@@ -64,8 +65,10 @@ where datname = current_database()`;
  *
  * @throws DeploymentRefused with the missing rights as SQL for an administrator
  */
-export async function refuseMissingRights(client: Client): Promise<void> {
-  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
+export async function refuseMissingRights(client: Client, migrations: Migration[]): Promise<void> {
+  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [
+    listRoles(migrations),
+  ]);
   refuseIfFound(
     `${rows[0]?.role} lacks the rights to deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),

@@ -77,7 +77,7 @@ export async function deployDatabase(
     await refuseOldServer(client);
     await refuseOtherCollation(client, report);
     await prepareSession(client);
-    await refuseMissingRights(client);
+    await refuseMissingRights(client, files.migrations);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
     const { pending, deployed, drift, isOutdated } = await findWork(client, files, options);
