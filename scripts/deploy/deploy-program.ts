@@ -17,7 +17,7 @@ import {
 } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
-import { planDeployment } from "./plan-deployment.ts";
+import { type Plan, planDeployment } from "./plan-deployment.ts";
 import { type LoginRole, loginRoles } from "./role-passwords.ts";
 
 const passwordVariable = (role: LoginRole) => `${role.toUpperCase()}_PASSWORD`;
@@ -40,12 +40,27 @@ export async function runDeploy(context: ProcessContext): Promise<void> {
     await deploy(context, options);
   } catch (error) {
     context.stderr.write(`db:deploy: ${describeError(error)}\n`);
-    const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
-    const kind = error instanceof DriftFound ? "drift" : isRefused ? "refused" : "failed";
+    const kind = failures.find(([type]) => error instanceof type)?.[1] ?? "failed";
     const failure = { error: { kind, message: describeError(error) } };
     if (options.json) context.stdout.write(`${JSON.stringify(failure, null, 2)}\n`);
-    context.exitCode = kind === "drift" ? 4 : 1;
+    context.exitCode = exitCodes[kind];
   }
+}
+
+/** How a run ends. --plan ends with `changes` if there is something to deploy. */
+const exitCodes = { done: 0, failed: 1, refused: 1, changes: 3, drift: 4 };
+
+const failures: [type: new (message: string) => Error, kind: "drift" | "refused"][] = [
+  // DriftFound is also a DeploymentRefused.
+  [DriftFound, "drift"],
+  [DeploymentRefused, "refused"],
+  [PoolerRefused, "refused"],
+];
+
+function judgePlan(plan: Plan, passwords: string[]): keyof typeof exitCodes {
+  if (plan.refusal !== undefined) return "refused";
+  if (plan.isDriftNew) return "drift";
+  return hasWork(plan, passwords) ? "changes" : "done";
 }
 
 function readOptions(argv: string[]): Options {
@@ -129,7 +144,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
   if (options.plan) {
     const plan = await findPlan();
     print(json ? JSON.stringify({ ...plan, passwords: roles }, null, 2) : describePlan(plan, roles));
-    context.exitCode = plan.refusal !== undefined ? 1 : plan.isDriftNew ? 4 : hasWork(plan, roles) ? 3 : 0;
+    context.exitCode = exitCodes[judgePlan(plan, roles)];
     return;
   }
   const done = await deployDatabase(databaseUrl, passwords, {
