@@ -228,7 +228,7 @@ download_report <- function(report_id, path) {
     send() |>
     resp_body_json(simplifyVector = TRUE)
 
-  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   target <- report_id
   if (!submission$is_public) {
     access <- api_request("rpc/request_file_access") |>

@@ -278,7 +278,7 @@ def store_reports(file: str, gone: list[str], rows: list[Row], data_set: str) ->
 
 
 def request_file_access(report_id: str) -> str:
-    """Returns a one-time access_uuid, valid for a minute. Needs a Tribal key."""
+    """Returns a one-time access_uuid, valid until expires_at. Needs a Tribal key."""
     request = Request(
         f"{API_URL}/rpc/request_file_access",
         data=json.dumps({"report_id": report_id}).encode(),

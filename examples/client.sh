@@ -209,7 +209,7 @@ download_report() {
   # 1. The submission; 404 if there is no such report.
   call_api --get "${retry[@]}" --data-urlencode "report_id=eq.$1" "$api_url/general"
 
-  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   if grep -q '"is_public": *false' "$work/body"; then
     call_api --header 'content-type: application/json' --header "content-profile: admin_api_$api_version" \
       --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"

@@ -191,7 +191,7 @@ async function downloadReport(reportId: string, file: string) {
   // 1. The submission; 404 if there is no such report.
   const submission = unwrap(await api.from("general").select().eq("report_id", reportId).single());
 
-  // 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  // 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   let path = reportId;
   if (!submission.is_public) {
     const admin = api.schema(`admin_api_${apiVersion}`);

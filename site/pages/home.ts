@@ -147,7 +147,7 @@ curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIB
     ),
     step(
       "Request access",
-      html`The answer has an <code>access_uuid</code>. It works once, and only for one minute.`,
+      html`The answer has an <code>access_uuid</code>. It works once, and only ${facts ? `for ${facts.token_seconds} seconds` : html`until <code>expires_at</code>`}.`,
       `ACCESS_UUID=$(curl -sS ${quoteShell(`${config.apiUrl}/rpc/request_file_access`)} \\
   -H "x-api-key: $TRIBAL_KEY" -H 'content-profile: ${admin}' \\
   -H 'content-type: application/json' -d "{\\"report_id\\": \\"$REPORT_ID\\"}" \\
