@@ -1,8 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { BrowserContextOptions } from "playwright-core";
 import { onTestFinished } from "vitest";
-import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
+import { readKongYml } from "../gateway/gateways.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 import { queryOn } from "../support/query-on.ts";
 import { runStack } from "../support/run-stack.ts";
@@ -19,8 +19,10 @@ export const plenty = 1000;
 /** Starts a browser and a stack. The API version v1_1_0 has a sunset date, and the demonstration key a high limit. */
 export async function openSite() {
   const config = path.join(await makeDirectory(), "kong.yml");
-  const text = await readFile(gatewayConfigFile(), "utf8");
-  await writeFile(config, text.replace(/^( +hour: )\d+(\n +day: )\d+$/m, `$1${plenty}$2${plenty}`));
+  const limits = await readKongYml(({ config }) => {
+    config.limits.demo = { by: "network", hour: plenty, day: plenty };
+  });
+  await writeFile(config, limits);
   const [browser, stack] = await Promise.all([
     startBrowser(),
     runStack({

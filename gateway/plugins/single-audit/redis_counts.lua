@@ -24,9 +24,9 @@ local EXCHANGE = [[
   end
   return counted
 ]]
--- In milliseconds, to connect, send and read. A request waits at most for these; the timer waits longer.
-local PROMPT = { 15, 15, 80 }
-local PATIENT = { 1000, 1000, 1000 }
+-- In milliseconds, for everything. A request waits at most for the first, the timer for the second.
+local PROMPT = 90
+local PATIENT = 1000
 local SECONDS_BETWEEN_TRIES = 0.2
 local NO_LIMIT = 1e15
 -- Connections that a worker keeps open.
@@ -81,14 +81,16 @@ local function evaluate_on(connection, windows)
   return answers and answers[2], problem
 end
 
--- Runs the script. Returns its reply, or nil and the problem.
-local function evaluate(windows, timeouts)
-  local connection = redis:new()
-  connection:set_timeouts(unpack(timeouts))
+-- Runs the script. Returns its reply, or nil and the problem, at the latest after these milliseconds.
+local function evaluate(windows, milliseconds)
+  local connection, started = redis:new(), ngx.now()
+  connection:set_timeout(milliseconds)
   local ok, problem = connection:connect(settings.host, settings.port, { pool_size = POOL_SIZE })
-  if not ok then
-    return nil, problem
+  local left = milliseconds - (ngx.now() - started) * 1000
+  if not ok or left < 1 then
+    return nil, problem or "timeout"
   end
+  connection:set_timeout(left)
   local reply
   reply, problem = evaluate_on(connection, windows)
   if not reply then
