@@ -42,8 +42,8 @@ with deployer as (
   union all
   select 'pg_proc'::regclass, pg_proc.oid, scope, proowner, coalesce(proacl, acldefault('f', proowner))
   from pg_catalog.pg_proc join schemas on schemas.oid = pronamespace
-  -- Deployments install this function themselves.
-  where not (nspname = 'publication' and proname = 'find_leaks')
+  -- Deployments install the leak check themselves.
+  where not (nspname = 'publication' and proname ~ '^find_')
   union all
   select 'pg_type'::regclass, pg_type.oid, scope, typowner, coalesce(typacl, acldefault('T', typowner))
   from pg_catalog.pg_type join schemas on schemas.oid = typnamespace where typtype in ('d', 'e')

@@ -9,7 +9,7 @@ const roles = Object.keys(rights);
 const objects = `
   namespaces as (
     select oid, nspname as name, nspowner, nspacl from pg_namespace
-    where nspname !~ '^pg_|_previous$' and nspname <> 'information_schema'
+    where nspname !~ '^pg_' and nspname <> 'information_schema'
   ), relations as (
     select pg_class.*, concat(name, '.', relname) as name, name as schema
     from pg_class join namespaces on namespaces.oid = relnamespace where relkind in ('r', 'v', 'm', 'p', 'f')
@@ -25,9 +25,9 @@ const list = async (sql: string, values: unknown[] = []) =>
 
 /** Lists the schemas in which a role owns objects, and its privileges on objects that it does not own. */
 const held = `
-  select 'owns ' || schema as name from relations where relowner = $1::regrole
+  select 'owns ' || replace(schema, '_previous', '') as name from relations where relowner = $1::regrole
   union select 'owns ' || schema from functions where proowner = $1::regrole
-  union select 'owns ' || name from namespaces where nspowner = $1::regrole
+  union select 'owns ' || replace(name, '_previous', '') from namespaces where nspowner = $1::regrole
   union select concat(privilege, 's ', name) from namespaces, unnest(array['use', 'create']) as privilege
     where has_schema_privilege($1, oid, replace(privilege, 'use', 'usage')) and nspowner <> $1::regrole
   union select 'reads ' || name from relations

@@ -11,7 +11,8 @@ const decisions = "request.authorize request.decide request.find_retirement";
 
 /**
  * Each role's rights: the schemas in which it owns objects and, for other roles' objects, the schemas that it may use,
- * the relations that it may read or write, and the functions that it may run. `_previous` schemas are left out.
+ * the relations that it may read or write, and the functions that it may run. No role but publisher has a right on the
+ * previous data set.
  */
 export const rights = {
   authenticator: {
@@ -62,6 +63,6 @@ export const rights = {
     writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
       publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
     runs: `access.prune_access_tokens extensions.uuid_v7 publication.describe_data_set publication.find_leaks
-      publication.rebind_api_views publication.release_report`,
+      publication.rebind_api_views publication.release_report publication.set_data_set_rights`,
   },
 };

@@ -157,7 +157,9 @@ describe("db:deploy", () => {
 
   it("rolls production back, says what clients lose, and keeps the newest leak check", async () => {
     await copy.edit("data_set/find_leaks.sql", (text) =>
-      text.replace("  -- Roles.\n", "  return query select 'newest' where false;\n  -- Roles.\n"),
+      text
+        .replace("  return query select publication.find_role_leaks();\n", "$&  -- newest\n")
+        .replace("  select format('The tier %s", "  -- newest\n$&"),
     );
     await exits(0, ["--promise"]);
     const older = ["--promise", "--directory", "db"];
@@ -168,8 +170,8 @@ describe("db:deploy", () => {
     await exits(1, older, "This checkout is older than the database");
     const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     await exits(0, [...older, "--roll-back"], loss);
-    const sql = "select prosrc like '%newest%' as is_newest from pg_proc where proname = 'find_leaks'";
-    expect(await query(sql)).toEqual([{ is_newest: true }]);
+    const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
+    expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_role_leaks" }]);
   });
 });
 
