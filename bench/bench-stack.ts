@@ -20,11 +20,14 @@ export const unlimitedAddresses = {
   KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$http_x_client_network zone=addresses:10m rate=1000000r/s",
 };
 
+/** Reads gateway/kong.yml, with rate limits that a benchmark does not reach. */
+export const readUnlimitedConfig = async () =>
+  (await readFile(gatewayConfigFile(), "utf8")).replace(/\b(hour|day): \d+/g, "$1: 100000000");
+
 /** Starts a stack in a new directory under `parent`, with limits that a benchmark does not reach. */
 export async function startBenchStack(parent: string): Promise<BenchStack> {
   const config = path.join(parent, "kong.yml");
-  const text = await readFile(gatewayConfigFile(), "utf8");
-  await writeFile(config, text.replace(/\b(hour|day): \d+/g, "$1: 100000000"));
+  await writeFile(config, await readUnlimitedConfig());
   const stack = await runStack({
     directory: path.join(parent, "stack"),
     env: {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
-import { programNames, readCpuTime } from "./read-cpu-time.ts";
+import { readCpuTime } from "./read-cpu-time.ts";
 import type { Figure } from "./results.ts";
 
 /** One of the alternatives that are compared. Sends the request with this number. */
@@ -13,6 +13,8 @@ interface MeasureOptions {
   connections?: number;
   /** How many requests the whole job takes, if it is estimated from some of them. */
   wholeJob?: number;
+  /** Returns the CPU milliseconds that an arm's programs have used so far. By default, those of the whole stack. */
+  readTimes?: (arm: string) => Record<string, number>;
 }
 
 const agent = new Agent({ connections: 64, keepAliveTimeout: 10_000 });
@@ -35,16 +37,16 @@ export async function ask(url: string, headers: Record<string, string> = {}, exp
 export async function measure(
   section: string,
   arms: Record<string, Arm>,
-  { turns, requests, connections = 1, wholeJob }: MeasureOptions,
+  { turns, requests, connections = 1, wholeJob, readTimes = () => readCpuTime(process.pid) }: MeasureOptions,
 ): Promise<Figure[]> {
-  const measured = new Map<string, { rates: number[]; latencies: number[]; cpu: number[][] }>();
+  const measured = new Map<string, { rates: number[]; latencies: number[]; cpu: Record<string, number>[] }>();
   for (let turn = 0; turn <= turns; turn += 1) {
     for (const [arm, send] of Object.entries(arms)) {
       const latencies: number[] = [];
       let next = 0;
       // Let the servers finish what the other arm left to do, such as logging.
       await sleep(20);
-      const before = readCpuTime(process.pid);
+      const before = readTimes(arm);
       const start = performance.now();
       const work = async (connection: number) => {
         while (next < requests) {
@@ -57,13 +59,17 @@ export async function measure(
       };
       await Promise.all(Array.from({ length: connections }, (_, connection) => work(connection)));
       const seconds = (performance.now() - start) / 1000;
-      const after = readCpuTime(process.pid);
+      const after = readTimes(arm);
       if (turn === 0) continue;
       const all = measured.get(arm) ?? { rates: [], latencies: [], cpu: [] };
       measured.set(arm, all);
       all.rates.push(requests / seconds);
       all.latencies.push(...latencies);
-      all.cpu.push(programNames.map((name) => (after[name] - before[name]) / requests));
+      const used = Object.entries(after).map(([name, time]) => [
+        name,
+        (time - (before[name] ?? 0)) / requests,
+      ]);
+      all.cpu.push(Object.fromEntries(used));
     }
   }
   process.stderr.write(`Measured: ${section}.\n`);
@@ -74,8 +80,8 @@ export async function measure(
       ...(wholeJob === undefined ? [] : [figure("s in all", wholeJob / rate)]),
       { ...figure("requests/s", rate), least: Math.min(...rates), most: Math.max(...rates) },
       ...[figure("p50 ms", quantile(latencies, 0.5)), figure("p99 ms", quantile(latencies, 0.99))],
-      ...programNames.map((name, index) => {
-        const times = cpu.map((each) => each[index] ?? 0);
+      ...Object.keys(cpu[0] ?? {}).map((name) => {
+        const times = cpu.map((each) => each[name] ?? 0);
         return figure(`${name}, CPU ms`, quantile(times, 0.5));
       }),
     ];

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** The programs whose CPU time is counted, and how to recognize their command lines. */
 const programs = { PostgreSQL: /\bpostgres\b/, PostgREST: /\bpostgrest$/, gateway: /gateway-embedded|nginx/ };
-export type Program = keyof typeof programs;
-export const programNames = Object.keys(programs) as Program[];
+type Program = keyof typeof programs;
+const programNames = Object.keys(programs) as Program[];
 
 /** The CPU milliseconds that the descendants of a process have used so far, for each program (proc_pid_stat(5)). */
 export function readCpuTime(ancestor: number): Record<Program, number> {
@@ -20,7 +20,8 @@ export function readCpuTime(ancestor: number): Record<Program, number> {
 export const readTreeTime = (pid: number) =>
   [pid, ...listDescendants(pid)].reduce((sum, each) => sum + readProcessTime(each), 0);
 
-function listDescendants(ancestor: number): number[] {
+/** Returns the IDs of the processes that a process started, and of those that they started. */
+export function listDescendants(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     if (/^\d+$/.test(name)) parents.set(Number(name), Number(readStat(Number(name))[1] ?? 0));

@@ -33,13 +33,14 @@ ${environment}.
 
 The rows of a table alternate in ${turns} turns. Requests/s (with extremes) and CPU per request are medians of the turns.
 Latencies are of all requests. The load comes from the same machine. “Common design” is \`common-design.sql\`: the same
-rows in the same PostgreSQL, behind the same PostgREST, with an index wherever this service has one.
+rows in the same PostgreSQL, behind the same PostgREST, with an index wherever this service has one. In “The gateway”,
+relative CPU is relative to Kong with key-auth and rate-limiting, which counts in Redis.
 
 ${sections.join("\n")}`;
   await writeFile(path.join(directory, "LAST_RUN.md"), text);
 }
 
-function formatTable(figures: Figure[]): string {
+export function formatTable(figures: Figure[]): string {
   const quantities = [...new Set(figures.map(({ quantity }) => quantity))];
   const rows = [...new Set(figures.map(({ arm }) => arm))].map((arm) => [
     arm,

@@ -2,12 +2,13 @@ import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
+import { measureGateway, missingForGateway } from "./measure-gateway.ts";
 import { measureLookups } from "./measure-lookups.ts";
 import { measureReads } from "./measure-reads.ts";
 import { measureRefresh } from "./measure-refresh.ts";
-import { writeResults } from "./results.ts";
+import { formatTable, writeResults } from "./results.ts";
 import { runProgram } from "./run-stack.ts";
 
 const atLeast = (least: number) => (text: string) => {
@@ -21,15 +22,21 @@ const options = new Command("npm run bench --")
   .option("--source <directory>", "source files to use instead of generated ones")
   .option("--turns <number>", "how often to repeat each comparison", atLeast(1), 5)
   .option("--out <directory>", "where to write the results", import.meta.dirname)
+  .addOption(new Option("--only <section>", "print this section, and start no stack").choices(["gateway"]))
   .allowExcessArguments(false)
   .addHelpText(
     "after",
     `
 Writes LAST_RUN.md. Compare it with the committed results: git diff
-40,000 submissions take about 10 minutes, and 400,000 about an hour. Set GATEWAY=kong to use the installed Kong.`,
+40,000 submissions take about 10 minutes, and 400,000 about an hour.
+
+Set GATEWAY=kong to use the Kong on the PATH, or KONG_BIN to name the program as well. The run then also compares this
+project's plugin with Kong's key-auth and rate-limiting, for which redis-server or valkey-server must be on the PATH.
+This comparison alone takes about a minute:
+  GATEWAY=kong npm run bench -- --only gateway`,
   )
   .parse()
-  .opts<{ submissions: number; source?: string; turns: number; out: string }>();
+  .opts<{ submissions: number; source?: string; turns: number; out: string; only?: string }>();
 
 await mkdir(options.out, { recursive: true });
 const directory = await mkdtemp(path.join(tmpdir(), "single-audit-bench-"));
@@ -42,6 +49,22 @@ const cleanUp = async () => {
 };
 process.once("SIGINT", () => void cleanUp().finally(() => process.exit(130)));
 try {
+  if (options.only === "gateway") await printGateway();
+  else await measureAll();
+} finally {
+  await cleanUp();
+}
+
+async function printGateway(): Promise<void> {
+  if (missingForGateway !== undefined) {
+    process.stderr.write(`The section "The gateway" needs Kong and Redis. ${missingForGateway}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  process.stdout.write(`${formatTable(await measureGateway(directory, options.turns))}\n`);
+}
+
+async function measureAll(): Promise<void> {
   const source = options.source ?? (await generateSource(options.submissions));
   stack = await startBenchStack(directory);
   const { client } = stack;
@@ -51,6 +74,7 @@ try {
   await sleep(3000);
   const lookups = await measureLookups(stack, options.turns);
   const reads = await measureReads(stack, options.turns);
+  const gateway = missingForGateway === undefined ? await measureGateway(directory, options.turns) : [];
   const { rows } = await client.query(
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
   );
@@ -60,11 +84,11 @@ try {
     `Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
     `gateway: ${process.env.GATEWAY || "embedded"}`,
   ].join("; ");
-  const figures = [...lookups, ...reads, ...refresh];
+  const figures = [...lookups, ...reads, ...refresh, ...gateway];
   await writeResults(options.out, { environment, reports: rows[0].reports, turns: options.turns, figures });
   process.stderr.write(`Wrote LAST_RUN.md to ${options.out}.\n`);
-} finally {
-  await cleanUp();
+  if (missingForGateway !== undefined)
+    process.stderr.write(`Left out the section "The gateway". ${missingForGateway}\n`);
 }
 
 async function generateSource(submissions: number): Promise<string> {

@@ -113,8 +113,8 @@ set is_superseded = public_chains.next_report_id is not null
 from staging.public_chains
 where public_chains.report_id = reports.report_id;
 
--- What each table publishes is what its files have. A table with computed columns has a view staging.<table>_rows with all its
--- columns and the place of each row in the files.
+-- Most tables are published as their files have them. A table that computes columns has a view staging.<table>_rows, with all
+-- columns of the table, and the place of each row in the files.
 
 create view staging.general_rows as
 select
@@ -220,7 +220,7 @@ left join staging.public_chains on public_chains.report_id = source.report_id
 left join staging.original_reports as original on original.report_id = source.report_id
 where public_chains.version is distinct from 0;
 
--- Without this check, a column that is added only to staging.sql would fail without a word about where to add it.
+-- Says where to add a column that is only in staging.sql.
 do $$
 declare
   missing record;
@@ -249,7 +249,6 @@ $$;
 create view staging.published_columns as
 select
   source_tables.name as table_name,
-  pg_attribute.attname as column_name,
   pg_attribute.attnum as place,
   case
     when to_regclass(format('staging.%I', source_tables.name || '_rows')) is null
@@ -364,8 +363,8 @@ begin
 end
 $$;
 
--- The public sees that a suppressed submission exists: its ID, and that it is not public. Stubs stand by report_id, because the
--- order of the files could tell more of the submissions.
+-- The public sees that a suppressed submission exists: its ID, and that it is not public. Stubs are ordered by report_id, because
+-- the order of the files could reveal more about the submissions.
 create table disclosed_next.general_stubs (like suppressed_next.general);
 alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
 insert into disclosed_next.general_stubs (report_id, is_public)

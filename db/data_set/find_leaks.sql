@@ -348,30 +348,44 @@ as $$
   from relations
   join pg_catalog.pg_attribute on pg_attribute.attrelid = relations.oid and pg_attribute.attgenerated <> ''
   union all
-  -- publication.find_calls() would also find a function that switches to api_tribal.
+  -- A domain's check runs with its caller's rights, too.
+  select format('%s.%I has the type %s. The data set may not have columns of a domain, whose check would run with its caller''s rights.', relations.name, pg_attribute.attname, pg_type.oid::regtype)
+  from relations
+  join pg_catalog.pg_attribute on pg_attribute.attrelid = relations.oid
+  join pg_catalog.pg_type on pg_type.oid = pg_attribute.atttypid
+  where pg_type.typtype = 'd' and pg_type.oid >= 16384
+  union all
   select distinct format('The view %s calls %s. Views of dissemination may only combine tables.', rules.name, called::regprocedure)
   from rules
   cross join lateral publication.find_calls(rules.ev_action::text) as called
   where rules.nspname = 'dissemination'
   union all
-  -- Totals of the public rows are materialized views, so the catalog shows which tables they read.
-  select distinct format('The materialized view %s must read only tables of its own schema.', rules.name)
-  from rules
-  join pg_catalog.pg_depend on pg_depend.classid = 'pg_rewrite'::regclass and pg_depend.objid = rules.oid
-  where rules.relkind = 'm' and rules.nspname = 'disclosed' || generation
-    and pg_depend.refobjid <> rules.ev_class and pg_depend.refclassid <> 'pg_namespace'::regclass
-    and not exists (
-      select from pg_catalog.pg_class as source
-      where pg_depend.refclassid = 'pg_class'::regclass and source.oid = pg_depend.refobjid and source.relkind = 'r'
-        and source.relnamespace = rules.relnamespace
-    )
-  union all
-  -- The catalog does not record which of PostgreSQL's own functions a view calls.
-  select distinct format('The materialized view %s calls %s, which could read other tables. It may only call immutable functions that take no name or ID of an object.', rules.name, called::regprocedure)
+  -- Totals of the public rows are materialized views, so the catalog shows which functions they call.
+  select distinct format('The materialized view %s calls %s, which could read other tables. It may only call immutable built-in functions that take no name or ID of an object.', rules.name, called::regprocedure)
   from rules
   cross join lateral publication.find_calls(rules.ev_action::text) as called
   join pg_catalog.pg_proc on pg_proc.oid = called
-  where rules.relkind = 'm' and (pg_proc.provolatile <> 'i' or publication.find_object_arguments(called))
+  where rules.relkind = 'm' and (
+    pg_proc.provolatile <> 'i' or pg_proc.oid >= 16384 or publication.find_object_arguments(called)
+  )
+  union all
+  -- Not pg_depend, which lacks PostgreSQL's own relations, such as the statistics of every table.
+  select distinct case rules.relkind
+    when 'm' then format('The materialized view %s must read only tables of its own schema, but reads %s.', rules.name, source.oid::regclass)
+    else format('The view %s must read only tables of the live data set, but reads %s.', rules.name, source.oid::regclass)
+  end
+  from rules
+  cross join lateral regexp_matches(rules.ev_action::text, ':relid ([1-9]\d*)', 'g') as found
+  join pg_catalog.pg_class as source on source.oid = found[1]::oid and source.oid <> rules.ev_class
+  where rules.rulename = '_RETURN' and case rules.relkind
+    when 'm' then source.relkind <> 'r' or source.relnamespace <> rules.relnamespace
+    else source.relkind not in ('r', 'm') or source.relnamespace not in (
+      select pg_namespace.oid from pg_catalog.pg_namespace
+      where pg_namespace.nspname in ('disclosed', 'suppressed')
+        -- Until a publication ends, the views still read the data set that it replaces.
+        or pg_namespace.nspname in ('disclosed_previous', 'suppressed_previous') and age(pg_namespace.xmin) <= 0
+    )
+  end
 $$;
 
 -- Code that reading a table would run with this check's rights. If there is any, rows are not read.

@@ -199,6 +199,7 @@ function keepTypes(refreshed: CatalogRow[], current: CatalogRow[]): string[] {
     return [
       `drop ${view}`,
       `create ${view} with (security_invoker = true) as select ${list.join(", ")} from (${source}) as source`,
+      `alter ${view} owner to publisher`,
       `grant select on ${view.replace("view ", "")} to api_public, api_tribal, api_owner`,
     ];
   });

@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import {
   createServer,
   type IncomingMessage,
@@ -16,16 +15,15 @@ import { pino } from "pino";
 import { afterAll, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { unlimitedAddresses } from "../../bench/bench-stack.ts";
+import { issueKey } from "../../bench/issue-key.ts";
 import { runProgram } from "../../bench/run-stack.ts";
+import { kongProgram, startKong } from "../../bench/start-kong.ts";
 import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
   type EmbeddedGateway,
   type EmbeddedGatewayOptions,
   startEmbeddedGateway,
 } from "../../gateway/embedded/start-embedded-gateway.ts";
-import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import { startProgram } from "../../scripts/servers/run-program.ts";
-import { prepareKong } from "../../scripts/stack/kong.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
@@ -39,14 +37,9 @@ export const useGateways = () =>
   });
 
 const gatewayToken = "the token of this test";
-/** The path of real Kong's program (KONG_BIN, or GATEWAY=kong); undefined to test the embedded gateway. */
-export const kongProgram = process.env.KONG_BIN || (process.env.GATEWAY === "kong" ? "kong" : undefined);
 
-/** Builds a key in the format of access.issue_key, from 32 letters and digits. */
-export const issueKey = (random: string) => {
-  const checksum = createHash("sha256").update(`std_${random}`).digest("hex").slice(0, 8);
-  return `std_${random}${checksum}`;
-};
+export { issueKey, kongProgram };
+
 /** Keys that the gateway accepts. */
 export const keys = {
   standard: issueKey("a1B2c3D4e5F6g7H8a1B2c3D4e5F6g7H8"),
@@ -106,41 +99,24 @@ export async function startEmbedded(
   return gateway;
 }
 
-/**
- * Starts real Kong as `npm start -- --gateway kong` does.
- *
- * @returns its URL, its process ID, and a function that reads its error log
- */
+/** Starts real Kong. `port` is a free one if absent. */
 export async function startRealKong(
   config: string,
   upstream: string,
   trustedIps: string[] = [],
   environment: NodeJS.ProcessEnv = unlimitedAddresses,
+  port?: number,
 ) {
-  const directory = await makeDirectory();
-  await chmod(directory, 0o755);
-  await writeFile(path.join(directory, "kong.yml"), config);
-  const port = await findFreePort();
-  const prefix = path.join(directory, "kong");
-  const kong = await prepareKong({
-    binary: kongProgram,
-    prefix,
+  const kong = await startKong({
+    directory: await makeDirectory(),
+    config,
+    upstream,
+    gatewayToken,
+    environment: { ...environment, KONG_TRUSTED_IPS: trustedIps.join() },
     port,
-    metricsPort: await findFreePort(),
-    config: path.join(directory, "kong.yml"),
-    environment: {
-      ...process.env,
-      ...environment,
-      POSTGREST_URL: upstream,
-      GATEWAY_TOKEN: gatewayToken,
-      KONG_TRUSTED_IPS: trustedIps.join(),
-    },
   });
-  const child = startProgram(kong);
-  closes.push(() => child.stop(5000));
-  await child.ready;
-  const readLog = () => readFile(path.join(prefix, "logs/error.log"), "utf8");
-  return { url: `http://127.0.0.1:${port}`, pid: child.pid, readLog };
+  closes.push(kong.stop);
+  return kong;
 }
 
 /** Starts real Kong if KONG_BIN is set, and otherwise the embedded gateway. */
@@ -155,8 +131,7 @@ export async function startGatewayProgram(
   upstream: string,
 ): Promise<{ url: string; pid: number }> {
   if (kongProgram !== undefined) {
-    const { url, pid = 0 } = await startRealKong(config, upstream);
-    return { url, pid };
+    return startRealKong(config, upstream);
   }
   const file = path.join(await makeDirectory(), "kong.yml");
   await writeFile(file, config);

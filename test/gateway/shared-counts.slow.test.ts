@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { which } from "zx";
 import { unlimitedAddresses } from "../../bench/bench-stack.ts";
+import type { RunningKong } from "../../bench/start-kong.ts";
+import { type RunningRedis, redisProgram, startRedis } from "../../bench/start-redis.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import { startProgram } from "../../scripts/servers/run-program.ts";
 import {
   issueKey,
   kongProgram,
@@ -20,37 +20,16 @@ import {
 // Two gateways of two workers each share their counts in a Redis. Needs real Kong (KONG_BIN), and redis-server or
 // valkey-server on the PATH.
 
-const [redisProgram] = (
-  await Promise.all(["redis-server", "valkey-server"].map((name) => which(name, { nothrow: true })))
-).filter((found) => found !== null);
 const isPossible = kongProgram !== undefined && redisProgram !== undefined;
 /** A request that waits for Redis ends at the latest after this time (redis_counts.lua). */
 const longestWait = 100;
 const limit = 1000;
 useGateways();
 
-type Gateway = Awaited<ReturnType<typeof startRealKong>>;
-let gateways: Gateway[] = [];
-let redis: Awaited<ReturnType<typeof startRedis>>;
+let gateways: RunningKong[] = [];
+let redis: RunningRedis;
 
-async function startRedis(port: number, password: string) {
-  const program = startProgram({
-    name: "Redis",
-    command: redisProgram ?? "",
-    args: ["--port", String(port), "--requirepass", password, "--save", ""],
-    env: {},
-    isReady: () => sleep(300, true),
-  });
-  await program.ready;
-  const signal = (name: NodeJS.Signals) => process.kill(program.pid ?? 0, name);
-  return {
-    freeze: () => signal("SIGSTOP"),
-    thaw: () => signal("SIGCONT"),
-    stop: () => program.stop(),
-  };
-}
-
-let startOneRedis: () => ReturnType<typeof startRedis>;
+let startOneRedis: () => Promise<RunningRedis>;
 beforeAll(async () => {
   if (!isPossible) return;
   const [port, password] = [await findFreePort(), "the password of this test"];
@@ -92,7 +71,7 @@ interface Outcome {
 
 let next = 0;
 async function ask(key: string, localAddress?: string): Promise<Outcome> {
-  const { url } = gateways[next++ % gateways.length] as Gateway;
+  const { url } = gateways[next++ % gateways.length] as RunningKong;
   const start = performance.now();
   const options = {
     headers: { "x-api-key": key },

@@ -117,6 +117,14 @@ const refused: Record<string, string[]> = {
   ),
   "callable_functions.sql. If no text that it takes names an object.*add the line: \\('version\\(\\)', '<what each text means>'\\)":
     parsed("select version()"),
+  "become.*: This function calls shout\\(text\\), which is not PostgreSQL's own": parsed(
+    "select pg_catalog.shout('a')",
+  ),
+  "It uses the domain dissemination.role": [
+    ...parsed("select 'api_tribal'::text::dissemination.role"),
+    become("language sql return 'a'", "role dissemination.role"),
+    `create type ${api}.roles as (role dissemination.role)`,
+  ],
   "become.*: This function calls .* which (is volatile|is in another schema)": [
     ...parsed(
       `select U&"set\\005fconfig"('role', 'api_tribal', true)`,
@@ -190,6 +198,11 @@ const own = useOwnServer(async ({ url, client }) => {
   await client.query(`alter database ${client.database} owner to owner`);
   await deployDatabase(withLogin(url, "owner"));
   await publishSample(client);
+  // A careless superuser and a careless publisher prepared these.
+  await client.query(
+    `create function pg_catalog.shout(text) returns text language sql immutable as $$ select upper($1) $$;
+     create domain dissemination.role as text check (set_config('role', value, true) = value)`,
+  );
 });
 
 /** Rebuilds the API with one more file as the role `as`, then calls `ask`. Everything is rolled back. */

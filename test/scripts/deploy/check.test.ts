@@ -60,6 +60,26 @@ it("a checkout with other line endings has the same hashes", async () => {
   expect(await readFiles(copy.directory)).toMatchObject({ migrations, api, definitions });
 });
 
+it("db:check refuses a function that calls others than those on the list, and says which file to change", async () => {
+  const add = (name: string, body: string) => `
+    create function api_v1_1_0.${name}() returns text language sql stable begin atomic select ${body}; end;
+    comment on function api_v1_1_0.${name}() is 'Test.';
+    grant execute on function api_v1_1_0.${name}() to api_public;`;
+  await copy.write(
+    "api/api_v1_1_0/zz.sql",
+    add("last_week", "table_to_xml(to_regclass('disclosed_previous.general'), true, false, '')::text") +
+      add("zone", "current_setting('TimeZone')"),
+  );
+  const { code, output } = await check();
+  expect(code).toBe(1);
+  for (const line of [
+    "api_v1_1_0.last_week(): This function calls table_to_xml(regclass,boolean,boolean,text), which takes the name or ID of an object",
+    "api_v1_1_0.last_week(): This function calls to_regclass(text), which is not in the list",
+    "api_v1_1_0.zone(): This function calls current_setting(text), which is not in the list of functions that read nothing by name. API functions may call functions of API schemas and \"request\", immutable functions of pg_catalog, and those in db/deployment/callable_functions.sql. If no text that it takes names an object, a setting or a query, add the line: ('current_setting(text)', '<what each text means>'),",
+  ])
+    expect(output).toContain(line);
+});
+
 it("db:check --strict fails on a migration that may lose data or block requests, unless it says why", async () => {
   const statements = {
     banDropColumn: "alter table publication.data_sets drop column started_at",

@@ -115,4 +115,14 @@ export const attacks: Record<string, string> = {
     "Default privileges of publisher grant SELECT on future objects to api_public",
   "select lo_create(4711); grant select on large object 4711 to api_public":
     "api_public can read the large object 4711",
+  "create materialized view disclosed.sizes as select relname, reltuples from pg_class; alter materialized view disclosed.sizes owner to publisher":
+    "The materialized view disclosed.sizes must read only tables of its own schema, but reads pg_class",
+  "create view dissemination.sizes with (security_invoker = true) as select relname, n_live_tup from pg_stat_user_tables; alter view dissemination.sizes owner to publisher; grant select on dissemination.sizes to api_public":
+    "The view dissemination.sizes must read only tables of the live data set, but reads pg_stat_user_tables",
+  "create view dissemination.past with (security_invoker = true) as table disclosed_previous.general; alter view dissemination.past owner to publisher; grant select on dissemination.past to api_public":
+    "The view dissemination.past must read only tables of the live data set, but reads disclosed_previous.general",
+  "create view dissemination.past as table disclosed_previous.general; alter view dissemination.past owner to publisher; grant select on dissemination.past to api_public":
+    "api_public can read dissemination.past, which does not run with its caller's rights",
+  "create schema helper; create domain helper.role as text check (set_config('role', value, true) = value); alter table disclosed.general add column more helper.role":
+    "disclosed.general.more has the type helper.role",
 };

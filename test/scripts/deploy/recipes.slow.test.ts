@@ -82,7 +82,7 @@ async function runCommands(
   const { PATH = "" } = process.env;
   const env = { PATH, HOME: await makeDirectory(), ...variables };
   const run = $({ cwd: copy, env, nothrow: true, quiet: true, input });
-  const { exitCode, stdout, stderr } = await run`bash -euc ${text}`;
+  const { exitCode, stdout, stderr } = await run`bash -ec ${text}`;
   expect(exitCode, `${text}\n${stdout}${stderr}`).toBe(0);
   return stdout;
 }

@@ -95,12 +95,12 @@ async function publish(edit?: Edit, more: Row = {}, names = ["staging.sql", "bui
 }
 
 // Each edit works on both staging.sql and build.sql: it changes the lines that it finds.
-const addCounty =
+const addRegion =
   (type: string): Edit =>
   (text) =>
     text
-      .replace("  auditee_uei text,\n", `  auditee_uei text,\n  auditee_county ${type},\n`)
-      .replace("  source.auditee_uei,\n", "  source.auditee_uei,\n  source.auditee_county,\n");
+      .replace("  auditee_uei text,\n", `  auditee_uei text,\n  auditee_region ${type},\n`)
+      .replace("  source.auditee_uei,\n", "  source.auditee_uei,\n  source.auditee_region,\n");
 const swapColumns: Edit = (text) =>
   text.replace(/^(.*\bauditee_name\b.*\n)(.*\bauditee_phone\b.*\n)/gm, "$2$1");
 const addTable: Edit = (text) =>
@@ -125,7 +125,7 @@ const ask = async () => {
 
 describe("a data set whose definitions differ from those of the live one", () => {
   it("may add, drop, reorder and retype columns that are not served; the API stays the same", async () => {
-    const values = { auditee_name: "Town of Sample", auditee_phone: "5550100", auditee_county: "12" };
+    const values = { auditee_name: "Town of Sample", auditee_phone: "5550100", auditee_region: "12" };
     await publish(undefined, values);
     const [api, rows] = [await readAll(database.url, ["api"]), await ask()];
     expect(rows[0]).toMatchObject({ auditee_name: "Town of Sample", auditee_phone: "5550100" });
@@ -139,8 +139,8 @@ describe("a data set whose definitions differ from those of the live one", () =>
     const own = ["auditee_name text", "auditee_phone text"];
     let before = own;
     for (const [edit, columns] of [
-      [addCounty("text"), ["auditee_county text", ...own]],
-      [addCounty("integer"), ["auditee_county integer", ...own]],
+      [addRegion("text"), ["auditee_region text", ...own]],
+      [addRegion("integer"), ["auditee_region integer", ...own]],
       [swapColumns, own.toReversed()],
       [undefined, own],
     ] as const) {
@@ -176,7 +176,7 @@ describe("a data set whose definitions differ from those of the live one", () =>
   const advice = "\nCorrect db/data_set";
   const lacksTitle = `${unfit}auditee_contact_title, which this data set does not have.${advice}`;
   it.each<[what: string, edit: Edit, fault: string, also?: string[]]>([
-    ["build.sql lacks a column of staging.sql", addCounty("text"), "is missing the column auditee_county"],
+    ["build.sql lacks a column of staging.sql", addRegion("text"), "is missing the column auditee_region"],
     ["it lacks a served column", dropTitle, lacksTitle, ["build.sql"]],
   ])("is refused if %s, and the live one stays", async (_what, edit, fault, also = []) => {
     await publish();
@@ -247,9 +247,9 @@ describe("a data set whose definitions differ from those of the live one", () =>
     });
   });
 
-  const county = "general.auditee_county";
+  const region = "general.auditee_region";
   it.each([
-    ["column", () => publish(addCounty("text")), `${county} from dissemination.general`, county],
+    ["column", () => publish(addRegion("text")), `${region} from dissemination.general`, region],
     ["table", publishVisits, "visits.visited from dissemination.visits", "the table visits"],
   ])(
     "is not rolled back to one without a %s that is now served",
@@ -276,7 +276,7 @@ describe("a data set whose definitions differ from those of the live one", () =>
       "create schema reporting; create view reporting.names as select auditee_name from dissemination.general",
     );
     await expect(
-      publish(addCounty("text")).finally(() => select("drop schema reporting cascade")),
+      publish(addRegion("text")).finally(() => select("drop schema reporting cascade")),
     ).rejects.toThrow(
       /Nothing has changed\. Drop the object first: view reporting\.names depends on view dissemination_replaced\.general/,
     );

@@ -1,0 +1,142 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { beforeAll, describe, expect, it } from "vitest";
+import { readTreeTime } from "../../bench/read-cpu-time.ts";
+import type { RunningKong } from "../../bench/start-kong.ts";
+import type { WireAnswer } from "../../bench/torture/send-request.ts";
+import {
+  issueKey,
+  kongProgram,
+  openRequest,
+  readKongYml,
+  send,
+  startRealKong,
+  startUpstream,
+  useGateways,
+} from "./gateways.ts";
+
+// nginx counts a client's requests and its responses in progress, and the plugin refuses those over the limits of
+// gateway/kong.env. Needs real Kong (KONG_BIN): the embedded gateway has no such limits.
+
+useGateways();
+const isPossible = kongProgram !== undefined;
+/** The limits in kong.env: requests at once, then requests a second, and responses in progress. */
+const [burst, rate, mostAtATime] = [1000, 100, 24];
+const makeKey = () => issueKey(randomBytes(16).toString("hex"));
+const held: ServerResponse[] = [];
+let upstream: string;
+beforeAll(async () => {
+  if (!isPossible) return;
+  upstream = await startUpstream((incoming, outgoing) => {
+    if (incoming.url !== "/held") return void outgoing.end("[]");
+    outgoing.write("[");
+    held.push(outgoing);
+  });
+});
+
+const ask = (url: string, localAddress: string, path = "/general", key = makeKey()) =>
+  send(url, path, { localAddress, headers: { "x-api-key": key } });
+
+/** Sends this many requests, 16 at a time, each with another key. */
+async function flood(url: string, count: number, localAddress: string, path?: string): Promise<WireAnswer[]> {
+  const answers: WireAnswer[] = [];
+  let left = count;
+  const work = async () => {
+    while (left-- > 0) answers.push(await ask(url, localAddress, path));
+  };
+  await Promise.all(Array.from({ length: 16 }, work));
+  return answers;
+}
+const countStatus = (answers: WireAnswer[], expected: number) =>
+  answers.filter(({ status }) => status === expected).length;
+
+function expectRefusal({ status, headers, body }: WireAnswer, code: string): void {
+  expect([status, headers["retry-after"], headers["proxy-status"]]).toEqual([
+    429,
+    "1",
+    `Gateway; error=${code}`,
+  ]);
+  expect(JSON.parse(body).code).toBe(code);
+}
+
+describe.skipIf(!isPossible)("a flood of requests", () => {
+  const [flooding, other] = ["127.0.2.1", "127.0.2.2"];
+
+  it("with made-up keys is refused, while another address is served", async () => {
+    const { url } = await startRealKong(await readKongYml(), upstream, [], {});
+    const start = performance.now();
+    const flooded = flood(url, 4 * burst, flooding);
+    const served = [];
+    for (let count = 0; count < 50; count += 1) served.push(await ask(url, other));
+    expect(countStatus(served, 200)).toBe(50);
+    const answers = await flooded;
+    const seconds = (performance.now() - start) / 1000;
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(countStatus(answers, 200)).toBeGreaterThanOrEqual(burst);
+    expect(countStatus(answers, 200)).toBeLessThanOrEqual(burst + 1 + rate * seconds);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) expectRefusal(answer, "too_many_requests_from_address");
+    expect((await ask(url, other)).status).toBe(200);
+  });
+
+  describe("over the limit", () => {
+    const requests = 300;
+    let gateway: RunningKong;
+    beforeAll(async () => {
+      // So slow that hardly any request passes after the burst.
+      const zone = "$http_x_client_network zone=addresses:10m rate=1r/s";
+      const environment = { KONG_NGINX_HTTP_LIMIT_REQ_ZONE: zone };
+      gateway = await startRealKong(await readKongYml(), upstream, [], environment);
+      await flood(gateway.url, burst + 200, flooding);
+    });
+
+    /** Sends requests, all of which must get this status. Returns the CPU milliseconds for each of them. */
+    async function measure(localAddress: string, path: string, status: number): Promise<number> {
+      const before = readTreeTime(gateway.pid);
+      const answers = await flood(gateway.url, requests, localAddress, path);
+      const time = (readTreeTime(gateway.pid) - before) / requests;
+      expect(countStatus(answers, status)).toBeGreaterThan(0.95 * requests);
+      return time;
+    }
+
+    // Each query comes from an address of its own, which stays below the burst.
+    it.each([
+      ["a short query", "127.0.2.11", "/general?report_id=eq.2023-06-GSAFAC-0000000001", 200],
+      [
+        "a long query",
+        "127.0.2.12",
+        `/general?report_id=in.(${"2023-06-GSAFAC-0000000001,".repeat(1000)}a)`,
+        200,
+      ],
+      ["a query that is too costly", "127.0.2.13", `/general?or=(${"a.eq.1,".repeat(4500)}a.eq.1)`, 400],
+    ])("costs less CPU time than %s below it", { retry: 2 }, async (_, address, path, status) => {
+      const below = await measure(address, path, status);
+      expect(await measure(flooding, path, 429)).toBeLessThan(below);
+    });
+  });
+});
+
+describe.skipIf(!isPossible)(`a client with ${mostAtATime} responses in progress`, () => {
+  it("gets no other response with the same key until one of them ends", async () => {
+    const { url } = await startRealKong(await readKongYml(), upstream, [], {});
+    const [address, key] = ["127.0.2.3", makeKey()];
+    const open = async (): Promise<IncomingMessage> => {
+      const request = openRequest(url, "/held", { localAddress: address, headers: { "x-api-key": key } });
+      request.end();
+      const [response] = await once(request, "response");
+      return response;
+    };
+    const responses = await Promise.all(Array.from({ length: mostAtATime }, open));
+    expect(responses.map(({ statusCode }) => statusCode)).toEqual(Array(mostAtATime).fill(200));
+    expectRefusal(await ask(url, address, "/general", key), "too_many_requests_at_a_time");
+    expect((await ask(url, address)).status).toBe(200);
+    expect((await ask(url, "127.0.2.4", "/general", key)).status).toBe(200);
+    const [ended] = responses;
+    held.shift()?.end("]");
+    ended?.resume();
+    await once(ended as IncomingMessage, "end");
+    await expect.poll(async () => (await ask(url, address, "/general", key)).status).toBe(200);
+    for (const response of held.splice(0)) response.end("]");
+  });
+});
