@@ -130,7 +130,7 @@ describe("a data set whose definitions differ from those of the live one", () =>
     const [api, rows] = [await readAll(database.url, ["api"]), await ask()];
     expect(rows[0]).toMatchObject({ auditee_name: "Town of Sample", auditee_phone: "5550100" });
     const check = async (columns: string[]) => {
-      expect(await findColumns("general", "^auditee_(county|name|phone)$")).toEqual(columns);
+      expect(await findColumns("general", "^auditee_(region|name|phone)$")).toEqual(columns);
       expect(await readAll(database.url, ["api"])).toEqual(api);
       const now = await ask();
       expect(now).toEqual(rows);
