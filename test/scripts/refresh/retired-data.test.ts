@@ -94,11 +94,15 @@ describe("a data set that was replaced", () => {
   });
 });
 
-it("a data set that is being built can be read by nobody but publisher", async () => {
-  const spy =
-    "do $$ begin assert not exists (select from pg_catalog.pg_class, aclexplode(relacl) where relnamespace in ('disclosed_next'::regnamespace, 'suppressed_next'::regnamespace) and grantee <> relowner); end $$;\n";
-  const before = (sql: string) => `${spy}${sql}`;
-  await withDefinitions({ "publish.sql": before }, here.load);
+it("the new data set can be read by nobody but publisher until it is live, and the old one by nobody else from then on", async () => {
+  const assertNoRights = (generation: string) =>
+    `do $$ begin assert not exists (
+       select from pg_catalog.pg_class, aclexplode(relacl)
+       where relnamespace::regnamespace::text in ('disclosed${generation}', 'suppressed${generation}') and grantee <> relowner
+     ); end $$;\n`;
+  await here.load();
+  const spy = (sql: string) => `${assertNoRights("_next")}${sql}${assertNoRights("_previous")}`;
+  await withDefinitions({ "publish.sql": spy }, here.load);
 });
 
 it("readers get no right on the fingerprints", async () => {
