@@ -13,6 +13,8 @@ api_url <- Sys.getenv("API_URL", "http://localhost:8000")
 app_url <- Sys.getenv("APP_URL", "http://localhost:8001")
 api_key <- Sys.getenv("API_KEY", "DEMO_KEY")
 page_size <- Sys.getenv("PAGE_SIZE", "20000")
+# The version of the API that this program was written for.
+api_version <- "v1_1_0"
 
 tries <- 5
 timeout_seconds <- 90
@@ -67,7 +69,7 @@ read_message <- function(answer) {
 api_request <- function(path) {
   request(api_url) |>
     req_url_path_append(path) |>
-    req_headers(`x-api-key` = api_key) |>
+    req_headers(`x-api-key` = api_key, `accept-profile` = paste0("api_", api_version)) |>
     req_options(followlocation = FALSE)
 }
 
@@ -226,11 +228,11 @@ download_report <- function(report_id, path) {
     send() |>
     resp_body_json(simplifyVector = TRUE)
 
-  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   target <- report_id
   if (!submission$is_public) {
     access <- api_request("rpc/request_file_access") |>
-      req_headers(`content-profile` = "admin_api_v1_1_0") |>
+      req_headers(`content-profile` = paste0("admin_api_", api_version)) |>
       req_body_json(list(report_id = report_id)) |>
       send(is_get = FALSE) |>
       resp_body_json()

@@ -27,6 +27,8 @@ API_URL = os.environ.get("API_URL", "http://localhost:8000")
 APP_URL = os.environ.get("APP_URL", "http://localhost:8001")
 API_KEY = os.environ.get("API_KEY", "DEMO_KEY")
 PAGE_SIZE = os.environ.get("PAGE_SIZE", "20000")
+# The version of the API that this program was written for.
+API_VERSION = "v1_1_0"
 
 TRIES = 5
 TIMEOUT_SECONDS = 90
@@ -94,7 +96,8 @@ def ask_api(
     path: str, query: dict[str, str], etag: str | None = None, accept: str = "application/json"
 ) -> Answer:
     """Sends one request to the API."""
-    request = Request(f"{API_URL}/{path}?{urlencode(query)}", headers={"Accept": accept})
+    headers = {"Accept": accept, "Accept-Profile": f"api_{API_VERSION}"}
+    request = Request(f"{API_URL}/{path}?{urlencode(query)}", headers=headers)
     # Unlike other headers, this one is not sent to a redirect's target.
     request.add_unredirected_header("x-api-key", API_KEY)
     if etag is not None:
@@ -275,11 +278,11 @@ def store_reports(file: str, gone: list[str], rows: list[Row], data_set: str) ->
 
 
 def request_file_access(report_id: str) -> str:
-    """Returns a one-time access_uuid, valid for a minute. Needs a Tribal key."""
+    """Returns a one-time access_uuid, valid until expires_at. Needs a Tribal key."""
     request = Request(
         f"{API_URL}/rpc/request_file_access",
         data=json.dumps({"report_id": report_id}).encode(),
-        headers={"Content-Type": "application/json", "Content-Profile": "admin_api_v1_1_0"},
+        headers={"Content-Type": "application/json", "Content-Profile": f"admin_api_{API_VERSION}"},
         method="POST",
     )
     request.add_unredirected_header("x-api-key", API_KEY)

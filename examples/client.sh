@@ -7,6 +7,8 @@ api_url=${API_URL:-http://localhost:8000}
 app_url=${APP_URL:-http://localhost:8001}
 api_key=${API_KEY:-DEMO_KEY}
 page_size=${PAGE_SIZE:-20000}
+# The version of the API that this program was written for.
+api_version=v1_1_0
 
 restarts=5
 # Only for GET: retries after a lost connection, 408, 429 (waits as Retry-After says) and 5xx.
@@ -39,7 +41,7 @@ read_message() {
 # call_api CURL-ARGUMENT...: sends the key, through a pipe, because everyone can see arguments (ps).
 # Follows no redirect, because curl would send the key to the new host.
 call_api() {
-  call --header @<(printf 'x-api-key: %s\n' "$api_key") "$@"
+  call --header @<(printf 'x-api-key: %s\n' "$api_key") --header "accept-profile: api_$api_version" "$@"
 }
 
 # read_header NAME: prints a header of the last response
@@ -207,9 +209,9 @@ download_report() {
   # 1. The submission; 404 if there is no such report.
   call_api --get "${retry[@]}" --data-urlencode "report_id=eq.$1" "$api_url/general"
 
-  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   if grep -q '"is_public": *false' "$work/body"; then
-    call_api --header 'content-type: application/json' --header 'content-profile: admin_api_v1_1_0' \
+    call_api --header 'content-type: application/json' --header "content-profile: admin_api_$api_version" \
       --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"
     path=ota/$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
   fi

@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import {
   apiKey,
   apiUrl,
+  apiVersion,
   appUrl,
   connect,
   connectToOneDataSet,
@@ -190,10 +191,10 @@ async function downloadReport(reportId: string, file: string) {
   // 1. The submission; 404 if there is no such report.
   const submission = unwrap(await api.from("general").select().eq("report_id", reportId).single());
 
-  // 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  // 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   let path = reportId;
   if (!submission.is_public) {
-    const admin = api.schema("admin_api_v1_1_0");
+    const admin = api.schema(`admin_api_${apiVersion}`);
     const { access_uuid } = unwrap(await admin.rpc("request_file_access", { report_id: reportId }));
     path = `ota/${access_uuid}`;
   }

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import path from "node:path";
 import { invalidLink, notFound, sendError } from "./error-responses.ts";
-import { callStorage, describeDownload, isReportId, type Storage, signedUrlSeconds } from "./storage.ts";
+import { callStorage, describeDownload, isFileName, type Storage, signedUrlSeconds } from "./storage.ts";
 
 /**
  * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the
@@ -32,7 +32,7 @@ export function createLocalStore(directory: string): Storage {
   };
   return {
     signDownload: async (reportId) => {
-      if (!isReportId(reportId)) return null;
+      if (!isFileName(reportId)) return null;
       const isThere = await callStorage(`the file of ${reportId}`, () => hasFile(reportId));
       return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + signedUrlSeconds) : null;
     },

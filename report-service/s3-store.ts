@@ -10,7 +10,7 @@ import { relayStorage } from "./relay-storage.ts";
 import {
   callStorage,
   describeDownload,
-  isReportId,
+  isFileName,
   type S3Options,
   type S3StoreOptions,
   type Storage,
@@ -28,7 +28,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
 
   return {
     signDownload: async (reportId) => {
-      if (!isReportId(reportId)) return null;
+      if (!isFileName(reportId)) return null;
       const Key = `${keyPrefix}${reportId}.pdf`;
       return callStorage(`the file of ${reportId}`, async (abortSignal) => {
         try {

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkLeaks, LeaksFound } from "../refresh/check-leaks.ts";
+import { checkLeaks, LeaksFound } from "../sql/check-leaks.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 

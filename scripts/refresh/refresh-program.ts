@@ -5,6 +5,7 @@ import { dotenv } from "zx";
 import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import { closeOnSignal } from "../../service/run-until-signal.ts";
+import { findOperator, readOperator } from "../access/operator.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
@@ -22,6 +23,7 @@ type Options = Omit<RefreshOptions, "from"> & {
   json?: true;
   rollback?: true;
   release?: string;
+  operator: string;
   requests?: "on" | "off";
   schedule?: true;
 };
@@ -30,7 +32,7 @@ const awsCredentials = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSI
 
 /** Runs `npm run refresh` to its end. */
 export async function runRefreshProgram(context: ProcessContext): Promise<void> {
-  const command = createCommand().parse(context.argv);
+  const command = createCommand(context.env).parse(context.argv);
   try {
     // The S3 client looks for its credentials in process.env.
     context.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...context.env }, awsCredentials);
@@ -41,7 +43,7 @@ export async function runRefreshProgram(context: ProcessContext): Promise<void> 
   }
 }
 
-function createCommand(): Command {
+function createCommand(env: NodeJS.ProcessEnv): Command {
   return new Command("npm run refresh --")
     .description(
       "Loads a data set from CSV files, checks it, and replaces the live data set with it, all or nothing.",
@@ -61,6 +63,12 @@ function createCommand(): Command {
     .option("--dry-run", "read and check the files, say what would be published, and change nothing")
     .option("--rollback", "make the previous data set live again")
     .option("--release <report-id>", "let a report that was suppressed be public, from the next refresh on")
+    .option(
+      "--operator <name>",
+      "with --release: your name, for the audit log",
+      readOperator,
+      findOperator(env),
+    )
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
     .addOption(
@@ -102,7 +110,10 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
   } else if (options.rollback) {
     await asPublisher((client) => runRollback(client, config, print));
   } else if (release !== undefined) {
-    await asPublisher((client) => client.query("select publication.release_report($1)", [release]));
+    await asPublisher(async (client) => {
+      await client.query("select set_config('access.operator', $1, false)", [options.operator]);
+      await client.query("select publication.release_report($1)", [release]);
+    });
     print(`Released ${release}. The next refresh makes it public if the source files mark it as public.`);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));

@@ -45,7 +45,7 @@ it.each(tables)("a write to %s is refused with 405", async (table) => {
 it("errors name the alternatives: served versions, and tables of totals instead of aggregates", async () => {
   const { json: version } = await request("/general?limit=1", profile("api_v1_0_3"));
   // PostgREST 13.0.7 moved the list from the message to the hint.
-  expect(`${version.message} ${version.hint}`).toContain("api_v1_1_0, admin_api_v1_1_0");
+  expect(`${version.message} ${version.hint}`).toMatch(/ api_v1_1_0, (.*, )?admin_api_v1_1_0/);
   const { json: aggregate } = await get("/federal_awards?select=amount_expended.sum()");
   for (const table of totals) expect(aggregate.hint).toContain(table);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { childTables, columnNames } from "../../support/columns.ts";
+import { childTables, columnNames, embeddableTables } from "../../support/columns.ts";
 import { findReport, request, target } from "../../support/target.ts";
 import { sendBytes } from "../gateways.ts";
 
@@ -127,7 +127,7 @@ it.each([
   ["300 columns", `order=${list(300)}`],
   ["all columns by name", `select=${columnNames("general").join(",%20")}`],
   ["aliases, casts and quotes", 'select="Report":"report_id",name:auditee_name::text,year:audit_year->>0'],
-  ["10 embedded tables", `select=${childTables.map((it) => `${it}(*)`)}`],
+  ["10 embedded tables", `select=${embeddableTables.slice(0, 10).map((it) => `${it}(*)`)}`],
   ["a table embedded twice", "select=report_id,a:findings(award_reference),b:findings(award_reference)"],
   ["tables embedded 4 deep", "select=*,federal_awards(*,findings(*,federal_awards(*,findings(*))))"],
   ["columns of general spread into a row", "/findings?limit=1&select=*,...general(auditee_name)"],
