@@ -144,11 +144,14 @@ describe("the rows", () => {
 describe("a row", () => {
   it("of a finding shows the full narrative and corrective action plan of that finding and no other", async () => {
     const [finding] = await site.query(
-      `select report_id as id, finding_ref_number as reference, finding_text as text, planned_action as plan
-       from disclosed.findings_text join disclosed.corrective_action_plans using (report_id, finding_ref_number)
+      `select report_id as id, finding_ref_number as reference,
+         string_agg(finding_text, '' order by findings_text.ctid) as text,
+         (select string_agg(planned_action, '' order by ctid) from disclosed.corrective_action_plans as plans
+          where (plans.report_id, plans.finding_ref_number) = (findings_text.report_id, findings_text.finding_ref_number)) as plan
+       from disclosed.findings_text
        join (select report_id from disclosed.findings_text group by 1 having count(distinct finding_ref_number) > 1) as many
          using (report_id)
-       order by length(finding_text) desc limit 1`,
+       group by 1, 2 having count(*) > 1 order by length(string_agg(finding_text, '')) desc limit 1`,
     );
     const { page } = await explore(
       `/row/findings?report_id=eq.${finding?.id}&reference_number=eq.${finding?.reference}&limit=1`,
