@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -293,6 +294,24 @@ it("the DuckDB command on /files keeps leading zeros", async () => {
   for (const { ein, zip } of rows) {
     expect(zip).toMatch(/^0/);
     expect(printed).toContainEqual(expect.arrayContaining([ein, zip]));
+  }
+});
+
+const hasPandas = spawnSync("python3", ["-c", "import pandas, pyarrow"]).status === 0;
+it("the Python commands on /files keep leading zeros and print dollars in full", async () => {
+  const { page } = await site.open("/files");
+  const rows = await site.query(
+    `select auditee_ein as ein, auditee_zip as zip, total_amount_expended as dollars from disclosed.general
+     where auditee_state = 'PR'`,
+  );
+  for (const format of ["Parquet", "CSV"]) {
+    const name = `Command for Python, ${format}`;
+    const command = (await page.getByRole("group", { name, exact: true }).textContent()) ?? "";
+    expect(command).toContain("astype({'total_amount_expended': 'Int64'})");
+    if (!hasPandas) continue;
+    const printed = execFileSync("/bin/sh", ["-ec", command], { encoding: "utf8" });
+    for (const { ein, zip, dollars } of rows)
+      expect(printed).toMatch(new RegExp(` ${ein} +${zip} +${dollars ?? "<NA>"}\\n`));
   }
 });
 

@@ -272,7 +272,10 @@ describe("the explorer", again, () => {
     for (const name of ["CSV", "CSV for spreadsheets"]) {
       const button = page.getByRole("button", { name, exact: true });
       const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
-      const saved: Record<string, string>[] = parse(await readFile(await download.path()), { columns: true, bom: true });
+      const saved: Record<string, string>[] = parse(await readFile(await download.path()), {
+        columns: true,
+        bom: true,
+      });
       expect(saved.map(({ planned_action }) => planned_action)).toEqual(plans);
       expect(saved[0]?.auditee_name).toMatch(/\w/);
     }
