@@ -151,10 +151,14 @@ def walk_table(table: str, file: str) -> None:
     """
 
     def write_csv(out: io.BufferedWriter) -> None:
-        for index, page in enumerate(read_pages(table, {}, "text/csv")):
+        for page in read_pages(table, {}, "text/csv"):
             # The first line of each page has the column names.
-            body = page.body if index == 0 else page.body.split(b"\n", 1)[1]
-            out.write(body + b"\n")
+            names, rows = page.body.split(b"\n", 1)
+            out.write((b"" if out.tell() else names + b"\n") + rows + b"\n")
+        if out.tell() == 0:
+            # The API's CSV has no column names if there are no rows; the bulk file has them.
+            bulk_file = send(Request(f"{APP_URL}/public-data/{table}.csv.gz")).body
+            out.write(gzip.decompress(bulk_file).splitlines(keepends=True)[0])
 
     def write_lines(out: io.BufferedWriter) -> None:
         for page in read_pages(table, {}):

@@ -49,6 +49,19 @@ read_header() {
   awk -v name="$1:" 'tolower($1) == name { sub(/^[^:]*: */, ""); sub(/\r$/, ""); value = $0 } END { print value }' "$work/head"
 }
 
+# print_names TABLE CURL-ARGUMENT...: prints the column names of a query without rows. The API's CSV lacks them; the
+# table's bulk file has them.
+print_names() {
+  local argument
+  for argument; do
+    if [[ $argument == select=* ]]; then
+      echo "${argument#select=}"
+      return
+    fi
+  done
+  curl --no-progress-meter --fail "${retry[@]}" "$app_url/public-data/$1.csv.gz" | gzip -dc | head -n 1
+}
+
 # read_pages TABLE FILE CURL-ARGUMENT...: writes all pages as CSV. With a filter, the query needs an order that ends with
 # unique columns. If $status is 412 afterwards, a new data set was published in between: discard the file.
 read_pages() {
@@ -63,7 +76,10 @@ read_pages() {
     # "0-19999/*", or "*/*" past the end. Lines cannot be counted, because texts may have line breaks.
     range=$(read_header content-range)
     range=${range%/*}
-    if [ "$range" = '*' ]; then return; fi
+    if [ "$range" = '*' ]; then
+      if [ "$offset" = 0 ]; then print_names "$table" "$@" >"$file"; fi
+      return
+    fi
     if [ "$offset" = 0 ]; then
       cat "$work/body" >>"$file"
     else
