@@ -67,6 +67,14 @@ local function replace_hint(body, hint)
   return after and body:sub(1, before) .. '"' .. hint .. '"' .. body:sub(after) or body
 end
 
+-- PostgREST 12 sends no code of its own. It refuses an unavailable format (PGRST107) with 415, and later versions with 406.
+local function is_unclear_access(status, code)
+  if not code then
+    return status ~= 406 and status ~= 415
+  end
+  return file_access.is_unclear(code)
+end
+
 local rewrite_error = {}
 
 --- What the client gets instead of a status and its Proxy-Status.
@@ -84,7 +92,7 @@ function rewrite_error.rewrite_head(source, status, sent, path)
   end
   if code and is_connection_lost(code) then
     return 503, refusal.proxy_status(DATABASE_UNAVAILABLE.code)
-  elseif status < 500 and file_access.matches(path) and file_access.is_unclear(code or "") then
+  elseif status < 500 and file_access.matches(path) and is_unclear_access(status, code) then
     return status, refusal.proxy_status(file_access.incomplete.code)
   end
   return status, sent
