@@ -1,4 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
+import type { S3Options, StorageLimits } from "../service/objects.ts";
 
 /** Where the PDFs are. */
 export interface Storage {
@@ -15,17 +16,6 @@ export interface Storage {
   addRoutes(app: FastifyInstance, onRequest: onRequestHookHandler[]): void;
   /** Closes its connections. */
   close(): void;
-}
-
-/** How to reach and use an S3 API. */
-export interface S3Options {
-  region?: string;
-  /** AWS if absent. */
-  endpoint?: string | undefined;
-  /** Puts the bucket's name into the path rather than the host. */
-  forcePathStyle?: boolean;
-  /** The AWS standard chain if absent: environment, profile, container, instance. */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
 }
 
 export interface S3StoreOptions extends S3Options {
@@ -45,6 +35,14 @@ export class StorageUnavailable extends Error {
 export const signedUrlSeconds = 50;
 
 const deadlineMilliseconds = 3000;
+/** Both tries of a request fit into the deadline. */
+export const hastyLimits: StorageLimits = {
+  connect: 1000,
+  answer: 1300,
+  idle: 60_000,
+  total: 600_000,
+  tries: 2,
+};
 const pattern = /^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$/;
 
 /** Whether a text has the form of a report ID, such as 2023-06-GSAFAC-0000000001. */
