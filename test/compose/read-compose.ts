@@ -9,13 +9,12 @@ export const readProjectFile = (name: string) => readFileSync(path.join(project,
 /** The keys of a service in docker-compose.yml that the tests read. */
 interface Service {
   image: string;
-  build?: string | { dockerfile_inline: string };
+  build?: string | { context?: string; dockerfile_inline: string };
   user?: string;
   entrypoint?: string[];
   command?: string[];
   environment?: Record<string, string>;
   secrets?: string[];
-  configs?: { source: string; target: string }[];
   ports?: string[];
   networks: string[];
   volumes?: string[];
@@ -43,11 +42,14 @@ export function readCompose() {
   }
   const networks: Record<string, { internal?: boolean }> = compose.networks;
   const secrets: Record<string, { file: string }> = compose.secrets;
-  const configs: Record<string, { file: string }> = compose.configs;
-  return { services, networks, secrets, configs };
+  return { services, networks, secrets };
 }
 
 /** Kong's settings in gateway/kong.env. */
 export const kongSettings = dotenv.load(path.join(project, "gateway/kong.env"));
 /** The image that most services share. */
 export const programImage = "$" + "{COMPOSE_PROJECT_NAME}";
+
+export const parseSeconds = (text = "") => Number(/^(\d+)s$/.exec(text)?.[1]);
+/** Seconds after which a stopping Kong closes the connections that are left. */
+export const longestStop = parseSeconds(kongSettings.KONG_NGINX_MAIN_WORKER_SHUTDOWN_TIMEOUT);

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { project, readCompose, readProjectFile } from "../compose/read-compose.ts";
+import { longestStop, project, readCompose, readProjectFile } from "../compose/read-compose.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 
 const directory = "deploy/kubernetes";
@@ -32,6 +32,21 @@ test("the pods' images are those of docker-compose.yml; CloudNativePG runs its o
       if (image !== "single-audit") expect(known, file).toContain(image);
     }
   }
+});
+
+test("a gateway pod may stop for as long as Kong lets clients read, and its image has the scripts that start it", () => {
+  const [{ spec }] = parseAllDocuments(readProjectFile(`${directory}/base/gateway.yaml`)).map((it) =>
+    it.toJS(),
+  );
+  const { terminationGracePeriodSeconds, containers, initContainers } = spec.template.spec;
+  const [{ lifecycle, command, volumeMounts }] = containers;
+  expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+    lifecycle.preStop.sleep.seconds + longestStop + 10,
+  );
+  const copied = initContainers[0].command.map((file: string) => path.basename(file));
+  const mounted = command.filter((word: string) => word.startsWith(volumeMounts[0].mountPath));
+  for (const file of mounted) expect(copied).toContain(path.basename(file));
+  expect(mounted.map((file: string) => path.basename(file))).toContain("run-until-sent.sh");
 });
 
 test("create-secrets.sh creates every file of the Secret that a pod mounts", () => {
