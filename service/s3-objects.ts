@@ -13,8 +13,8 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { describeReason, readWithLimits } from "./limit-reading.ts";
-import type { Objects, Range, S3Options, StorageLimits, StorageOptions } from "./objects.ts";
+import { describeReason, readWithLimits, within } from "./limit-reading.ts";
+import type { Objects, Range, StorageLimits, StorageOptions } from "./objects.ts";
 import { parseBucketUrl } from "./parse-bucket-url.ts";
 
 type Options = StorageOptions & { limits: StorageLimits };
@@ -28,6 +28,8 @@ export function openBucket(location: string, options: Options): Objects {
   const { bucket: Bucket, folder } = parseBucketUrl(location);
   const prefix = folder === "" ? "" : `${folder}/`;
   const client = createS3Client(options, location);
+  // A connection that hangs would keep the process alive.
+  signal?.addEventListener("abort", () => client.destroy());
   const until = (abortSignal = signal) => (abortSignal === undefined ? {} : { abortSignal });
 
   async function list(Prefix: string, Delimiter?: string) {
@@ -158,9 +160,9 @@ const isMissing = (error: unknown) =>
 
 const verbs: Record<string, string> = { PutObjectCommand: "written", DeleteObjectsCommand: "removed" };
 
-/** Creates a client whose errors read `s3://bucket/key cannot be read: AccessDenied.` */
+/** Creates a client that limits every request, and whose errors read `s3://bucket/key cannot be read: AccessDenied.` */
 export function createS3Client(
-  { region, endpoint, forcePathStyle = false, credentials, limits }: S3Options & { limits: StorageLimits },
+  { region, endpoint, forcePathStyle = false, credentials, limits, signal }: Options,
   location: string,
 ): S3Client {
   const client = new S3Client({
@@ -181,18 +183,23 @@ export function createS3Client(
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
-  const describeErrors =
+  const limitRequest =
     <Input extends object, Output>(
       next: (args: { input: Input }) => Promise<Output>,
       { commandName = "" }: { commandName?: string },
     ) =>
-    (args: { input: Input }) =>
-      next(args).catch((cause: unknown) => {
+    (args: { input: Input }) => {
+      // The SDK limits how long headers may take, but not the body of a list or an error.
+      const limit =
+        commandName === "PutObjectCommand" ? limits.total : limits.tries * (limits.connect + limits.answer);
+      return within(limit, next(args), signal).catch((cause: unknown) => {
+        signal?.throwIfAborted();
         const { Bucket, Key } = args.input as { Bucket?: string; Key?: string };
         const address = Key === undefined ? location : `s3://${Bucket}/${Key}`;
         const verb = verbs[commandName] ?? "read";
         throw new Error(`${address} cannot be ${verb}: ${describeReason(cause)}.`, { cause });
       });
-  client.middlewareStack.add(describeErrors, { step: "initialize", priority: "high" });
+    };
+  client.middlewareStack.add(limitRequest, { step: "initialize", priority: "high" });
   return client;
 }

@@ -101,13 +101,12 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     const { status, headers = {}, body = "" } = await answer(request, await buffer(request));
     response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
     const { stalled } = state;
-    if (request.method !== "GET" || !Buffer.isBuffer(body))
-      return response.end(request.method === "HEAD" ? "" : body);
+    if (request.method !== "GET") return response.end(request.method === "HEAD" ? "" : body);
     state.bytesSent += body.length;
     if (stalled === null || stalled.times === 0 || !request.url?.includes(stalled.key))
       return response.end(body);
     stalled.times -= 1;
-    return response.write(body.subarray(0, body.length / 2));
+    return response.write(body.slice(0, body.length / 2));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
