@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { pino } from "pino";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { withPublisher } from "../../../scripts/refresh/connect-publisher.ts";
 import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
@@ -64,47 +64,53 @@ describe("a bulk file that cannot be written", () => {
   });
 
   /** Runs `npm run refresh` in a process that can write files of at most 16 KB, as if the disk were full. */
-  async function runLimited(args: string[], more: Record<string, string> = {}) {
-    const source = path.join(here.directory, "sample");
-    await writeSample({ directory: source, submissions: 400 });
-    const command = `ulimit -f 16; exec "$@"`;
-    const node = [process.execPath, "--import", "tsx", "scripts/refresh.ts", "--from", source, ...args];
+  function runLimited(args: string[], more: Record<string, string> = {}) {
+    const node = [process.execPath, "--import", "tsx", "scripts/refresh.ts", "--from", sample, ...args];
     const env = {
       ...{ PATH: process.env.PATH, TSX_DISABLE_CACHE: "1" },
       ...{ DATABASE_URL: here.database.url, PUBLIC_DATA: here.publicData, ...more },
     };
-    return spawn("bash", ["-c", command, "bash", ...node], { env, stdio: ["ignore", "pipe", "pipe"] });
+    const limit = 'ulimit -f 16; exec "$@"';
+    return spawn("bash", ["-c", limit, "bash", ...node], { env, stdio: ["ignore", "pipe", "pipe"] });
   }
+  const isFull = /\S+\/\.part-\w+\/\S+ cannot be written: EFBIG\. The disk is full\./;
+  const anyway = ["--force", "--accept-shrink", "--accept-growth"];
+  let sample = "";
+  beforeAll(async () => {
+    sample = path.join(here.directory, "sample");
+    // So many that a COPY is broken off in the middle.
+    await writeSample({ directory: sample, submissions: 2000 });
+  });
 
   it("ends the program with status 1 and the path, and removes what it wrote", async () => {
     const before = await readdir(here.publicData);
     const run = async () => {
-      const child = await runLimited(["--force", "--accept-growth"]);
+      const child = runLimited(anyway);
       const [output, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
       expect(code, output).toBe(1);
       return output.trimEnd().split("\n").at(-1) ?? "";
     };
-    expect(await fail(run)).toMatch(/^\S+\/\.part-\w+\/\S+ cannot be written: .*EFBIG\. The disk is full\./);
+    expect(await fail(run)).toMatch(isFull);
     expect(before).toEqual(expect.arrayContaining(await readdir(here.publicData)));
   });
 
   it("counts as a failure of the schedule, which frees the lock for others", async () => {
+    expect(await here.refresh("--from", sample, ...anyway)).toMatchObject({ code: 0 });
+    // Another name makes it another source.
+    await rename(path.join(sample, "general.csv"), path.join(sample, "2023-general.csv"));
     await here.select("update publication.data_sets set published_at = now() - interval '8 days'");
-    const child = await runLimited(["--schedule", "--accept-growth"], {
-      ENVIRONMENT: "staging",
-      REFRESH_PORT: "0",
-    });
+    const child = runLimited(["--schedule"], { ENVIRONMENT: "staging", REFRESH_PORT: "0" });
     try {
       let log = "";
       child.stdout.on("data", (chunk) => {
         log += chunk;
       });
-      await expect.poll(() => log, { timeout: 40_000 }).toContain("refresh: failed. ");
+      await expect.poll(() => log, { timeout: 40_000 }).toMatch(/refresh: failed\. /);
+      expect(log).toMatch(isFull);
       const [, url] = /"url":"([^"]+)"/.exec(log) ?? [];
-      expect(await (await fetch(`${url}/metrics`)).text()).toContain(
-        'refresh_runs_total{outcome="failed"} 1',
-      );
-      expect(await here.publish("--force", "--accept-shrink")).toMatchObject({ code: 0 });
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      expect(metrics).toContain('refresh_runs_total{outcome="failed"} 1');
+      expect(await here.publish(...anyway)).toMatchObject({ code: 0 });
     } finally {
       child.kill("SIGKILL");
     }
