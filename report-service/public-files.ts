@@ -3,12 +3,12 @@ import type { Objects, Range, S3Options } from "../service/objects.ts";
 import { openObjects } from "../service/open-objects.ts";
 import { callStorage, hastyLimits } from "./storage.ts";
 
-/** The text in a compressed CSV file. It is a series of gzip members, so that a part can be read without the rest. */
+/** The text in a compressed CSV file. Its parts can be decompressed without those before them (RFC 1951, no gzip header). */
 export interface CompressedText {
   bytes: number;
-  /** The bytes of text in each member. The last one may have fewer. */
-  member_bytes: number;
-  /** Where each member starts in the file. */
+  /** The bytes of text in each part. The last one may have fewer. */
+  part_bytes: number;
+  /** Where each part starts in the file. */
   starts: number[];
 }
 

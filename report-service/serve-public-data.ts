@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { constants, createGunzip, createInflateRaw } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import Negotiator from "negotiator";
 import type { Range } from "../service/objects.ts";
@@ -109,34 +109,24 @@ async function sendCsv(
   // A file of an earlier version has no length of its text. The next refresh replaces it.
   if (isSettled(request, reply, `"${sha256}"`)) return reply;
   if (request.method === "HEAD") return reply.send();
-  return reply.send(decompress(await open({ start: 0, end: bytes - 1 }), describe));
+  const compressed = await open({ start: 0, end: bytes - 1 });
+  return reply.send(pipeline(compressed, createGunzip(), (err) => err && describe(err)));
 }
 
-/** Reads a part of a compressed file's text. Reads and decompresses only the gzip members that contain it. */
+/** Reads a range of a compressed file's text. Reads and decompresses only the parts that contain it. */
 async function openText(
   { bytes, text }: { bytes: number; text: CompressedText },
   { start, end }: Range,
   open: (range: Range) => Promise<Readable>,
   describe: (err: unknown) => void,
 ): Promise<Readable> {
-  const [first, last] = [start, end].map((at) => Math.floor(at / text.member_bytes)) as [number, number];
+  const [first, last] = [Math.floor(start / text.part_bytes), Math.floor(end / text.part_bytes)];
   const compressed = await open({
     start: text.starts[first] ?? 0,
-    end: (text.starts[last + 1] ?? bytes) - 1,
+    end: (text.starts[last + 1] ?? bytes - trailerBytes) - 1,
   });
-  return decompress(compressed, describe, {
-    start: start - first * text.member_bytes,
-    bytes: end - start + 1,
-  });
-}
-
-function decompress(
-  compressed: Readable,
-  describe: (err: unknown) => void,
-  { start, bytes } = { start: 0, bytes: Number.POSITIVE_INFINITY },
-): Readable {
   async function* cut(chunks: AsyncIterable<Buffer>) {
-    let [skip, left] = [start, bytes];
+    let [skip, left] = [start - first * text.part_bytes, end - start + 1];
     for await (const chunk of chunks) {
       const part = chunk.subarray(skip, skip + left);
       skip = Math.max(0, skip - chunk.length);
@@ -144,11 +134,14 @@ function decompress(
       if (part.length > 0) yield part;
     }
   }
-  const content = pipeline(compressed, createGunzip(), cut, (err) => {
-    if (err) describe(err);
-  });
+  // A part is not the end of the compressed data.
+  const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+  const content = pipeline(compressed, inflate, cut, (err) => err && describe(err));
   return content as unknown as Readable;
 }
+
+/** The checksum and length at the end of a gzip file. */
+const trailerBytes = 8;
 
 /** Sends 412 or 304 if the request's conditions require it. Returns whether it did. */
 function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
