@@ -76,15 +76,13 @@ async function* compress(chunks: AsyncIterable<Buffer>, text: CompressedText): A
   let compressed: Promise<Buffer> | undefined;
   let written = 0;
   for await (const part of splitText(chunks)) {
-    if (compressed !== undefined) {
-      const last = await compressed;
-      yield last;
-      written += last.length;
-    }
+    const last = await compressed;
+    written += last?.length ?? 0;
     text.starts.push(Math.max(written, headerBytes));
     text.bytes += part.length;
-    // The next part is read while this one is compressed.
+    // Meanwhile, the last part is saved, and the next one is read.
     compressed = compressPart(part);
+    if (last !== undefined) yield last;
   }
   if (compressed !== undefined) yield await compressed;
   yield* gzip.end();
