@@ -47,7 +47,7 @@ export async function measureLookups(stack: BenchStack, turns: number): Promise<
 async function startBarePostgrest({ facts, secrets }: BenchStack) {
   const databaseUrl = new URL(facts.database_url);
   databaseUrl.username = "authenticator";
-  databaseUrl.password = secrets.rolePasswords.authenticator;
+  databaseUrl.password = encodeURIComponent(secrets.rolePasswords.authenticator);
   const port = await findFreePort();
   const program = await preparePostgrest({
     binary: process.env.POSTGREST_BIN,

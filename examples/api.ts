@@ -10,6 +10,8 @@ export const {
   API_KEY: apiKey = "DEMO_KEY",
 } = process.env;
 export const pageSize = Number(process.env.PAGE_SIZE ?? 20_000);
+/** The version of the API that this program was written for. */
+export const apiVersion = "v1_1_0";
 
 const { PostgrestClient } = await import("@supabase/postgrest-js").catch(() => {
   say("error: @supabase/postgrest-js is not installed: npm install @supabase/postgrest-js");
@@ -63,7 +65,7 @@ function findCause(error: unknown): string {
 export function connect(ask = send) {
   return new PostgrestClient(apiUrl, {
     headers: { "x-api-key": apiKey },
-    schema: "api_v1_1_0",
+    schema: `api_${apiVersion}`,
     retry: false,
     // Following a redirect would send the key to another host.
     fetch: (input, init) => ask(input, { ...init, redirect: "manual" }),

@@ -13,6 +13,8 @@ api_url <- Sys.getenv("API_URL", "http://localhost:8000")
 app_url <- Sys.getenv("APP_URL", "http://localhost:8001")
 api_key <- Sys.getenv("API_KEY", "DEMO_KEY")
 page_size <- Sys.getenv("PAGE_SIZE", "20000")
+# The version of the API that this program was written for.
+api_version <- "v1_1_0"
 
 tries <- 5
 timeout_seconds <- 90
@@ -67,7 +69,7 @@ read_message <- function(answer) {
 api_request <- function(path) {
   request(api_url) |>
     req_url_path_append(path) |>
-    req_headers(`x-api-key` = api_key) |>
+    req_headers(`x-api-key` = api_key, `accept-profile` = paste0("api_", api_version)) |>
     req_options(followlocation = FALSE)
 }
 
@@ -99,10 +101,11 @@ start_again_on_change <- function(work) {
   stop("A new data set was published during each of ", tries, " tries.", call. = FALSE)
 }
 
-# All rows of a query as a data frame; NULL if there are none.
+# All rows of a query as a data frame, with the columns of `select` even if there are no rows.
 read_rows <- function(table, query) {
   start_again_on_change(\() {
-    pages <- list()
+    names <- strsplit(query$select, ",")[[1]]
+    pages <- list(as.data.frame(sapply(names, \(name) logical(), simplify = FALSE)))
     read_pages(table, query, \(page) {
       pages[[length(pages) + 1]] <<- resp_body_json(page, simplifyVector = TRUE)
     })
@@ -119,7 +122,7 @@ replace_file <- function(path, write) {
   invisible(result)
 }
 
-# The reports of a year and a state; NULL if there are none.
+# The reports of a year and a state.
 query_reports <- function(audit_year, state) {
   read_rows("general", list(
     select = "report_id,auditee_name,fac_accepted_date,total_amount_expended",
@@ -127,6 +130,18 @@ query_reports <- function(audit_year, state) {
     auditee_state = paste0("eq.", state),
     order = "report_id"
   ))
+}
+
+# A bulk file, or the manifest.
+fetch_file <- function(name) {
+  request(app_url) |> req_url_path_append("public-data", name) |> send()
+}
+
+# The lines of a bulk file.
+read_lines <- function(page, count = -1) {
+  lines <- gzcon(rawConnection(resp_body_raw(page)))
+  on.exit(close(lines))
+  readLines(lines, count)
 }
 
 # Writes all rows of a table as CSV. The file appears when it is complete. All its rows come from one data set.
@@ -142,6 +157,8 @@ walk_table <- function(table, path) {
       is_first <<- FALSE
       writeBin(c(bytes, charToRaw("\n")), out)
     })
+    # The API's CSV has no column names if there are no rows; the bulk file has them.
+    if (is_first) writeLines(read_lines(fetch_file(paste0(table, ".csv.gz")), 1), out)
   }))
 }
 
@@ -180,10 +197,6 @@ sync_reports <- function(path) {
   result$asked
 }
 
-fetch_file <- function(name) {
-  request(app_url) |> req_url_path_append("public-data", name) |> send()
-}
-
 # The reports that differ between a data set and the live one; NULL if they are unknown or too many.
 list_changes <- function(manifest, data_set) {
   if (identical(data_set, manifest$data_set)) return(character())
@@ -192,12 +205,8 @@ list_changes <- function(manifest, data_set) {
   if (is.na(start)) return(NULL)
   steps <- manifest$changes[start:length(manifest$changes)]
   if (sum(vapply(steps, \(step) step$added + step$changed + step$removed, 0)) > most_changes) return(NULL)
-  ids <- lapply(steps, \(step) {
-    lines <- gzcon(rawConnection(resp_body_raw(fetch_file(step$name))))
-    on.exit(close(lines))
-    # A header, and lines such as 2023-06-GSAFAC-0000000001,changed
-    sub(",.*", "", readLines(lines)[-1])
-  })
+  # A header, and lines such as 2023-06-GSAFAC-0000000001,changed
+  ids <- lapply(steps, \(step) sub(",.*", "", read_lines(fetch_file(step$name))[-1]))
   sort(unique(unlist(ids)))
 }
 
@@ -226,11 +235,11 @@ download_report <- function(report_id, path) {
     send() |>
     resp_body_json(simplifyVector = TRUE)
 
-  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   target <- report_id
   if (!submission$is_public) {
     access <- api_request("rpc/request_file_access") |>
-      req_headers(`content-profile` = "admin_api_v1_1_0") |>
+      req_headers(`content-profile` = paste0("admin_api_", api_version)) |>
       req_body_json(list(report_id = report_id)) |>
       send(is_get = FALSE) |>
       resp_body_json()
@@ -266,8 +275,7 @@ main <- function(arguments) {
   }
   command <- paste(head(arguments, 1), length(arguments))
   if (identical(command, "query 3")) {
-    rows <- query_reports(arguments[2], arguments[3])
-    if (!is.null(rows)) write.csv(rows, row.names = FALSE, na = "")
+    write.csv(query_reports(arguments[2], arguments[3]), row.names = FALSE, na = "")
   } else if (identical(command, "walk 3")) {
     walk_table(arguments[2], arguments[3])
     message("Wrote ", arguments[2], " to ", arguments[3], ".")

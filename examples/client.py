@@ -27,6 +27,8 @@ API_URL = os.environ.get("API_URL", "http://localhost:8000")
 APP_URL = os.environ.get("APP_URL", "http://localhost:8001")
 API_KEY = os.environ.get("API_KEY", "DEMO_KEY")
 PAGE_SIZE = os.environ.get("PAGE_SIZE", "20000")
+# The version of the API that this program was written for.
+API_VERSION = "v1_1_0"
 
 TRIES = 5
 TIMEOUT_SECONDS = 90
@@ -94,7 +96,8 @@ def ask_api(
     path: str, query: dict[str, str], etag: str | None = None, accept: str = "application/json"
 ) -> Answer:
     """Sends one request to the API."""
-    request = Request(f"{API_URL}/{path}?{urlencode(query)}", headers={"Accept": accept})
+    headers = {"Accept": accept, "Accept-Profile": f"api_{API_VERSION}"}
+    request = Request(f"{API_URL}/{path}?{urlencode(query)}", headers=headers)
     # Unlike other headers, this one is not sent to a redirect's target.
     request.add_unredirected_header("x-api-key", API_KEY)
     if etag is not None:
@@ -148,10 +151,14 @@ def walk_table(table: str, file: str) -> None:
     """
 
     def write_csv(out: io.BufferedWriter) -> None:
-        for index, page in enumerate(read_pages(table, {}, "text/csv")):
+        for page in read_pages(table, {}, "text/csv"):
             # The first line of each page has the column names.
-            body = page.body if index == 0 else page.body.split(b"\n", 1)[1]
-            out.write(body + b"\n")
+            names, rows = page.body.split(b"\n", 1)
+            out.write((b"" if out.tell() else names + b"\n") + rows + b"\n")
+        if out.tell() == 0:
+            # The API's CSV has no column names if there are no rows; the bulk file has them.
+            bulk_file = send(Request(f"{APP_URL}/public-data/{table}.csv.gz")).body
+            out.write(gzip.decompress(bulk_file).splitlines(keepends=True)[0])
 
     def write_lines(out: io.BufferedWriter) -> None:
         for page in read_pages(table, {}):
@@ -275,11 +282,11 @@ def store_reports(file: str, gone: list[str], rows: list[Row], data_set: str) ->
 
 
 def request_file_access(report_id: str) -> str:
-    """Returns a one-time access_uuid, valid for a minute. Needs a Tribal key."""
+    """Returns a one-time access_uuid, valid until expires_at. Needs a Tribal key."""
     request = Request(
         f"{API_URL}/rpc/request_file_access",
         data=json.dumps({"report_id": report_id}).encode(),
-        headers={"Content-Type": "application/json", "Content-Profile": "admin_api_v1_1_0"},
+        headers={"Content-Type": "application/json", "Content-Profile": f"admin_api_{API_VERSION}"},
         method="POST",
     )
     request.add_unredirected_header("x-api-key", API_KEY)

@@ -7,6 +7,8 @@ api_url=${API_URL:-http://localhost:8000}
 app_url=${APP_URL:-http://localhost:8001}
 api_key=${API_KEY:-DEMO_KEY}
 page_size=${PAGE_SIZE:-20000}
+# The version of the API that this program was written for.
+api_version=v1_1_0
 
 restarts=5
 # Only for GET: retries after a lost connection, 408, 429 (waits as Retry-After says) and 5xx.
@@ -39,12 +41,25 @@ read_message() {
 # call_api CURL-ARGUMENT...: sends the key, through a pipe, because everyone can see arguments (ps).
 # Follows no redirect, because curl would send the key to the new host.
 call_api() {
-  call --header @<(printf 'x-api-key: %s\n' "$api_key") "$@"
+  call --header @<(printf 'x-api-key: %s\n' "$api_key") --header "accept-profile: api_$api_version" "$@"
 }
 
 # read_header NAME: prints a header of the last response
 read_header() {
   awk -v name="$1:" 'tolower($1) == name { sub(/^[^:]*: */, ""); sub(/\r$/, ""); value = $0 } END { print value }' "$work/head"
+}
+
+# print_names TABLE CURL-ARGUMENT...: prints the column names of a query without rows. The API's CSV lacks them; the
+# table's bulk file has them.
+print_names() {
+  local argument
+  for argument; do
+    if [[ $argument == select=* ]]; then
+      echo "${argument#select=}"
+      return
+    fi
+  done
+  curl --no-progress-meter --fail "${retry[@]}" "$app_url/public-data/$1.csv.gz" | gzip -dc | head -n 1
 }
 
 # read_pages TABLE FILE CURL-ARGUMENT...: writes all pages as CSV. With a filter, the query needs an order that ends with
@@ -61,7 +76,10 @@ read_pages() {
     # "0-19999/*", or "*/*" past the end. Lines cannot be counted, because texts may have line breaks.
     range=$(read_header content-range)
     range=${range%/*}
-    if [ "$range" = '*' ]; then return; fi
+    if [ "$range" = '*' ]; then
+      if [ "$offset" = 0 ]; then print_names "$table" "$@" >"$file"; fi
+      return
+    fi
     if [ "$offset" = 0 ]; then
       cat "$work/body" >>"$file"
     else
@@ -207,9 +225,9 @@ download_report() {
   # 1. The submission; 404 if there is no such report.
   call_api --get "${retry[@]}" --data-urlencode "report_id=eq.$1" "$api_url/general"
 
-  # 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   if grep -q '"is_public": *false' "$work/body"; then
-    call_api --header 'content-type: application/json' --header 'content-profile: admin_api_v1_1_0' \
+    call_api --header 'content-type: application/json' --header "content-profile: admin_api_$api_version" \
       --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"
     path=ota/$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
   fi

@@ -6,6 +6,7 @@ import { gunzipSync } from "node:zlib";
 import {
   apiKey,
   apiUrl,
+  apiVersion,
   appUrl,
   connect,
   connectToOneDataSet,
@@ -66,7 +67,11 @@ async function writeCsv(table: string, out: FileHandle): Promise<void> {
     if (!answer.ok) throw new RequestFailed(answer.status, readMessage(text));
     // "0-19999/*", or "*/*" past the end.
     const [, last] = /-(\d+)\//.exec(answer.headers.get("content-range") ?? "") ?? [];
-    if (last === undefined) return;
+    if (last === undefined) {
+      // The API's CSV has no column names if there are no rows; the bulk file has them.
+      if (offset === 0) await out.writeFile(`${(await readBulkFile(`${table}.csv.gz`)).split("\n")[0]}\n`);
+      return;
+    }
     // The first line of each page has the column names.
     await out.writeFile(`${offset === 0 ? text : text.slice(text.indexOf("\n") + 1)}\n`);
     offset = Number(last) + 1;
@@ -147,6 +152,10 @@ async function fetchFile(name: string): Promise<Response> {
   return answer;
 }
 
+async function readBulkFile(name: string): Promise<string> {
+  return gunzipSync(await (await fetchFile(name)).arrayBuffer()).toString();
+}
+
 /** The reports that differ between a data set and the live one; undefined if they are unknown or too many. */
 async function listChanges(manifest: Manifest, stored: string | undefined): Promise<string[] | undefined> {
   const dataSet = stored?.trim();
@@ -159,9 +168,9 @@ async function listChanges(manifest: Manifest, stored: string | undefined): Prom
   if (count > mostChanges) return undefined;
   const found = new Set<string>();
   for (const { name } of steps) {
-    const text = gunzipSync(await (await fetchFile(name)).arrayBuffer()).toString();
     // A header, and lines such as 2023-06-GSAFAC-0000000001,changed
-    for (const line of text.trim().split("\n").slice(1)) found.add(line.split(",")[0] ?? "");
+    for (const line of (await readBulkFile(name)).trim().split("\n").slice(1))
+      found.add(line.split(",")[0] ?? "");
   }
   return [...found].sort();
 }
@@ -190,10 +199,10 @@ async function downloadReport(reportId: string, file: string) {
   // 1. The submission; 404 if there is no such report.
   const submission = unwrap(await api.from("general").select().eq("report_id", reportId).single());
 
-  // 2. For a suppressed report, a one-time access_uuid, valid for a minute.
+  // 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   let path = reportId;
   if (!submission.is_public) {
-    const admin = api.schema("admin_api_v1_1_0");
+    const admin = api.schema(`admin_api_${apiVersion}`);
     const { access_uuid } = unwrap(await admin.rpc("request_file_access", { report_id: reportId }));
     path = `ota/${access_uuid}`;
   }

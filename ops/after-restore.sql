@@ -4,6 +4,9 @@ update publication.data_sets set state = 'dropped';
 -- No change leads from the backup's data sets to the next one, so clients must load everything again.
 delete from publication.changes;
 update publication.data_sets set state = 'live' where data_sets.id = (select data_set.id from disclosed.data_set);
+-- The next deployment must compare the API with the promises that the backup contains, and must not take the backup's tiers
+-- for changes made by hand.
+update deployment.api_schemas set sha256 = '', fingerprint = '{}';
 
 set constraints all immediate;
 do $$

@@ -21,7 +21,7 @@ export const makeError = (
 /** For a token that is unknown, redeemed, expired or malformed, and for a file that does not exist. */
 export const notFound = makeError(404, "download_not_found", {
   message: "There is nothing to download here.",
-  details: "A download link works once, and only for one minute.",
+  details: "A download link works once, and only until it expires.",
   hint: "Request access to the file again to get a new link.",
 });
 

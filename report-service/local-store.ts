@@ -7,7 +7,7 @@ import {
   callStorage,
   describeDownload,
   hastyLimits,
-  isReportId,
+  isFileName,
   type Storage,
   signedUrlSeconds,
 } from "./storage.ts";
@@ -33,7 +33,7 @@ export function createLocalStore(directory: string): Storage {
   };
   return {
     signDownload: async (reportId) => {
-      if (!isReportId(reportId)) return null;
+      if (!isFileName(reportId)) return null;
       const isThere = await callStorage(`the file of ${reportId}`, () => hasFile(reportId));
       return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + signedUrlSeconds) : null;
     },

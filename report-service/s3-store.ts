@@ -6,7 +6,7 @@ import {
   callStorage,
   describeDownload,
   hastyLimits,
-  isReportId,
+  isFileName,
   type S3StoreOptions,
   type Storage,
   signedUrlSeconds,
@@ -21,7 +21,7 @@ export function createS3Store(options: S3StoreOptions): Storage {
 
   return {
     signDownload: async (reportId) => {
-      if (!isReportId(reportId)) return null;
+      if (!isFileName(reportId)) return null;
       const Key = `${keyPrefix}${reportId}.pdf`;
       return callStorage(`the file of ${reportId}`, async (signal) => {
         if (!(await objects.has(Key, signal))) return null;

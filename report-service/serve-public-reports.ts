@@ -5,7 +5,7 @@ import { queryWhileOn, SwitchedOff } from "./database.ts";
 import { makeError, sendError } from "./error-responses.ts";
 import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
-import { isReportId, type Storage } from "./storage.ts";
+import { isFileName, type Storage } from "./storage.ts";
 
 /** Most requests of a client IP in an hour, whether or not the report exists. Each process counts separately. */
 export const publicReportsAnHour = 600;
@@ -24,7 +24,7 @@ export function servePublicReports(
 ): void {
   const limiter = new RateLimiterMemory({ points: publicReportsAnHour, duration: 3600 });
   const find = async (reportId: string): Promise<string | null> => {
-    if (!isReportId(reportId)) return null;
+    if (!isFileName(reportId)) return null;
     const [isPublic] = await queryWhileOn(pool, "publication.is_public_report($1)", [reportId]);
     return isPublic === true ? await storage.signDownload(reportId) : null;
   };

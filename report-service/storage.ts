@@ -43,11 +43,10 @@ export const hastyLimits: StorageLimits = {
   total: 600_000,
   tries: 2,
 };
-const pattern = /^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$/;
 
-/** Whether a text has the form of a report ID, such as 2023-06-GSAFAC-0000000001. */
-export function isReportId(text: string): boolean {
-  return pattern.test(text);
+/** Whether a report ID can be part of a file's name. Which reports exist is for the database to say. */
+export function isFileName(reportId: string): boolean {
+  return /^[A-Za-z0-9-]{1,64}$/.test(reportId);
 }
 
 /** The headers of a report's PDF. */

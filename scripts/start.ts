@@ -33,8 +33,8 @@ Environment (or .env), defaults in parentheses:
   KONG_BIN               the Kong program, if it is not on the PATH
   REDIS_HOST, REDIS_PORT (6379), REDIS_PASSWORD
                          where Kong counts requests; if not set, each Kong counts its own
-  DATABASE_URL           an empty database (PostgreSQL 17 or newer) to use instead of the embedded one; the user must be
-                         a superuser, or own it and have createrole
+  DATABASE_URL           an empty database (PostgreSQL 17 or newer) to use instead of the embedded one, made as
+                         docs/operations.md says (Rights); the user must be a superuser, or own it and have createrole
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
   POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
   TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as IP addresses or CIDRs

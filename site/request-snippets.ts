@@ -60,6 +60,7 @@ ${listHeaders(request, 'Sys.getenv("API_KEY")', (name, value) => `    \`${name}\
   ) |>
   req_perform()
 rows <- resp_body_json(response, simplifyVector = TRUE)
+options(scipen = 999)
 print(rows)`,
   typescript: (request) => `async function main() {
   const response = await fetch(${JSON.stringify(request.url)}, {

@@ -14,6 +14,8 @@ const facts = z.object({
       rows: z.record(z.string(), z.number()),
     })
     .nullable(),
+  /** How long a one-time token can be redeemed. */
+  token_seconds: z.number(),
   versions: z.array(
     z.object({
       schema: z.string(),
@@ -24,7 +26,7 @@ const facts = z.object({
   ),
 });
 
-/** The result of publication.describe_service(): the live data set and the served versions. */
+/** The result of publication.describe_service(): the live data set, the lifetime of tokens, and the served versions. */
 export type ServiceFacts = z.infer<typeof facts> & {
   /** The result of publication.describe_api(). */
   api: VersionDescription[];

@@ -16,6 +16,19 @@ const shown: Record<string, string> = {
   resubmission: "report_id,version,status,previous_report_id,next_report_id",
 };
 
+/**
+ * Tables whose rows keep the order of the file unless a request sorts them. No column holds that order. A text may be
+ * split over several rows with the same `identity`, and `text` is the column with its parts.
+ */
+const narratives: Record<string, { identity: string[]; text?: string }> = {
+  findings_text: { identity: ["report_id", "finding_ref_number"], text: "finding_text" },
+  corrective_action_plans: { identity: ["report_id", "finding_ref_number"], text: "planned_action" },
+  notes_to_sefa: { identity: ["report_id", "title"] },
+};
+
+/** How a table's texts are split over rows; undefined if its rows may be sorted. */
+export const findNarrative = ({ name, key }: Table) => (key.length === 0 ? narratives[name] : undefined);
+
 /** A term of `select` that adds the auditee's name as a column, from the report that a row belongs to. */
 const auditeeTerm = "...general(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
@@ -49,17 +62,14 @@ export function completeColumns(query: Query, table: Table | undefined): Query {
 
 /**
  * The columns with which a request's order must end, so that its pages neither overlap nor miss rows: the table's key,
- * or otherwise all columns. None for a whole table, whose rows have a fixed order. Also none for one report's rows of a
- * table without a key, because the parts of a long text are in the order of the text.
+ * or otherwise all columns. None for a whole table or a narrative, whose rows have a fixed order.
  */
 export function chooseTieBreakers(query: Query, table: Table | undefined): string[] {
-  if (table === undefined) return [];
+  if (table === undefined || findNarrative(table)) return [];
   const { filters, order, select, extra } = query;
   const hasEmbeds = select.some((term) => term.includes("("));
   if (filters.length + order.length === 0 && !hasEmbeds && extra.trim() === "") return [];
-  if (table.key.length > 0) return table.key;
-  const isOfOneReport = filters.some(({ column, operator }) => column === "report_id" && operator === "eq");
-  return isOfOneReport && order.length === 0 ? [] : table.columns.map(({ name }) => name);
+  return table.key.length > 0 ? table.key : table.columns.map(({ name }) => name);
 }
 
 /** Chooses which of a table's columns the explorer shows at first. */

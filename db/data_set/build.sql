@@ -113,23 +113,12 @@ set is_superseded = public_chains.next_report_id is not null
 from staging.public_chains
 where public_chains.report_id = reports.report_id;
 
-create schema disclosed_next;
-create schema suppressed_next;
-
--- Each table below has one block: its columns, the public and the suppressed rows, constraints, the index that finds a
--- report's rows, and the policy that shows suppressed rows only to api_tribal. The other indexes are in indexes.sql. Rows
--- keep the order of the files. Sorting them would take about as long as writing them, so a large table is scanned without
--- other tables or workers, from its first page to its last (session.sql). CREATE TABLE AS writes rows in the order in which
--- it gets them; INSERT would fill earlier gaps with later rows.
-
--- The reports whose rows are published, and whether they are public or suppressed.
-create view staging.public_reports as
-select reports.report_id from staging.reports where reports.is_public and not reports.is_superseded;
-create view staging.suppressed_reports as
-select reports.report_id from staging.reports where not reports.is_public and not reports.is_superseded;
+-- Most tables are published as their files have them. A table that computes columns has a view staging.<table>_rows, with all
+-- columns of the table, and the place of each row in the files.
 
 create view staging.general_rows as
 select
+  source.ctid as place,
   source.report_id,
   source.auditee_uei,
   source.audit_year,
@@ -199,464 +188,11 @@ select
     else 'No' end as is_secondary_auditors
 from staging.general as source
 join staging.reports on reports.report_id = source.report_id
-left join staging.public_chains on public_chains.report_id = source.report_id
-where not reports.is_superseded
-order by source.ctid;
+left join staging.public_chains on public_chains.report_id = source.report_id;
 
-create table disclosed_next.general as
-select * from staging.general_rows as source where source.is_public;
-create table suppressed_next.general as
-select * from staging.general_rows as source where not source.is_public;
--- The constraints, not the loader, keep public and suppressed rows apart.
-alter table disclosed_next.general
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint general_is_public check (is_public),
-  add constraint general_report_id_is_unique unique (report_id);
-alter table suppressed_next.general
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint general_is_suppressed check (not is_public),
-  add constraint general_report_id_is_unique unique (report_id);
-alter table suppressed_next.general enable row level security;
-create policy tribal_access on suppressed_next.general for select to api_tribal using (true);
-
--- The public sees that a suppressed submission exists: its ID, and that it is not public.
-create table disclosed_next.general_stubs (like suppressed_next.general);
-alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
-insert into disclosed_next.general_stubs (report_id, is_public)
-select general.report_id, general.is_public from suppressed_next.general order by general.ctid;
-alter table disclosed_next.general_stubs
-  add constraint general_stubs_is_suppressed check (not is_public),
-  add constraint general_stubs_report_id_is_unique unique (report_id);
--- Roles that see the full row do not see its stub.
-alter table disclosed_next.general_stubs enable row level security;
-create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
-
--- The constraint also covers columns that are added to general later.
-do $$
-begin
-  execute (
-    select 'alter table disclosed_next.general_stubs add constraint general_stubs_tell_nothing '
-      || 'check (num_nonnulls(' || string_agg(quote_ident(attname), ', ') || ') = 0)'
-    from pg_catalog.pg_attribute
-    where attrelid = 'disclosed_next.general_stubs'::regclass and attnum > 0
-      and attname not in ('report_id', 'is_public')
-  );
-end
-$$;
-
-create view staging.federal_awards_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.award_reference,
-  source.federal_agency_prefix,
-  source.federal_award_extension,
-  source.additional_award_identification,
-  source.federal_program_name,
-  source.amount_expended,
-  source.cluster_name,
-  source.other_cluster_name,
-  source.state_cluster_name,
-  source.cluster_total,
-  source.federal_program_total,
-  source.is_major,
-  source.is_loan,
-  source.loan_balance,
-  source.is_direct,
-  source.audit_report_type,
-  source.findings_count,
-  source.is_passthrough_award,
-  source.passthrough_amount
-from staging.federal_awards as source;
-
-create table disclosed_next.federal_awards as
-select * from staging.federal_awards_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.federal_awards as
-select * from staging.federal_awards_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.federal_awards
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint federal_awards_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.federal_awards
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint federal_awards_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index federal_awards_report_id on disclosed_next.federal_awards (report_id);
-comment on index disclosed_next.federal_awards_report_id is
-  'Finds a report''s rows, for federal_awards?report_id=eq.… or in.(…) and for embedding';
-create index federal_awards_report_id on suppressed_next.federal_awards (report_id);
-comment on index suppressed_next.federal_awards_report_id is
-  'Finds a report''s rows, for federal_awards?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.federal_awards enable row level security;
-create policy tribal_access on suppressed_next.federal_awards for select to api_tribal using (true);
-
-create view staging.findings_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.award_reference,
-  source.reference_number,
-  source.is_material_weakness,
-  source.is_modified_opinion,
-  source.is_other_findings,
-  source.is_other_matters,
-  source.prior_finding_ref_numbers,
-  source.is_questioned_costs,
-  source.is_repeat_finding,
-  source.is_significant_deficiency,
-  source.type_requirement
-from staging.findings as source;
-
-create table disclosed_next.findings as
-select * from staging.findings_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.findings as
-select * from staging.findings_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.findings
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint findings_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.findings
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint findings_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index findings_report_id on disclosed_next.findings (report_id);
-comment on index disclosed_next.findings_report_id is
-  'Finds a report''s rows, for findings?report_id=eq.… or in.(…) and for embedding';
-create index findings_report_id on suppressed_next.findings (report_id);
-comment on index suppressed_next.findings_report_id is
-  'Finds a report''s rows, for findings?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.findings enable row level security;
-create policy tribal_access on suppressed_next.findings for select to api_tribal using (true);
-
-create view staging.findings_text_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.finding_ref_number,
-  source.contains_chart_or_table,
-  source.finding_text
-from staging.findings_text as source;
-
-create table disclosed_next.findings_text as
-select * from staging.findings_text_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.findings_text as
-select * from staging.findings_text_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.findings_text
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint findings_text_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.findings_text
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint findings_text_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index findings_text_report_id on disclosed_next.findings_text (report_id);
-comment on index disclosed_next.findings_text_report_id is
-  'Finds a report''s rows, for findings_text?report_id=eq.… or in.(…) and for embedding';
-create index findings_text_report_id on suppressed_next.findings_text (report_id);
-comment on index suppressed_next.findings_text_report_id is
-  'Finds a report''s rows, for findings_text?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.findings_text enable row level security;
-create policy tribal_access on suppressed_next.findings_text for select to api_tribal using (true);
-
-create view staging.corrective_action_plans_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.finding_ref_number,
-  source.contains_chart_or_table,
-  source.planned_action
-from staging.corrective_action_plans as source;
-
-create table disclosed_next.corrective_action_plans as
-select * from staging.corrective_action_plans_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.corrective_action_plans as
-select * from staging.corrective_action_plans_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.corrective_action_plans
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint corrective_action_plans_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.corrective_action_plans
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint corrective_action_plans_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index corrective_action_plans_report_id on disclosed_next.corrective_action_plans (report_id);
-comment on index disclosed_next.corrective_action_plans_report_id is
-  'Finds a report''s rows, for corrective_action_plans?report_id=eq.… or in.(…) and for embedding';
-create index corrective_action_plans_report_id on suppressed_next.corrective_action_plans (report_id);
-comment on index suppressed_next.corrective_action_plans_report_id is
-  'Finds a report''s rows, for corrective_action_plans?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.corrective_action_plans enable row level security;
-create policy tribal_access on suppressed_next.corrective_action_plans for select to api_tribal using (true);
-
-create view staging.notes_to_sefa_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.title,
-  source.accounting_policies,
-  source.is_minimis_rate_used,
-  source.rate_explained,
-  source.content,
-  source.contains_chart_or_table
-from staging.notes_to_sefa as source;
-
-create table disclosed_next.notes_to_sefa as
-select * from staging.notes_to_sefa_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.notes_to_sefa as
-select * from staging.notes_to_sefa_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.notes_to_sefa
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint notes_to_sefa_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.notes_to_sefa
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint notes_to_sefa_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index notes_to_sefa_report_id on disclosed_next.notes_to_sefa (report_id);
-comment on index disclosed_next.notes_to_sefa_report_id is
-  'Finds a report''s rows, for notes_to_sefa?report_id=eq.… or in.(…) and for embedding';
-create index notes_to_sefa_report_id on suppressed_next.notes_to_sefa (report_id);
-comment on index suppressed_next.notes_to_sefa_report_id is
-  'Finds a report''s rows, for notes_to_sefa?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.notes_to_sefa enable row level security;
-create policy tribal_access on suppressed_next.notes_to_sefa for select to api_tribal using (true);
-
-create view staging.passthrough_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.award_reference,
-  source.passthrough_id,
-  source.passthrough_name
-from staging.passthrough as source;
-
-create table disclosed_next.passthrough as
-select * from staging.passthrough_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.passthrough as
-select * from staging.passthrough_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.passthrough
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint passthrough_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.passthrough
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint passthrough_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index passthrough_report_id on disclosed_next.passthrough (report_id);
-comment on index disclosed_next.passthrough_report_id is
-  'Finds a report''s rows, for passthrough?report_id=eq.… or in.(…) and for embedding';
-create index passthrough_report_id on suppressed_next.passthrough (report_id);
-comment on index suppressed_next.passthrough_report_id is
-  'Finds a report''s rows, for passthrough?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.passthrough enable row level security;
-create policy tribal_access on suppressed_next.passthrough for select to api_tribal using (true);
-
-create view staging.secondary_auditors_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.auditor_ein,
-  source.auditor_name,
-  source.contact_name,
-  source.contact_title,
-  source.contact_email,
-  source.contact_phone,
-  source.address_street,
-  source.address_city,
-  source.address_state,
-  source.address_zipcode
-from staging.secondary_auditors as source;
-
-create table disclosed_next.secondary_auditors as
-select * from staging.secondary_auditors_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.secondary_auditors as
-select * from staging.secondary_auditors_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.secondary_auditors
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint secondary_auditors_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.secondary_auditors
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint secondary_auditors_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index secondary_auditors_report_id on disclosed_next.secondary_auditors (report_id);
-comment on index disclosed_next.secondary_auditors_report_id is
-  'Finds a report''s rows, for secondary_auditors?report_id=eq.… or in.(…) and for embedding';
-create index secondary_auditors_report_id on suppressed_next.secondary_auditors (report_id);
-comment on index suppressed_next.secondary_auditors_report_id is
-  'Finds a report''s rows, for secondary_auditors?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.secondary_auditors enable row level security;
-create policy tribal_access on suppressed_next.secondary_auditors for select to api_tribal using (true);
-
-create view staging.additional_ueis_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.additional_uei
-from staging.additional_ueis as source;
-
-create table disclosed_next.additional_ueis as
-select * from staging.additional_ueis_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.additional_ueis as
-select * from staging.additional_ueis_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.additional_ueis
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint additional_ueis_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.additional_ueis
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint additional_ueis_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index additional_ueis_report_id on disclosed_next.additional_ueis (report_id);
-comment on index disclosed_next.additional_ueis_report_id is
-  'Finds a report''s rows, for additional_ueis?report_id=eq.… or in.(…) and for embedding';
-create index additional_ueis_report_id on suppressed_next.additional_ueis (report_id);
-comment on index suppressed_next.additional_ueis_report_id is
-  'Finds a report''s rows, for additional_ueis?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.additional_ueis enable row level security;
-create policy tribal_access on suppressed_next.additional_ueis for select to api_tribal using (true);
-
-create view staging.additional_eins_rows as
-select
-  source.report_id,
-  coalesce(source.auditee_uei, (
-    select reports.auditee_uei from staging.reports where reports.report_id = source.report_id
-  )) as auditee_uei,
-  coalesce(source.audit_year, (
-    select reports.audit_year from staging.reports where reports.report_id = source.report_id
-  )) as audit_year,
-  coalesce(source.fac_accepted_date, (
-    select reports.fac_accepted_date from staging.reports where reports.report_id = source.report_id
-  )) as fac_accepted_date,
-  source.additional_ein
-from staging.additional_eins as source;
-
-create table disclosed_next.additional_eins as
-select * from staging.additional_eins_rows as source
-where exists (select from staging.public_reports as kept where kept.report_id = source.report_id) is true;
-create table suppressed_next.additional_eins as
-select * from staging.additional_eins_rows as source
-where exists (select from staging.suppressed_reports as kept where kept.report_id = source.report_id) is true;
-alter table disclosed_next.additional_eins
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint additional_eins_report_id_is_in_general
-    foreign key (report_id) references disclosed_next.general (report_id);
-alter table suppressed_next.additional_eins
-  alter column report_id set not null,
-  alter column auditee_uei set not null,
-  add constraint additional_eins_report_id_is_in_general
-    foreign key (report_id) references suppressed_next.general (report_id);
-create index additional_eins_report_id on disclosed_next.additional_eins (report_id);
-comment on index disclosed_next.additional_eins_report_id is
-  'Finds a report''s rows, for additional_eins?report_id=eq.… or in.(…) and for embedding';
-create index additional_eins_report_id on suppressed_next.additional_eins (report_id);
-comment on index suppressed_next.additional_eins_report_id is
-  'Finds a report''s rows, for additional_eins?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.additional_eins enable row level security;
-create policy tribal_access on suppressed_next.additional_eins for select to api_tribal using (true);
-
--- Only this table also lists superseded reports, so it has no foreign key to general.
 create view staging.resubmission_rows as
 select
+  source.ctid as place,
   source.report_id,
   coalesce(source.auditee_uei, reports.auditee_uei) as auditee_uei,
   coalesce(source.audit_year, reports.audit_year) as audit_year,
@@ -682,64 +218,179 @@ from staging.resubmission as source
 join staging.reports on reports.report_id = source.report_id
 left join staging.public_chains on public_chains.report_id = source.report_id
 left join staging.original_reports as original on original.report_id = source.report_id
-where public_chains.version is distinct from 0
-order by source.ctid;
+where public_chains.version is distinct from 0;
 
-create table disclosed_next.resubmission as
-select * from staging.resubmission_rows as source
-where exists (select from staging.reports where reports.report_id = source.report_id and reports.is_public) is true;
-create table suppressed_next.resubmission as
-select * from staging.resubmission_rows as source
-where exists (select from staging.reports where reports.report_id = source.report_id and not reports.is_public) is true;
-alter table disclosed_next.resubmission
-  alter column report_id set not null,
-  alter column auditee_uei set not null;
-alter table suppressed_next.resubmission
-  alter column report_id set not null,
-  alter column auditee_uei set not null;
-create index resubmission_report_id on disclosed_next.resubmission (report_id);
-comment on index disclosed_next.resubmission_report_id is
-  'Finds a report''s rows, for resubmission?report_id=eq.… or in.(…) and for embedding';
-create index resubmission_report_id on suppressed_next.resubmission (report_id);
-comment on index suppressed_next.resubmission_report_id is
-  'Finds a report''s rows, for resubmission?report_id=eq.… or in.(…) and for embedding';
-alter table suppressed_next.resubmission enable row level security;
-create policy tribal_access on suppressed_next.resubmission for select to api_tribal using (true);
-
--- Identifies the data set, in one row.
-create table disclosed_next.data_set as
-select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
-
--- The public tables have no row-level security, because PostgreSQL would then use no index for operators that are not
--- leakproof (ilike, fts).
-grant usage on schema disclosed_next, suppressed_next to api_public, api_tribal;
-grant select on all tables in schema disclosed_next, suppressed_next to api_public, api_tribal;
-
--- Without this check, a column or table that is added only to staging.sql would be missing from the data set.
+-- Says where to add a column that is only in staging.sql.
 do $$
 declare
   missing record;
 begin
-  select sides.name as side, source_tables.name as table_name, pg_attribute.attname
+  select source_tables.name as table_name, pg_attribute.attname
   into missing
   from staging.source_tables
-  cross join (values ('disclosed_next'), ('suppressed_next')) as sides (name)
   join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', source_tables.name)::regclass
     and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
     and pg_attribute.attname not in ('source_file', 'source_row')
+  join pg_catalog.pg_class as rows on rows.oid = to_regclass(format('staging.%I', source_tables.name || '_rows'))
   where not exists (
-    select
-    from pg_catalog.pg_attribute as built
-    where built.attrelid = to_regclass(format('%I.%I', sides.name, source_tables.name))
-      and (built.attname, built.attnum) = (pg_attribute.attname, pg_attribute.attnum)
+    select from pg_catalog.pg_attribute as computed
+    where computed.attrelid = rows.oid and computed.attname = pg_attribute.attname
   )
-  order by sides.name, source_tables.name, pg_attribute.attnum
+  order by source_tables.name, pg_attribute.attnum
   limit 1;
   if found then
-    raise exception '%.% is missing the column %, or has it out of order. In build.sql, put it in the same position as in staging.sql.',
-      missing.side, missing.table_name, missing.attname;
+    raise exception 'staging.%_rows is missing the column %. Add it to the view in build.sql.', missing.table_name, missing.attname;
   end if;
 end
 $$;
+
+-- The columns of each table as expressions, in the order of staging.sql. A column that a child table's file may leave out comes
+-- from the report's row in general.
+create view staging.published_columns as
+select
+  source_tables.name as table_name,
+  pg_attribute.attnum as place,
+  case
+    when to_regclass(format('staging.%I', source_tables.name || '_rows')) is null
+      and pg_attribute.attname in (select derived_columns.name from staging.derived_columns)
+      then format(
+        'coalesce(source.%1$I, (select reports.%1$I from staging.reports where reports.report_id = source.report_id)) as %1$I',
+        pg_attribute.attname
+      )
+    else format('source.%I', pg_attribute.attname)
+  end as expression
+from staging.source_tables
+join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', source_tables.name)::regclass
+  and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
+  and pg_attribute.attname not in ('source_file', 'source_row');
+
+-- What is unique, on both sides. The columns, in the order of the index.
+create unlogged table staging.unique_keys (table_name text not null, columns text[] not null);
+insert into staging.unique_keys (table_name, columns) values ('general', '{report_id}');
+
+-- The reports whose rows each side has.
+create view staging.public_reports as
+select reports.report_id, reports.is_superseded from staging.reports where reports.is_public;
+create view staging.suppressed_reports as
+select reports.report_id, reports.is_superseded from staging.reports where not reports.is_public;
+
+create schema disclosed_next;
+create schema suppressed_next;
+
+-- Builds each table on both sides: its rows, its constraints, the index that finds a report's rows, and the policy that shows
+-- suppressed rows only to api_tribal. The other indexes are in indexes.sql. Nobody but publisher may read these tables before
+-- they are live (publication.set_data_set_rights).
+--
+-- Rows keep the order of the files. Sorting them would take about as long as writing them, so a large table is scanned without
+-- other tables or workers, from its first page to its last (session.sql). "is true" keeps the planner from making a join of the
+-- condition. CREATE TABLE AS writes rows in the order in which it gets them; INSERT would fill earlier gaps with later rows.
+--
+-- The public tables have no row-level security, because PostgreSQL would then use no index for operators that are not
+-- leakproof (ilike, fts).
+do $$
+declare
+  source record;
+  side record;
+  built text;
+  key_columns text[];
+begin
+  for source in
+    select
+      source_tables.name,
+      source_tables.name = 'general' as is_general,
+      -- Only resubmission also lists superseded reports, which have no row in general.
+      source_tables.name = 'resubmission' as has_superseded,
+      to_regclass(format('staging.%I', source_tables.name || '_rows')) as computed_rows,
+      (
+        select string_agg(published_columns.expression, ', ' order by published_columns.place)
+        from staging.published_columns where published_columns.table_name = source_tables.name
+      ) as columns
+    from staging.source_tables
+    -- The other tables refer to general.
+    order by source_tables.name <> 'general', format('staging.%I', source_tables.name)::regclass::oid
+  loop
+    for side in
+      select * from (
+        values
+          ('disclosed_next', 'public_reports', 'add constraint general_is_public check (is_public)'),
+          ('suppressed_next', 'suppressed_reports', 'add constraint general_is_suppressed check (not is_public)')
+      ) as sides (schema_name, reports, constraint_of_general)
+    loop
+      built := format('%I.%I', side.schema_name, source.name);
+      execute format(
+        'create table %s as select %s from %s as source '
+        'where exists (select from staging.%I as kept where kept.report_id = source.report_id%s) is true%s',
+        built, source.columns, coalesce(source.computed_rows, format('staging.%I', source.name)::regclass),
+        side.reports, case when not source.has_superseded then ' and not kept.is_superseded' end,
+        case when source.computed_rows is not null then ' order by source.place' end
+      );
+      execute format(
+        'alter table %s %s', built,
+        concat_ws(
+          ', ', 'alter column report_id set not null', 'alter column auditee_uei set not null',
+          -- The constraints, not the loader, keep public and suppressed rows apart.
+          case
+            when source.is_general then side.constraint_of_general
+            when not source.has_superseded then format(
+              'add constraint %I foreign key (report_id) references %I.general (report_id)',
+              source.name || '_report_id_is_in_general', side.schema_name
+            )
+          end
+        )
+      );
+      for key_columns in
+        select unique_keys.columns from staging.unique_keys where unique_keys.table_name = source.name
+      loop
+        execute format(
+          'alter table %s add constraint %I unique (%s)', built,
+          format('%s_%s_is_unique', source.name, array_to_string(key_columns, '_')),
+          (select string_agg(quote_ident(key_column), ', ') from unnest(key_columns) as key_column)
+        );
+      end loop;
+      if not source.is_general then
+        execute format('create index %I on %s (report_id)', source.name || '_report_id', built);
+        execute format(
+          'comment on index %I.%I is %L', side.schema_name, source.name || '_report_id',
+          format('Finds a report''s rows, for %s?report_id=eq.… or in.(…) and for embedding', source.name)
+        );
+      end if;
+      if side.schema_name = 'suppressed_next' then
+        execute format('alter table %s enable row level security', built);
+        execute format('create policy tribal_access on %s for select to api_tribal using (true)', built);
+      end if;
+    end loop;
+  end loop;
+end
+$$;
+
+-- The public sees that a suppressed submission exists: its ID, and that it is not public. Stubs are ordered by report_id, because
+-- the order of the files could reveal more about the submissions.
+create table disclosed_next.general_stubs (like suppressed_next.general);
+alter table disclosed_next.general_stubs alter column auditee_uei drop not null;
+insert into disclosed_next.general_stubs (report_id, is_public)
+select general.report_id, general.is_public from suppressed_next.general order by general.report_id;
+alter table disclosed_next.general_stubs
+  add constraint general_stubs_is_suppressed check (not is_public),
+  add constraint general_stubs_report_id_is_unique unique (report_id);
+-- Roles that see the full row do not see its stub.
+alter table disclosed_next.general_stubs enable row level security;
+create policy public_access on disclosed_next.general_stubs for select to api_public using (true);
+
+-- The constraint also covers columns that are added to general later.
+do $$
+begin
+  execute (
+    select 'alter table disclosed_next.general_stubs add constraint general_stubs_tell_nothing '
+      || 'check (num_nonnulls(' || string_agg(quote_ident(attname), ', ') || ') = 0)'
+    from pg_catalog.pg_attribute
+    where attrelid = 'disclosed_next.general_stubs'::regclass and attnum > 0
+      and attname not in ('report_id', 'is_public')
+  );
+end
+$$;
+
+-- Identifies the data set, in one row.
+create table disclosed_next.data_set as
+select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
 
 drop schema staging cascade;

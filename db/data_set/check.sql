@@ -50,80 +50,140 @@ create unlogged table staging.shared_reports (
   first_row integer not null
 );
 
+create function staging.has_several_files(source_table text)
+returns boolean
+language plpgsql stable
+as $$
+declare
+  answer boolean;
+begin
+  execute format(
+    'select exists (select from staging.%1$I where source_file <> (select one.source_file from staging.%1$I as one limit 1))',
+    source_table
+  ) into answer;
+  return answer;
+end
+$$;
+
+-- Finds the reports that a later file of a table has, too. The content of a report in a file is the hash of its rows' hashes.
+create function staging.find_shared_reports(source_table text)
+returns void
+language plpgsql volatile
+as $$
+declare
+  columns text;
+begin
+  select string_agg(format('source.%I', attname), ', ' order by attnum)
+  into strict columns
+  from pg_catalog.pg_attribute
+  where attrelid = format('staging.%I', source_table)::regclass and attnum > 0 and not attisdropped
+    and attname not in ('source_file', 'source_row');
+  execute format(
+    $sql$
+      insert into staging.shared_reports
+      with digested as (
+        select source.report_id, source.source_file, source.source_row, sha256(convert_to(row(%2$s)::text, 'UTF8')) as digest
+        from staging.%1$I as source
+        where source.report_id in (
+          select report_id from staging.%1$I group by report_id having min(source_file) <> max(source_file)
+        )
+        and not exists (
+          select from staging.faults
+          where faults.table_name = %1$L
+            and faults.source_file = source.source_file and faults.source_row = source.source_row
+        )
+      ), by_report as (
+        select
+          report_id, source_file, count(*) as rows, min(source_row) as first_row,
+          sha256(string_agg(digest, '' order by digest)) as content
+        from digested
+        group by report_id, source_file
+      ), compared as (
+        select
+          report_id, source_file, content = first_value(content) over by_file as is_repetition, rows,
+          first_value(source_file) over by_file as first_file, first_value(first_row) over by_file as first_row
+        from by_report
+        window by_file as (partition by report_id order by source_file)
+      )
+      select %1$L, compared.* from compared where source_file <> first_file
+    $sql$,
+    source_table, columns
+  );
+end
+$$;
+
+-- The rows of a report in a later file that has other rows than the first file.
+create function staging.reject_contradictions(source_table text)
+returns void
+language plpgsql volatile
+as $$
+begin
+  execute format(
+    $sql$
+      insert into staging.faults
+        (source_file, source_row, table_name, column_name, value, problem, other_file, other_row)
+      select
+        source.source_file, source.source_row, %1$L, 'report_id', source.report_id, 'has other content in another file',
+        shared_reports.first_file, shared_reports.first_row
+      from staging.%1$I as source
+      join staging.shared_reports on shared_reports.table_name = %1$L and shared_reports.report_id = source.report_id
+        and shared_reports.source_file = source.source_file and not shared_reports.is_repetition
+      where not exists (
+        select from staging.faults
+        where faults.table_name = %1$L
+          and faults.source_file = source.source_file and faults.source_row = source.source_row
+      )
+    $sql$,
+    source_table
+  );
+end
+$$;
+
+create function staging.delete_repetitions(source_table text)
+returns void
+language plpgsql volatile
+as $$
+begin
+  execute format(
+    $sql$
+      delete from staging.%1$I as source
+      using staging.shared_reports
+      where shared_reports.table_name = %1$L and shared_reports.report_id = source.report_id
+        and shared_reports.source_file = source.source_file and shared_reports.is_repetition
+    $sql$,
+    source_table
+  );
+end
+$$;
+
 do $$
 declare
   source_table text;
-  columns text;
-  has_several_files boolean;
 begin
   for source_table in select name from staging.source_tables loop
-    execute format(
-      'select exists (select from staging.%1$I '
-      'where source_file <> (select one.source_file from staging.%1$I as one limit 1))',
-      source_table
-    ) into has_several_files;
-    continue when not has_several_files;
-
-    select string_agg(format('source.%I', attname), ', ' order by attnum)
-    into strict columns
-    from pg_catalog.pg_attribute
-    where attrelid = format('staging.%I', source_table)::regclass and attnum > 0 and not attisdropped
-      and attname not in ('source_file', 'source_row');
-    execute format(
-      'insert into staging.shared_reports '
-      'select %1$L, compared.* from ('
-      '  select report_id, source_file, content = first_value(content) over by_file, rows, '
-      '    first_value(source_file) over by_file as first_file, first_value(first_row) over by_file '
-      '  from ('
-      '    select report_id, source_file, count(*) as rows, min(source_row) as first_row, '
-      '      sha256(string_agg(digest, '''' order by digest)) as content '
-      '    from ('
-      '      select source.report_id, source.source_file, source.source_row, '
-      '        sha256(convert_to(row(%2$s)::text, ''UTF8'')) as digest '
-      '      from staging.%1$I as source '
-      '      where source.report_id in ('
-      '        select report_id from staging.%1$I group by report_id having min(source_file) <> max(source_file)'
-      '      ) and not exists ('
-      '        select from staging.faults where faults.table_name = %1$L '
-      '          and faults.source_file = source.source_file and faults.source_row = source.source_row'
-      '      )'
-      '    ) as digested '
-      '    group by report_id, source_file'
-      '  ) as by_report '
-      '  window by_file as (partition by report_id order by source_file)'
-      ') as compared where source_file <> first_file',
-      source_table, columns
-    );
-    execute format(
-      'insert into staging.faults '
-      '  (source_file, source_row, table_name, column_name, value, problem, other_file, other_row) '
-      'select source.source_file, source.source_row, %1$L, ''report_id'', source.report_id, '
-      '  ''has other content in another file'', shared_reports.first_file, shared_reports.first_row '
-      'from staging.%1$I as source '
-      'join staging.shared_reports on shared_reports.table_name = %1$L and shared_reports.report_id = source.report_id '
-      '  and shared_reports.source_file = source.source_file and not shared_reports.is_repetition '
-      'where not exists ('
-      '  select from staging.faults where faults.table_name = %1$L '
-      '    and faults.source_file = source.source_file and faults.source_row = source.source_row'
-      ')',
-      source_table
-    );
-    execute format(
-      'delete from staging.%1$I as source using staging.shared_reports '
-      'where shared_reports.table_name = %1$L and shared_reports.report_id = source.report_id '
-      '  and shared_reports.source_file = source.source_file and shared_reports.is_repetition',
-      source_table
-    );
+    continue when not staging.has_several_files(source_table);
+    perform staging.find_shared_reports(source_table);
+    perform staging.reject_contradictions(source_table);
+    perform staging.delete_repetitions(source_table);
   end loop;
 end
 $$;
 
+create function staging.find_report_id_fault(report_id text)
+returns text
+language sql immutable
+return case
+  when report_id is null then 'is missing'
+  when report_id !~ '^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$'
+    then 'is not a valid report ID (example: 2023-06-GSAFAC-0000000001)'
+end;
+
 insert into staging.faults (source_file, source_row, table_name, column_name, value, problem)
 select
   general.source_file, general.source_row, 'general', 'report_id', general.report_id,
-  case when general.report_id is null then 'is missing' else 'is not a valid report ID (example: 2023-06-GSAFAC-0000000001)' end
+  staging.find_report_id_fault(general.report_id)
 from staging.general
-where general.report_id is null or general.report_id !~ '^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$';
+where staging.find_report_id_fault(general.report_id) is not null;
 
 -- If the loader left out a report's row in one file, its row in another file is left out, too.
 insert into staging.faults (source_file, source_row, table_name, column_name, value, problem, is_consequence)
@@ -178,50 +238,63 @@ analyze staging.reports;
 insert into staging.rejected_reports (report_id)
 select faults.value from staging.faults where faults.value is not null and faults.other_row is null;
 
-do $$
-declare
-  child text;
+-- A row without a report is a fault, because the report could be suppressed.
+create function staging.reject_rows_without_report(child text)
+returns void
+language plpgsql volatile
+as $$
 begin
-  -- A row without a report is a fault, because the report could be suppressed.
-  for child in select name from staging.source_tables where name <> 'general' loop
-    execute format(
-      'insert into staging.faults '
-      '  (source_file, source_row, table_name, column_name, value, problem, is_consequence) '
-      'select source.source_file, source.source_row, %1$L, ''report_id'', source.report_id, case '
-      '    when source.report_id is null then ''is missing'' '
-      '    when rejected.report_id is not null then ''belongs to a report that is left out'' '
-      '    when source.report_id !~ ''^[0-9]{4}-[0-9]{2}-(GSAFAC|CENSUS)-[0-9]{10}$'' '
-      '      then ''is not a valid report ID (example: 2023-06-GSAFAC-0000000001)'' '
-      '    else ''is not a report in general'' end, '
-      '  rejected.report_id is not null '
-      'from staging.%1$I as source '
-      'left join (select distinct report_id from staging.rejected_reports) as rejected '
-      '  on rejected.report_id = source.report_id '
-      'where not exists (select from staging.reports where reports.report_id = source.report_id)',
-      child
-    );
-  end loop;
-
-  -- Totals and bulk files use the audit year of the award.
-  insert into staging.faults (source_file, source_row, table_name, column_name, value, problem)
-  select
-    source.source_file, source.source_row, 'federal_awards', 'audit_year', source.audit_year,
-    'is not the audit year of its report in general'
-  from staging.federal_awards as source
-  join staging.reports on reports.report_id = source.report_id
-  where source.audit_year <> reports.audit_year
-    and not exists (
-      select from staging.faults
-      where faults.source_file = source.source_file and faults.source_row = source.source_row
-    );
-
-  for child in select distinct table_name from staging.faults loop
-    execute format(
-      'delete from staging.%1$I as source using staging.faults '
-      'where faults.table_name = %1$L '
-      '  and faults.source_file = source.source_file and faults.source_row = source.source_row',
-      child
-    );
-  end loop;
+  execute format(
+    $sql$
+      insert into staging.faults
+        (source_file, source_row, table_name, column_name, value, problem, is_consequence)
+      select
+        source.source_file, source.source_row, %1$L, 'report_id', source.report_id,
+        case
+          when rejected.report_id is not null then 'belongs to a report that is left out'
+          else coalesce(staging.find_report_id_fault(source.report_id), 'is not a report in general')
+        end,
+        rejected.report_id is not null
+      from staging.%1$I as source
+      left join (select distinct report_id from staging.rejected_reports) as rejected
+        on rejected.report_id = source.report_id
+      where not exists (select from staging.reports where reports.report_id = source.report_id)
+    $sql$,
+    child
+  );
 end
 $$;
+
+create function staging.delete_faulty_rows(source_table text)
+returns void
+language plpgsql volatile
+as $$
+begin
+  execute format(
+    $sql$
+      delete from staging.%1$I as source
+      using staging.faults
+      where faults.table_name = %1$L
+        and faults.source_file = source.source_file and faults.source_row = source.source_row
+    $sql$,
+    source_table
+  );
+end
+$$;
+
+select staging.reject_rows_without_report(name) from staging.source_tables where name <> 'general';
+
+-- Totals and bulk files use the audit year of the award.
+insert into staging.faults (source_file, source_row, table_name, column_name, value, problem)
+select
+  source.source_file, source.source_row, 'federal_awards', 'audit_year', source.audit_year,
+  'is not the audit year of its report in general'
+from staging.federal_awards as source
+join staging.reports on reports.report_id = source.report_id
+where source.audit_year <> reports.audit_year
+  and not exists (
+    select from staging.faults
+    where faults.source_file = source.source_file and faults.source_row = source.source_row
+  );
+
+select staging.delete_faulty_rows(table_name) from (select distinct table_name from staging.faults) as faulty;

@@ -44,10 +44,8 @@ select pg_class.relname as table, (
           else 'string'
         end,
         -- The first line of a comment is a label for people.
-        'title', coalesce(split_part(col_description(newest.oid, served.attnum), E'\n', 1), ''),
-        'description', coalesce(
-          trim(E'\n ' from regexp_replace(col_description(newest.oid, served.attnum), '^[^\n]*', '')), ''
-        ),
+        'title', coalesce(split_part(served.comment, E'\n', 1), ''),
+        'description', coalesce(trim(E'\n ' from regexp_replace(served.comment, '^[^\n]*', '')), ''),
         -- The format in which COPY writes values.
         'trueValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('t') end,
         'falseValues', case when pg_attribute.atttypid = 'boolean'::regtype then json_build_array('f') end,
@@ -58,8 +56,17 @@ select pg_class.relname as table, (
         end
       ) order by pg_attribute.attnum)
       from pg_catalog.pg_attribute
-      left join pg_catalog.pg_attribute as served
-        on served.attrelid = newest.oid and served.attname = pg_attribute.attname
+      -- The newest version that serves the column by its name.
+      left join lateral (
+        select col_description(view.oid, view_column.attnum) as comment
+        from publication.served_schemas
+        join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relname = pg_class.relname
+        join pg_catalog.pg_attribute as view_column
+          on view_column.attrelid = view.oid and view_column.attname = pg_attribute.attname
+        where served_schemas.name like 'api%'
+        order by served_schemas.place desc
+        limit 1
+      ) as served on true
       where pg_attribute.attrelid = pg_class.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
     ),
     -- In CSV, null is empty, and the empty string is two quotation marks.

@@ -81,4 +81,3 @@ create unique index totals_by_state_key on disclosed_next.totals_by_state (audit
 nulls not distinct;
 create unique index totals_by_agency_key on disclosed_next.totals_by_agency (audit_year, federal_agency_prefix)
 nulls not distinct;
-grant select on disclosed_next.totals_by_state, disclosed_next.totals_by_agency to api_public, api_tribal;

@@ -4,16 +4,16 @@
 --
 -- object: such as `table access.tiers`. scope: api (rebuilt by each deployment), data_set (created by a publication) or
 -- durable (created by migrations). statement: a description if PostgreSQL cannot print the SQL, such as `column name: text`.
+-- place: null for a description; otherwise 0 creates the object, 1 adds a column, 2 comes after both. undo: the statement that
+-- undoes it, if there is one.
 
 with deployer as (
   select nspowner as oid from pg_catalog.pg_namespace where nspname = 'deployment'
 ), roles as (
+  -- The migration that creates these roles gives them comments that begin like this.
   select pg_roles.*, quote_ident(rolname) as name
   from pg_catalog.pg_roles
-  where rolname in (
-    'authenticator', 'gateway', 'api_public', 'api_tribal', 'api_owner', 'report_service', 'publisher', 'key_operator',
-    'deployment_planner'
-  )
+  where shobj_description(pg_roles.oid, 'pg_authid') like 'Single Audit API: %'
 ), names as materialized (
   select pg_roles.oid, case when pg_roles.oid = deployer.oid then 'current_user' else quote_ident(rolname) end as name
   from pg_catalog.pg_roles left join deployer on true
@@ -42,8 +42,8 @@ with deployer as (
   union all
   select 'pg_proc'::regclass, pg_proc.oid, scope, proowner, coalesce(proacl, acldefault('f', proowner))
   from pg_catalog.pg_proc join schemas on schemas.oid = pronamespace
-  -- Deployments install this function themselves.
-  where not (nspname = 'publication' and proname = 'find_leaks')
+  -- Deployments install the leak check themselves.
+  where not (nspname = 'publication' and proname ~ '^find_')
   union all
   select 'pg_type'::regclass, pg_type.oid, scope, typowner, coalesce(typacl, acldefault('T', typowner))
   from pg_catalog.pg_type join schemas on schemas.oid = typnamespace where typtype in ('d', 'e')
@@ -58,109 +58,226 @@ with deployer as (
   select object, scope, identity, type, quote_ident(attname) as column_name, pg_attribute.*
   from relations join pg_catalog.pg_attribute on attrelid = relations.oid
   where attnum > 0 and not attisdropped and relkind <> 'S'
-)
-
-select object, scope, coalesce(
-    (select format('create %s %s as', case relkind when 'v' then 'or replace view' else 'materialized view' end, identity)
-      || E'\n' || pg_get_viewdef(oid) from pg_catalog.pg_class where pg_class.oid = objects.oid and relkind in ('v', 'm')),
+), creations (object, scope, statement, place, undo) as (
+  -- What creates each object. PostgreSQL creates a column's own sequence with the column.
+  select object, scope, coalesce(printed, object), case when printed is not null then 0 end,
+    format('drop %s %s', replace(type, 'composite ', ''), identity)
+  from objects
+  cross join lateral coalesce(
+    (
+      select format('create %s %s as', case relkind when 'v' then 'or replace view' else 'materialized view' end, identity)
+        || E'\n' || pg_get_viewdef(oid)
+      from pg_catalog.pg_class where pg_class.oid = objects.oid and relkind in ('v', 'm')
+    ),
     (select pg_get_functiondef(oid) from pg_catalog.pg_proc where pg_proc.oid = objects.oid and prokind <> 'a'),
-    (select format('create domain %s as %s', identity, format_type(typbasetype, typtypmod))
-      from pg_catalog.pg_type where pg_type.oid = objects.oid and typtype = 'd'),
-    case when type = 'table' then format('create table %s ()', identity) end,
-    object
-  ) as statement
-from objects
--- PostgreSQL creates a column's own sequence with the column.
-where not exists (
-  select from pg_catalog.pg_depend where pg_depend.classid = objects.classid and objid = oid and deptype in ('i', 'a') and type = 'sequence'
+    (
+      select format('create domain %s as %s', identity, format_type(typbasetype, typtypmod))
+      from pg_catalog.pg_type where pg_type.oid = objects.oid and typtype = 'd'
+    ),
+    case when type = 'table' then format('create table %s ()', identity) end
+  ) as printed
+  where not exists (
+    select from pg_catalog.pg_depend
+    where pg_depend.classid = objects.classid and objid = oid and deptype in ('i', 'a') and type = 'sequence'
+  )
+), owners (object, scope, statement, place, undo) as (
+  -- Who owns each object.
+  select object, scope, format('alter %s %s owner to %s', type, identity, names.name), 2, null
+  from objects join names on names.oid = owner
+), grants (object, scope, statement, place, undo) as (
+  -- Privileges on objects. An owner can always restore its own.
+  select object, scope,
+    format('grant %s to %s%s', privileges, grantee_name, case when is_grantable then ' with grant option' end), 2,
+    format('revoke %s from %s', privileges, grantee_name)
+  from (
+    select object, scope, is_grantable, names.name as grantee_name,
+      format(
+        '%s on %s %s', string_agg(lower(privilege_type), ', ' order by privilege_type),
+        regexp_replace(type, '^(materialized )?view$', 'table'), identity
+      ) as privileges
+    from objects cross join lateral aclexplode(acl) as rights join names on names.oid = grantee
+    where grantee <> owner
+    group by object, scope, type, identity, names.name, is_grantable
+  ) as granted
+), comments (object, scope, statement, place, undo) as (
+  -- Comments on objects and on their columns. publication.describe_data_set() adds which data set is live.
+  select object, scope,
+    format('comment on %s is %L', subject, regexp_replace(description, '\n\nData set [0-9a-f-]{36}, published \S+$', '')), 2,
+    format('comment on %s is null', subject)
+  from objects
+  join pg_catalog.pg_description on objoid = oid and classoid = classid
+  cross join lateral pg_identify_object(classoid, objoid, objsubid) as named
+  cross join lateral concat(regexp_replace(named.type, '^.* (?=column)', ''), ' ', named.identity) as subject
+), options (object, scope, statement, place, undo) as (
+  -- Storage parameters, and the options of views.
+  select object, scope, format('alter %s %s set (%s)', type, identity, option), 2,
+    format('alter %s %s reset (%s)', type, identity, split_part(option, '=', 1))
+  from relations cross join lateral unnest(reloptions) as option
+), column_types (object, scope, statement, place, undo) as (
+  -- The columns of tables; for views and types, a description.
+  select object, scope,
+    case when type = 'table'
+      then format(
+        'alter table %s add column %s %s%s', identity, column_name, format_type(atttypid, atttypmod),
+        case attidentity when 'a' then ' generated always as identity' when 'd' then ' generated by default as identity' end
+      )
+      else format('column %s: %s', column_name, format_type(atttypid, atttypmod))
+    end,
+    case when type = 'table' then 1 end,
+    case when type = 'table' then format('alter table %s drop column %s', identity, column_name) end
+  from columns
+), required_columns (object, scope, statement, place, undo) as (
+  -- Columns that are not null.
+  select object, scope, format('alter table %s alter column %s set not null', identity, column_name), 2,
+    format('alter table %s alter column %s drop not null', identity, column_name)
+  from columns where attnotnull
+), defaults (object, scope, statement, place, undo) as (
+  -- Defaults of columns.
+  select object, scope,
+    format('alter table %s alter column %s set default %s', identity, column_name, pg_get_expr(adbin, adrelid)), 2,
+    format('alter table %s alter column %s drop default', identity, column_name)
+  from columns join pg_catalog.pg_attrdef on adrelid = attrelid and adnum = attnum
+), column_grants (object, scope, statement, place, undo) as (
+  -- Privileges on columns.
+  select object, scope,
+    format('grant %s (%s) on table %s to %s', lower(privilege_type), column_name, identity, names.name), 2,
+    format('revoke %s (%s) on table %s from %s', lower(privilege_type), column_name, identity, names.name)
+  from columns cross join lateral aclexplode(attacl) as rights join names on names.oid = grantee
+), constraints (object, scope, statement, place, undo) as (
+  -- Constraints. Since PostgreSQL 18, not null is one; required_columns has it.
+  select object, scope,
+    format('alter %s %s add constraint %I %s', changed, identity, conname, pg_get_constraintdef(pg_constraint.oid)), 2,
+    format('alter %s %s drop constraint %I', changed, identity, conname)
+  from objects
+  cross join lateral replace(type, 'type', 'domain') as changed
+  join pg_catalog.pg_constraint on objects.oid in (conrelid, contypid)
+  where contype <> 'n'
+), indexes (object, scope, statement, place, undo) as (
+  -- Indexes that belong to no constraint, and whether they are valid.
+  select object, scope, pg_get_indexdef(indexrelid) || case when indisvalid then '' else ' -- invalid' end, 2,
+    format('drop index %s', indexrelid::regclass)
+  from relations join pg_catalog.pg_index on indrelid = oid
+  where not exists (select from pg_catalog.pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
+), triggers (object, scope, statement, place, undo) as (
+  -- Triggers, and whether they are enabled.
+  select object, scope,
+    pg_get_triggerdef(pg_trigger.oid) || case tgenabled when 'O' then '' else ' -- enabled: ' || tgenabled::text end, 2,
+    format('drop trigger %I on %s', tgname, identity)
+  from relations join pg_catalog.pg_trigger on tgrelid = relations.oid where not tgisinternal
+), rules (object, scope, statement, place, undo) as (
+  -- Rules, except those that make views.
+  select object, scope, pg_get_ruledef(pg_rewrite.oid), 2, format('drop rule %I on %s', rulename, identity)
+  from relations join pg_catalog.pg_rewrite on ev_class = relations.oid where rulename <> '_RETURN'
+), parents (object, scope, statement, place, undo) as (
+  -- What a table inherits from.
+  select object, scope, format('alter table %s inherit %s', identity, inhparent::regclass), 2,
+    format('alter table %s no inherit %s', identity, inhparent::regclass)
+  from relations join pg_catalog.pg_inherits on inhrelid = oid
+), row_security (object, scope, statement, place, undo) as (
+  -- Whether row-level security applies, and to the owner as well.
+  select object, scope, format('alter table %s %s row level security', identity, action), 2,
+    format('alter table %s %s row level security', identity, inverse)
+  from relations
+  cross join lateral (
+    values ('enable', 'disable', relrowsecurity), ('force', 'no force', relforcerowsecurity)
+  ) as security (action, inverse, is_set)
+  where is_set
+), policies (object, scope, statement, place, undo) as (
+  -- Policies of row-level security.
+  select object, scope,
+    format(
+      'create policy %I on %s as %s for %s to %s using (%s) with check (%s)', polname, identity,
+      case when polpermissive then 'permissive' else 'restrictive' end,
+      case polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
+      (select string_agg(name, ', ' order by name) from names where oid = any (polroles)),
+      pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)
+    ), 2,
+    format('drop policy %I on %s', polname, identity)
+  from relations join pg_catalog.pg_policy on polrelid = relations.oid
+), role_attributes (object, scope, statement, place, undo) as (
+  -- The roles of this project, which belong to the server.
+  select 'role ' || name, 'durable',
+    concat(
+      'create role ', name,
+      case when rolsuper then ' superuser' end, case when rolbypassrls then ' bypassrls' end,
+      case when rolcreaterole then ' createrole' end, case when rolcreatedb then ' createdb' end,
+      case when rolreplication then ' replication' end, case when rolcanlogin then ' login' end,
+      case when not rolinherit then ' noinherit' end,
+      case when rolconnlimit >= 0 then ' connection limit ' || rolconnlimit end
+    ), 0,
+    format('drop role %s', name)
+  from roles
+), memberships (object, scope, statement, place, undo) as (
+  -- Which roles each role is a member of.
+  select 'role ' || roles.name, 'durable',
+    format(
+      'grant %I to %s with inherit %s, set %s, admin %s', granted.rolname, roles.name,
+      bool_or(inherit_option), bool_or(set_option), bool_or(admin_option)
+    ), 2,
+    format('revoke %I from %s', granted.rolname, roles.name)
+  from roles join pg_catalog.pg_auth_members on member = roles.oid
+  join pg_catalog.pg_roles as granted on granted.oid = roleid
+  group by roles.name, granted.rolname
+), role_settings (object, scope, statement, place, undo) as (
+  -- Settings of roles.
+  select 'role ' || roles.name, 'durable',
+    format('alter role %s set %I = %L', roles.name, variable, substr(setting, strpos(setting, '=') + 1)), 2,
+    format('alter role %s reset %I', roles.name, variable)
+  from roles join pg_catalog.pg_db_role_setting on setrole = roles.oid
+    and setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
+  cross join lateral unnest(setconfig) as setting
+  cross join lateral split_part(setting, '=', 1) as variable
+), database_privileges (object, scope, statement, place, undo) as (
+  -- Privileges on this database, of these roles and of everyone.
+  select 'database', 'durable', format('privilege %s of %s', lower(privilege_type), names.name), null::integer, null
+  from pg_catalog.pg_database
+  cross join lateral aclexplode(coalesce(datacl, acldefault('d', datdba))) as rights
+  join names on names.oid = grantee
+  where datname = current_database() and (grantee = 0 or grantee in (select oid from roles))
+), extensions (object, scope, statement, place, undo) as (
+  -- Extensions.
+  select 'extension ' || extname, 'durable', format('create extension %I with schema extensions', extname), 0,
+    format('drop extension %I', extname)
+  from pg_catalog.pg_extension where extnamespace = to_regnamespace('extensions')
 )
+table creations
 union all
-select object, scope, format('alter %s %s owner to %s', type, identity, names.name) from objects join names on names.oid = owner
+table owners
 union all
-select object, scope, format('grant %s on %s %s to %s%s', string_agg(lower(privilege_type), ', ' order by privilege_type),
-  regexp_replace(type, '^(materialized )?view$', 'table'), identity, names.name, case when is_grantable then ' with grant option' end)
-from objects cross join lateral aclexplode(acl) as rights join names on names.oid = grantee
--- An owner can always restore its own privileges.
-where grantee <> owner
-group by object, scope, type, identity, names.name, is_grantable
+table grants
 union all
-select object, scope, format('comment on %s is %L', subject,
-  -- publication.describe_data_set() adds which data set is live.
-  regexp_replace(description, '\n\nData set [0-9a-f-]{36}, published \S+$', ''))
-from objects
-join pg_catalog.pg_description on objoid = oid and classoid = classid
-cross join lateral pg_identify_object(classoid, objoid, objsubid) as named
-cross join lateral concat(regexp_replace(named.type, '^.* (?=column)', ''), ' ', named.identity) as subject
+table comments
 union all
-select object, scope, format('alter %s %s set (%s)', type, identity, option) from relations cross join lateral unnest(reloptions) as option
+table options
 union all
-select object, scope, case when type = 'table'
-    then format('alter table %s add column %s %s%s', identity, column_name, format_type(atttypid, atttypmod),
-      case attidentity when 'a' then ' generated always as identity' when 'd' then ' generated by default as identity' end)
-    else format('column %s: %s', column_name, format_type(atttypid, atttypmod))
-  end
-from columns
+table column_types
 union all
-select object, scope, format('alter table %s alter column %s set not null', identity, column_name) from columns where attnotnull
+table required_columns
 union all
-select object, scope, format('alter table %s alter column %s set default %s', identity, column_name, pg_get_expr(adbin, adrelid))
-from columns join pg_catalog.pg_attrdef on adrelid = attrelid and adnum = attnum
+table defaults
 union all
-select object, scope, format('grant %s (%s) on table %s to %s', lower(privilege_type), column_name, identity, names.name)
-from columns cross join lateral aclexplode(attacl) as rights join names on names.oid = grantee
+table column_grants
 union all
-select object, scope, format('alter %s %s add constraint %I %s', replace(type, 'type', 'domain'), identity, conname, pg_get_constraintdef(pg_constraint.oid))
-from objects join pg_catalog.pg_constraint on objects.oid in (conrelid, contypid)
--- Since PostgreSQL 18, not null is a constraint.
-where contype <> 'n'
+table constraints
 union all
-select object, scope, pg_get_indexdef(indexrelid) || case when indisvalid then '' else ' -- invalid' end
-from relations join pg_catalog.pg_index on indrelid = oid
-where not exists (select from pg_catalog.pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
+table indexes
 union all
-select object, scope, pg_get_triggerdef(pg_trigger.oid) || case tgenabled when 'O' then '' else ' -- enabled: ' || tgenabled::text end
-from relations join pg_catalog.pg_trigger on tgrelid = relations.oid where not tgisinternal
+table triggers
 union all
-select object, scope, pg_get_ruledef(pg_rewrite.oid) from relations join pg_catalog.pg_rewrite on ev_class = relations.oid where rulename <> '_RETURN'
+table rules
 union all
-select object, scope, format('alter table %s inherit %s', identity, inhparent::regclass) from relations join pg_catalog.pg_inherits on inhrelid = oid
+table parents
 union all
-select object, scope, format('alter table %s %s row level security', identity, action)
-from relations cross join lateral unnest(array[case when relrowsecurity then 'enable' end, case when relforcerowsecurity then 'force' end]) as action
-where action is not null
+table row_security
 union all
-select object, scope, format('create policy %I on %s as %s for %s to %s using (%s) with check (%s)', polname, identity,
-  case when polpermissive then 'permissive' else 'restrictive' end,
-  case polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
-  (select string_agg(name, ', ' order by name) from names where oid = any (polroles)),
-  pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid))
-from relations join pg_catalog.pg_policy on polrelid = relations.oid
+table policies
 union all
--- Roles belong to the server: their attributes, memberships and settings.
-select 'role ' || name, 'durable', concat('create role ', name,
-  case when rolsuper then ' superuser' end, case when rolbypassrls then ' bypassrls' end, case when rolcreaterole then ' createrole' end,
-  case when rolcreatedb then ' createdb' end, case when rolreplication then ' replication' end,
-  case when rolcanlogin then ' login' end, case when not rolinherit then ' noinherit' end,
-  case when rolconnlimit >= 0 then ' connection limit ' || rolconnlimit end)
-from roles
+table role_attributes
 union all
-select 'role ' || roles.name, 'durable', format('grant %I to %s with inherit %s, set %s, admin %s', granted.rolname, roles.name,
-  bool_or(inherit_option), bool_or(set_option), bool_or(admin_option))
-from roles join pg_catalog.pg_auth_members on member = roles.oid
-join pg_catalog.pg_roles as granted on granted.oid = roleid
-group by roles.name, granted.rolname
+table memberships
 union all
-select 'role ' || roles.name, 'durable',
-  format('alter role %s set %I = %L', roles.name, split_part(setting, '=', 1), substr(setting, strpos(setting, '=') + 1))
-from roles join pg_catalog.pg_db_role_setting on setrole = roles.oid
-  and setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
-cross join lateral unnest(setconfig) as setting
+table role_settings
 union all
-select 'database', 'durable', format('privilege %s of %s', lower(privilege_type), names.name)
-from pg_catalog.pg_database
-cross join lateral aclexplode(coalesce(datacl, acldefault('d', datdba))) as rights
-join names on names.oid = grantee
-where datname = current_database() and (grantee = 0 or grantee in (select oid from roles))
+table database_privileges
 union all
-select 'extension ' || extname, 'durable', format('create extension %I with schema extensions', extname)
-from pg_catalog.pg_extension where extnamespace = to_regnamespace('extensions')
+table extensions

@@ -6,15 +6,25 @@
 do $$
 declare
   role_name text;
+  purpose text;
 begin
-  -- Roles belong to the whole server, so a deployment to another database may have created them already.
-  foreach role_name in array array[
-    'authenticator', 'gateway', 'api_public', 'api_tribal', 'api_owner', 'report_service', 'publisher', 'key_operator',
-    'deployment_planner'
-  ] loop
+  -- The only list of roles: db:deploy reads the names from it, one on each line. db/deployment/catalog.sql finds the roles by
+  -- their comments. Roles belong to the whole server, so a deployment to another database may have created them already.
+  for role_name, purpose in values
+    ('authenticator', 'PostgREST logs in as this role.'),
+    ('gateway', 'runs request.authorize(), which decides what a request may do.'),
+    ('api_public', 'reads the API without Tribal access.'),
+    ('api_tribal', 'reads the API with Tribal access.'),
+    ('api_owner', 'owns the API schemas.'),
+    ('report_service', 'The report service logs in as this role.'),
+    ('publisher', 'Refreshes log in as this role; it owns the data set.'),
+    ('key_operator', 'manages keys and agreements. Grant it to people.'),
+    ('deployment_planner', 'makes deployment plans. Grant it to people.')
+  loop
     if not exists (select from pg_catalog.pg_roles where rolname = role_name) then
       execute format('create role %I', role_name);
     end if;
+    execute format('comment on role %I is %L', role_name, 'Single Audit API: ' || purpose);
   end loop;
 
   -- By default, PostgreSQL lets every role connect and create temporary tables.

@@ -3,11 +3,15 @@
 
 create table access.settings (
   is_the_one_row boolean primary key default true,
+  token_lifetime interval not null default '1 minute',
   token_retention interval not null default '90 days',
   constraint settings_has_one_row check (is_the_one_row),
+  -- The service's contract: whoever gets hold of a token later has nothing.
+  constraint settings_token_lifetime_is_at_most_a_minute check (token_lifetime > '0' and token_lifetime <= '1 minute'),
   constraint settings_token_retention_is_not_negative check (token_retention >= '0')
 );
 comment on table access.settings is 'Settings of this schema, in one row.';
+comment on column access.settings.token_lifetime is 'How long a new token can be redeemed.';
 comment on column access.settings.token_retention is
   'How long to keep a redeemed or expired token before access.prune_access_tokens() removes it.';
 insert into access.settings default values;
@@ -68,7 +72,7 @@ create function access.issue_access_token(
 language sql volatile security definer set search_path = ''
 as $$
   with token as (
-    select gen_random_uuid() as access_uuid, now() + interval '1 minute' as expires_at
+    select gen_random_uuid() as access_uuid, now() + settings.token_lifetime as expires_at from access.settings
   ), stored as (
     insert into access.access_tokens (token_sha256, api_key_id, report_id, expires_at)
     select
@@ -81,7 +85,7 @@ as $$
   select token.access_uuid, token.expires_at from token
 $$;
 comment on function access.issue_access_token is
-  'Creates a token that can be redeemed once, within 1 minute, for a report''s PDF. Callers must first check that the report exists and that the request''s key may see it.';
+  'Creates a token that can be redeemed once, within access.settings.token_lifetime, for a report''s PDF. Callers must first check that the report exists and that the request''s key may see it.';
 grant usage on schema access to api_tribal;
 grant execute on function access.issue_access_token to api_tribal;
 

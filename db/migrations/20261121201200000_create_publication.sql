@@ -17,6 +17,7 @@ create table publication.data_sets (
   started_at timestamptz,
   durations jsonb not null default '{}',
   rolled_back_at timestamptz,
+  definitions jsonb not null default '{}',
   constraint data_sets_state_is_known check (state in ('live', 'previous', 'dropped'))
 );
 
@@ -35,6 +36,7 @@ comment on column publication.data_sets.started_at is 'When loading started.';
 comment on column publication.data_sets.durations is 'Seconds per step, as {"<step>": n}.';
 comment on column publication.data_sets.rolled_back_at is
   'When a rollback replaced it. Refreshes then skip its source files, unless forced (--force).';
+comment on column publication.data_sets.definitions is 'Hashes of the files of db/data_set that it was built from, by name.';
 
 grant select, insert, update on publication.data_sets to publisher;
 -- A plan needs to know which data set is live.

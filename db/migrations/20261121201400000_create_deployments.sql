@@ -1,11 +1,10 @@
--- The history of deployments, the contracts that clients rely on, and the versions that will be removed. The command
--- db:deploy creates the schema, together with the table of applied migrations.
+-- The history of deployments, what clients were promised, and the versions that will be removed. The command db:deploy
+-- creates the schema, together with the table of applied migrations.
 -- Lock level: new tables only.
 
 create table deployment.api_schemas (
   id bigint generated always as identity primary key,
   sha256 text not null,
-  contracts jsonb not null,
   is_promise boolean not null,
   definitions jsonb not null,
   fingerprint jsonb not null,
@@ -14,12 +13,23 @@ create table deployment.api_schemas (
 );
 comment on table deployment.api_schemas is 'Every deployment that rebuilt the API.';
 comment on column deployment.api_schemas.sha256 is 'Hash of the deployed files of db/api.';
-comment on column deployment.api_schemas.contracts is 'The served tables, columns and functions, in the format of db/contracts.';
 comment on column deployment.api_schemas.is_promise is
-  'Whether clients may rely on these contracts (db:deploy --promise). Only the newest promise counts; deployments without one are drafts.';
+  'Whether clients may rely on what it served (db:deploy --promise, or ENVIRONMENT=production). Other deployments are drafts.';
 comment on column deployment.api_schemas.definitions is 'Hashes of the deployed files of db/data_set, by name.';
 comment on column deployment.api_schemas.fingerprint is
   'Hashes of the catalog right after the deployment: "api" for the API schemas, "durable" for what migrations create. If a part''s hash is different when it is computed again, someone has changed the database by hand. "query" is the hash of the SQL that computes them.';
+
+create table publication.promises (
+  id bigint generated always as identity primary key,
+  contracts jsonb not null,
+  promised_at timestamptz not null default now(),
+  promised_by text not null default session_user
+);
+comment on table publication.promises is
+  'What clients may rely on: what production served. Only the newest row counts. It is in this schema because backups contain this schema.';
+comment on column publication.promises.contracts is 'The served tables, columns and functions, in the format of db/contracts.';
+-- A refresh must not change the type of a promised column.
+grant select on publication.promises to publisher, deployment_planner;
 
 create table deployment.retired_versions (
   version text primary key,

@@ -52,6 +52,7 @@ as $$
       from publication.data_sets
       where data_sets.state = 'live' and data_sets.source <> 'empty'
     ),
+    'token_seconds', (select extract(epoch from settings.token_lifetime)::integer from access.settings),
     -- In the order in which PostgREST serves them.
     'versions', (
       select coalesce(jsonb_agg(
@@ -69,7 +70,7 @@ as $$
   )
 $$;
 comment on function publication.describe_service is
-  'Returns the live data set (null if there is none) with its number of public rows per table, and the served versions of the API with their announced retirement.';
+  'Returns the live data set (null if there is none) with its number of public rows per table, how long a one-time token can be redeemed, and the served versions of the API with their announced retirement.';
 grant execute on function publication.describe_service to report_service;
 
 -- Runs with the caller's rights, because every role may read the catalog. Describes only tables that api_public may read.

@@ -1,10 +1,10 @@
-import { userInfo } from "node:os";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
 import { DatabaseError } from "pg";
 import { dotenv } from "zx";
 import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import { type Ask, inTransaction } from "./database.ts";
+import { findOperator, readOperator } from "./operator.ts";
 
 /** Options of every command. */
 export interface CommonOptions {
@@ -41,7 +41,7 @@ export function createProgram(
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .addHelpText("afterAll", help + exitStatus);
-  const operator = env.SUDO_USER || env.USER || userInfo().username;
+  const operator = findOperator(env);
   return {
     program,
     add: (usage: string, summary: string): Command =>
@@ -78,11 +78,6 @@ export function createProgram(
       }
     },
   };
-}
-
-function readOperator(value: string): string {
-  if (value.trim() === "") throw new InvalidArgumentError("Enter your name.");
-  return value;
 }
 
 const notDeployed = "Check that this is the right database. If it is, deploy to it with npm run db:deploy.";

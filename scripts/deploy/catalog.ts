@@ -10,6 +10,10 @@ export interface CatalogRow {
   scope: "api" | "data_set" | "durable";
   /** A description if PostgreSQL cannot print the SQL, such as `column name: text`. */
   statement: string;
+  /** Where the statement comes among those of its object: 0 creates it, 1 adds a column. Null for a description. */
+  place: number | null;
+  /** The statement that undoes it, if there is one. */
+  undo: string | null;
 }
 
 /** Hashes of a database's catalog by scope, and of the query that read it, because results of different queries differ. */
@@ -18,7 +22,9 @@ export type Fingerprint = Partial<Record<"api" | "durable" | "query", string>>;
 const query = readFileSync(path.resolve(import.meta.dirname, "../../db/deployment/catalog.sql"), "utf8");
 // These rows decide what keys may do, so a change to them is drift, like a change to a table.
 const tiers = `
-select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_jsonb(tiers)::text as statement from access.tiers`;
+select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_jsonb(tiers)::text as statement,
+  null::integer as place, null as undo
+from access.tiers`;
 
 /** Reads all objects of this project in a database, in order. */
 export async function readCatalog(client: Client): Promise<CatalogRow[]> {
@@ -55,65 +61,59 @@ export interface ObjectChange {
 /** Compares two catalogs, object by object. */
 export function compareCatalogs(before: CatalogRow[], after: CatalogRow[]): ObjectChange[] {
   const objects = new Map([...before, ...after].map(({ object, scope }) => [object, scope]));
-  return [...objects].sort().flatMap(([object, scope]) => {
-    const statementsIn = (rows: CatalogRow[]) =>
-      rows.flatMap((row) => (row.object === object ? [row.statement] : []));
-    const [old, now] = [statementsIn(before), statementsIn(after)];
-    const gone = old.filter((statement) => !now.includes(statement));
-    const made = now.filter((statement) => !old.includes(statement));
+  return [...objects].sort().flatMap(([object, scope]): ObjectChange[] => {
+    const old = before.filter((row) => row.object === object);
+    const now = after.filter((row) => row.object === object);
+    const gone = old.filter(({ statement }) => !now.some((row) => row.statement === statement));
+    const made = now.filter(({ statement }) => !old.some((row) => row.statement === statement));
     if (gone.length + made.length === 0) return [];
-    const change = old.length === 0 ? "added" : now.length === 0 ? "dropped" : "changed";
-    // A new or dropped object includes its parts.
-    const lines =
-      change === "changed" ? [...describeLines("-", gone, made), ...describeLines("+", made, gone)] : [];
-    return [{ change, object, scope, lines, undo: findUndo(object, gone, made, change) }];
+    if (old.length === 0) return [{ change: "added", object, scope, lines: [], undo: undoAddition(made) }];
+    if (now.length === 0) return [{ change: "dropped", object, scope, lines: [], undo: undoDrop(gone) }];
+    const lines = [...describeLines("-", gone, made), ...describeLines("+", made, gone)];
+    return [{ change: "changed", object, scope, lines, undo: undoChange(gone, made) }];
   });
 }
 
-function findUndo(object: string, gone: string[], made: string[], change: ObjectChange["change"]): string[] {
-  if (change === "added")
-    return object.startsWith("row ") ? [] : [`drop ${object.replace("composite ", "")}`];
-  // If the statement that creates the object is missing, the others would fail.
-  if (change === "dropped" && !gone.some((statement) => rank(statement) === 0)) return [];
-  return [...made.flatMap(invert), ...gone.filter(isSql)].sort((a, b) => rank(a) - rank(b));
+const isCreation = ({ place }: CatalogRow) => place === 0;
+
+/** Dropping an object drops its parts. */
+function undoAddition(made: CatalogRow[]): string[] {
+  const creation = made.find(isCreation) ?? made.find(({ undo }) => undo !== null);
+  return creation?.undo ? [creation.undo] : [];
 }
 
-// Columns come after their table, and before everything that depends on them.
-const places = [/^create (?!(unique )?index|trigger|policy|rule)/i, / add column /, /^(?!.* drop column )/];
-const rank = (statement: string) => places.findIndex((pattern) => pattern.test(statement)) >>> 0;
+/** If PostgreSQL cannot print the statement that creates the object, the others would fail. */
+function undoDrop(gone: CatalogRow[]): string[] {
+  return gone.some(isCreation) ? listStatements(gone) : [];
+}
+
+/** Restores what is gone and removes what was made: added columns last, because other additions may depend on them. */
+function undoChange(gone: CatalogRow[], made: CatalogRow[]): string[] {
+  const isColumn = ({ place }: CatalogRow) => place === 1;
+  const additions = made.filter((row) => !isCreation(row));
+  return [
+    ...listStatements(gone.filter(isCreation)),
+    ...listInverses(additions.filter((row) => !isColumn(row))),
+    ...listStatements(gone.filter((row) => !isCreation(row))),
+    ...listInverses(additions.filter(isColumn)),
+  ];
+}
+
+const listInverses = (rows: CatalogRow[]) => rows.flatMap(({ undo }) => undo ?? []);
+
+/** The statements that PostgreSQL could print, in the order in which they can run. */
+function listStatements(rows: CatalogRow[]): string[] {
+  const printed = rows.flatMap(({ place, statement }) => (place === null ? [] : [{ place, statement }]));
+  return printed.sort((a, b) => a.place - b.place).map(({ statement }) => statement);
+}
 
 /** Lines of some statements that others do not have. */
-function describeLines(sign: string, statements: string[], others: string[]): string[] {
+function describeLines(sign: string, rows: CatalogRow[], others: CatalogRow[]): string[] {
   // PostgreSQL ends each column of a view except the last with a comma.
-  const split = (texts: string[]) =>
-    texts.flatMap((text) => text.split("\n").map((line) => line.trim().replace(/,$/, "")));
+  const split = (some: CatalogRow[]) =>
+    some.flatMap(({ statement }) => statement.split("\n").map((line) => line.trim().replace(/,$/, "")));
   const known = split(others);
-  return split(statements).flatMap((line) => (known.includes(line) ? [] : [`${sign} ${line}`]));
-}
-
-const isSql = (statement: string) => /^(create|alter|grant|comment) /i.test(statement);
-
-const inversions: [pattern: RegExp, inverse: string][] = [
-  [/^(grant )(.*) to (\S+) with (inherit|grant).*/, "revoke $2 from $3"],
-  [/^(grant )(.*) to (\S+)$/, "revoke $2 from $3"],
-  [/^(comment on .*?) is [\s\S]*/, "$1 is null"],
-  [/^(alter table .* alter column .*) set (not null|default).*/, "$1 drop $2"],
-  [/^(alter table \S+) add (column \S+).*/, "$1 drop $2"],
-  [/^(alter (?:table|domain) \S+) add (constraint (?:"[^"]+"|\S+))[\s\S]*/, "$1 drop $2"],
-  [/^(alter (?:table|view) \S+) set \((\w+)=.*/, "$1 reset ($2)"],
-  [/^(alter table \S+) enable row/, "$1 disable row"],
-  [/^(alter table \S+) force row/, "$1 no force row"],
-  [/^(alter table \S+) inherit/, "$1 no inherit"],
-  [/^(alter role \S+) set (\S+) =.*/, "$1 reset $2"],
-  // An index is in the schema of its table.
-  [/^create (?:unique )?index (\S+) on (?:only )?(\w+)\.[\s\S]*/i, "drop index $2.$1"],
-  [/^create (trigger|policy|rule) (\S+)[\s\S]*? on (\S+)[\s\S]*/i, "drop $1 $2 on $3"],
-];
-
-/** The statement that undoes another statement. */
-function invert(statement: string): string[] {
-  const rule = inversions.find(([pattern]) => pattern.test(statement));
-  return rule === undefined ? [] : [statement.replace(...rule)];
+  return split(rows).flatMap((line) => (known.includes(line) ? [] : [`${sign} ${line}`]));
 }
 
 /** Changes as text: a line for each object, with its changed lines below. */

@@ -1,10 +1,13 @@
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
+import type { Client } from "pg";
 import { $ } from "zx";
 import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
 import type { ProcessContext } from "../../service/process-context.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
+import { checkMigrationNames } from "./check-migration-names.ts";
 import {
   type Contract,
   compareContracts,
@@ -14,18 +17,23 @@ import {
   writeContracts,
 } from "./contract.ts";
 import { deployDatabase, repositoryDirectory } from "./deploy-database.ts";
+import { checkPostgrestSettings } from "./postgrest-settings.ts";
+import { readFiles } from "./read-files.ts";
 
 /** Runs `npm run db:check` to its end. */
 export async function runCheck(context: ProcessContext): Promise<void> {
   const { strict, write, ...options } = new Command("npm run db:check --")
     .description(
-      "Checks db/: lints the SQL, deploys it to a scratch database, checks that database for leaks and violations of the API's rules, and compares each API version with its contract in db/contracts.",
+      "Checks db/: lints the SQL, checks the names of migrations, deploys db/ to a scratch database, checks that database for leaks and violations of the API's rules, and compares each API version with its contract in db/contracts.",
     )
     .option(
       "--strict",
       "fail on migrations that may lose data or block requests, unless they say why: -- pgls-ignore <rule>: <why>",
     )
-    .option("--write", "write what is served to db/contracts; production's promises are kept by db:deploy")
+    .option(
+      "--write",
+      "write what is served to db/contracts and scripts/stack/postgrest.env; production's promises are kept by db:deploy",
+    )
     .addOption(
       new Option("--directory <path>", "another directory than db").default(repositoryDirectory, "db"),
     )
@@ -50,24 +58,45 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
   };
   try {
     await check("lint", () => lintSql(directory, strict === true));
+    await check("migrations are named for their date", async () =>
+      checkMigrationNames((await readFiles(directory)).migrations),
+    );
     let served: Contract[] = [];
+    let unlabeled: string[] = [];
     await check("db deploys to an empty database, and shows nothing suppressed", async () => {
       const databaseUrl = await server.create();
       await deployDatabase(databaseUrl, {}, { directory });
       const client = await connect(databaseUrl, "db-check");
-      served = await readServedContracts(client).finally(() => client.end());
+      try {
+        served = await readServedContracts(client);
+        unlabeled = await findUnlabeledColumns(client);
+      } finally {
+        await client.end();
+      }
       return [];
     });
     // Without a deployment there is nothing to compare.
     if (served.length === 0) return;
+    await check("each column of the API has a label and a description", async () => unlabeled);
     await check("db/contracts is up to date", async () => {
       if (write) await writeContracts(directory, served);
       const changes = compareContracts(await readContracts(directory), served).map(describeChange);
       return changes.length === 0 ? [] : [...changes, "To update db/contracts, add --write."];
     });
+    const schemas = served.map(({ schema }) => schema);
+    await check("PostgREST's environment names the served versions", () =>
+      checkPostgrestSettings(directory, schemas, write === true),
+    );
   } finally {
     await server.close();
   }
+}
+
+const unlabeledFile = path.resolve(import.meta.dirname, "../../db/deployment/unlabeled_columns.sql");
+
+async function findUnlabeledColumns(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ problem: string }>(await readFile(unlabeledFile, "utf8"));
+  return rows.map(({ problem }) => problem);
 }
 
 /** Runs the Postgres language server, as `postgres-language-server.jsonc` configures it: checks syntax, and locks that migrations take. */

@@ -1,14 +1,16 @@
 import type { Client } from "pg";
+import { requiredLocale } from "../servers/scratch-database.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
+import type { Migration } from "./read-files.ts";
 
 /** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
 
-/** The roles that a deployment creates, or finds on the server (db/migrations, create_roles). */
-const roles = [
-  ...["authenticator", "gateway", "api_public", "api_tribal", "report_service", "publisher"],
-  ...["api_owner", "key_operator", "deployment_planner"],
-];
+/** The roles that a deployment creates, or finds on the server: those that the first migration lists. */
+function listRoles([first]: Migration[]): string[] {
+  const [, list = ""] = first?.sql.match(/ in values\n([\s\S]*?)\n *loop/) ?? [];
+  return [...list.matchAll(/^ *\('(\w+)'/gm)].map(([, name = ""]) => name);
+}
 
 /**
  * Refuses a server that is too old. Runs before every other query.
@@ -25,13 +27,48 @@ export async function refuseOldServer(client: Client): Promise<void> {
 }
 
 /**
+ * Refuses a first deployment to a database that sorts text in its own way. If an earlier deployment accepted the database,
+ * only warns.
+ *
+ * @throws DeploymentRefused with the SQL that creates the database
+ */
+export async function refuseOtherCollation(client: Client, report: (line: string) => void): Promise<void> {
+  const { rows } = await client.query<{ name: string; found: string | null; is_deployed: boolean }>(
+    collation,
+  );
+  const { name, found = null, is_deployed = false } = rows[0] ?? {};
+  if (found === null) return;
+  const problem = `The database ${name} has the ${found}, not UTF8 and the builtin locale C.UTF-8, so it may sort and compare text otherwise than other machines.`;
+  const creation = `create database ${name} template template0 ${requiredLocale};`;
+  if (!is_deployed)
+    throw new DeploymentRefused(
+      `${problem} Nothing was changed. Create the database again, with its owner:\n  ${creation}`,
+    );
+  report(
+    `Warning: ${problem} Back it up, and restore it into a database made like this (docs/operations.md, Back up and restore):\n  ${creation}`,
+  );
+}
+
+const collation = `
+select quote_ident(datname) as name,
+  case when (encoding, datlocprovider, datlocale) is distinct from (pg_char_to_encoding('UTF8'), 'b', 'C.UTF-8') then
+    format('encoding %s and the %s locale %s', pg_encoding_to_char(encoding),
+      case datlocprovider when 'b' then 'builtin' when 'i' then 'icu' else 'libc' end, coalesce(datlocale, datcollate))
+  end as found,
+  to_regclass('deployment.api_schemas') is not null as is_deployed
+from pg_catalog.pg_database
+where datname = current_database()`;
+
+/**
  * Refuses a role that may not deploy. A superuser may. Any other role must own the database, have createrole, and administer
  * those of this project's roles that the server already has.
  *
  * @throws DeploymentRefused with the missing rights as SQL for an administrator
  */
-export async function refuseMissingRights(client: Client): Promise<void> {
-  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [roles]);
+export async function refuseMissingRights(client: Client, migrations: Migration[]): Promise<void> {
+  const { rows } = await client.query<{ role: string; statement: string }>(missingRights, [
+    listRoles(migrations),
+  ]);
   refuseIfFound(
     `${rows[0]?.role} lacks the rights to deploy here. Nothing was changed. Ask an administrator to run:`,
     rows.map(({ statement }) => `${statement};`),

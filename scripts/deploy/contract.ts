@@ -30,32 +30,11 @@ export interface ContractChange {
   breaks?: string;
 }
 
-const roles = (acl: string, kind: string, owner: string, privilege: string) =>
-  `array(select case a.grantee when 0 then 'public' else a.grantee::regrole::text end from aclexplode(coalesce(${acl}, acldefault('${kind}', ${owner}))) as a
-     where a.grantee <> ${owner} and a.privilege_type = '${privilege}' order by 1)`;
-
-const columnsOf = (relation: string) =>
-  `(select json_agg(json_build_object('name', a.attname, 'type', replace(upper(format_type(a.atttypid, a.atttypmod)), 'CHARACTER VARYING', 'VARCHAR')) order by a.attnum)
-    from pg_attribute a where a.attrelid = ${relation} and a.attnum > 0 and not a.attisdropped)`;
-
-const sql = `
-select n.nspname as schema, ${roles("n.nspacl", "n", "n.nspowner", "USAGE")} as usage,
-  (select coalesce(json_object_agg(c.relname, json_build_object('select', ${roles("c.relacl", "r", "c.relowner", "SELECT")}, 'columns', ${columnsOf("c.oid")}) order by c.relname), '{}')
-    from pg_class c where c.relnamespace = n.oid and c.relkind = 'v') as views,
-  (select coalesce(json_object_agg(format('%s(%s)', p.proname, pg_get_function_arguments(p.oid)), json_build_object(
-      'execute', ${roles("p.proacl", "f", "p.proowner", "EXECUTE")},
-      'returns', concat_ws(' ', lower(pg_get_function_result(p.oid)), case when p.proretset and p.prorows = 1 then 'rows 1' end, case p.provolatile when 'v' then 'volatile' else 'stable' end)
-    ) order by p.proname, pg_get_function_arguments(p.oid)), '{}')
-    from pg_proc p where p.pronamespace = n.oid) as functions,
-  (select coalesce(json_object_agg(c.relname, ${columnsOf("c.oid")} order by c.relname), '{}')
-    from pg_class c where c.relnamespace = n.oid and c.relkind = 'c') as types
-from pg_namespace n
-join publication.served_schemas on served_schemas.oid = n.oid
-order by served_schemas.place`;
+const contractsFile = path.resolve(import.meta.dirname, "../../db/deployment/contracts.sql");
 
 /** Reads from the catalog what each API schema of a database serves. */
 export async function readServedContracts(client: Client): Promise<Contract[]> {
-  return (await client.query<Contract>(sql)).rows;
+  return (await client.query<Contract>(await readFile(contractsFile, "utf8"))).rows;
 }
 
 /** Reads `contracts/<schema>.json` of a `db` directory. */
@@ -169,8 +148,8 @@ const isOverload = (what: string, others: string[]) =>
   /\(\)$|\(\w+ /.test(what) && others.some((other) => other.startsWith(what.replace(/\(.*/, "(")));
 
 /**
- * Compares what would be served with what clients were promised: what the newest deployment with `--promise` served. A version
- * may be removed after its announced sunset.
+ * Compares what would be served with what clients were promised: what production served last. A version may be removed after
+ * its announced sunset.
  *
  * @returns what clients gain and lose
  * @throws DeploymentRefused if a promise would be broken and no rollback was requested
@@ -182,7 +161,7 @@ export async function refuseBrokenPromises(
 ): Promise<ContractChange[]> {
   const { rows } = await client.query<{ contracts: Contract[]; retired: string[] }>(
     `select contracts, array(select version from deployment.retired_versions where sunset_at <= now()) as retired
-     from deployment.api_schemas where is_promise order by id desc limit 1`,
+     from publication.promises order by id desc limit 1`,
   );
   const [{ contracts = [], retired = [] } = {}] = rows;
   const promised = contracts.filter(({ schema }) => !retired.includes(schema.replace(/^(admin_)?api_/, "")));
@@ -202,6 +181,15 @@ export async function refuseBrokenPromises(
       "version. To remove a version, announce its retirement first (docs/recipes.md). To roll back anyway, run",
       "npm run db:deploy -- --roll-back",
     ].join("\n"),
+  );
+}
+
+/** Promises clients what is served, unless exactly that is promised already. */
+export async function recordPromise(client: Client, served: Contract[]): Promise<void> {
+  await client.query(
+    `insert into publication.promises (contracts)
+     select $1::jsonb where $1::jsonb is distinct from (select contracts from publication.promises order by id desc limit 1)`,
+    [JSON.stringify(served)],
   );
 }
 

@@ -4,9 +4,15 @@ import { connect } from "../../service/connect.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
-import { refuseMissingRights, refuseOldServer } from "./check-server.ts";
-import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
-import { findDrift, readDeployed, recordDeployment, recordFingerprint } from "./deployed.ts";
+import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
+import { type ContractChange, readServedContracts, recordPromise, refuseBrokenPromises } from "./contract.ts";
+import {
+  findAwaitingDefinitions,
+  findDrift,
+  readDeployed,
+  recordDeployment,
+  recordFingerprint,
+} from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { publishEmptyDataSet } from "./publish-empty-data-set.ts";
@@ -23,7 +29,7 @@ export interface Deployment {
   apiSchemasChanged: boolean;
   /** What clients gained and lost, compared with what they were promised. */
   changes: ContractChange[];
-  /** Files of `db/data_set` that have changed since the last deployment. */
+  /** Files of `db/data_set` that await the next refresh: the live data set was not built from them. */
   definitions: string[];
 }
 
@@ -69,11 +75,12 @@ export async function deployDatabase(
   const migrations: string[] = [];
   try {
     await refuseOldServer(client);
+    await refuseOtherCollation(client, report);
     await prepareSession(client);
-    await refuseMissingRights(client);
+    await refuseMissingRights(client, files.migrations);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
-    const { pending, deployed, drift, definitions, isOutdated } = await findWork(client, files, options);
+    const { pending, deployed, drift, isOutdated } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
     if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.api) report("The API schemas were changed by hand. Rebuilding them from db/api.");
@@ -98,6 +105,7 @@ export async function deployDatabase(
     }
     for (const statement of describePasswords(passwords)) await client.query(statement);
     await recordFingerprint(client);
+    const definitions = await findAwaitingDefinitions(client, files);
     return { migrations, apiSchemasChanged: isOutdated, changes, definitions };
   } catch (error) {
     if (migrations.length > 0) {
@@ -111,7 +119,7 @@ export async function deployDatabase(
   }
 }
 
-/** Finds the migrations that a database has not run, and whether its API has to be rebuilt. */
+/** Finds the migrations that a database has not run, whether its API has to be rebuilt, and what awaits a refresh. */
 export async function findWork(client: Client, files: DatabaseFiles, options: DeploymentOptions) {
   const { onlyMigrations, promises } = options;
   const pending = (await findPendingMigrations(client, files.migrations, options)).filter(
@@ -119,10 +127,11 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
   );
   const deployed = await readDeployed(client);
   const drift = await findDrift(client, deployed);
-  const definitions = listChanged(files.definitions, deployed?.definitions);
-  const differs = pending.length + definitions.length > 0 || drift.api;
+  const changed = listChanged(files.definitions, deployed?.definitions);
+  const differs = pending.length + changed.length > 0 || drift.api;
   const isDraftKept = promises === true && !deployed?.is_promise;
   const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
+  const definitions = await findAwaitingDefinitions(client, files);
   return { pending, deployed, drift, definitions, isOutdated: isOutdated && !onlyMigrations };
 }
 
@@ -136,7 +145,8 @@ export async function rebuildApi(
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);
   await refuseBrokenRules(client);
-  await recordDeployment(client, files, served, options.promises === true);
+  await recordDeployment(client, files, options.promises === true);
+  if (options.promises) await recordPromise(client, served);
   await refuseLeaks(client, files.leakCheck);
   return changes;
 }

@@ -5,6 +5,7 @@ import { describeError } from "../../service/describe-error.ts";
 import { findDatabaseUrl, waitForDatabase } from "../../service/find-database.ts";
 import type { ProcessContext } from "../../service/process-context.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
+import { type EnvironmentName, environments } from "../../service/timetable.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";
@@ -16,7 +17,7 @@ import {
 } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { describeDeployment, describeDrift, describePlan, hasWork } from "./describe-deployment.ts";
-import { planDeployment } from "./plan-deployment.ts";
+import { type Plan, planDeployment } from "./plan-deployment.ts";
 import { type LoginRole, loginRoles } from "./role-passwords.ts";
 
 const passwordVariable = (role: LoginRole) => `${role.toUpperCase()}_PASSWORD`;
@@ -39,12 +40,27 @@ export async function runDeploy(context: ProcessContext): Promise<void> {
     await deploy(context, options);
   } catch (error) {
     context.stderr.write(`db:deploy: ${describeError(error)}\n`);
-    const isRefused = error instanceof DeploymentRefused || error instanceof PoolerRefused;
-    const kind = error instanceof DriftFound ? "drift" : isRefused ? "refused" : "failed";
+    const kind = failures.find(([type]) => error instanceof type)?.[1] ?? "failed";
     const failure = { error: { kind, message: describeError(error) } };
     if (options.json) context.stdout.write(`${JSON.stringify(failure, null, 2)}\n`);
-    context.exitCode = kind === "drift" ? 4 : 1;
+    context.exitCode = exitCodes[kind];
   }
+}
+
+/** How a run ends. --plan ends with `changes` if there is something to deploy. */
+const exitCodes = { done: 0, failed: 1, refused: 1, changes: 3, drift: 4 };
+
+const failures: [type: new (message: string) => Error, kind: "drift" | "refused"][] = [
+  // DriftFound is also a DeploymentRefused.
+  [DriftFound, "drift"],
+  [DeploymentRefused, "refused"],
+  [PoolerRefused, "refused"],
+];
+
+function judgePlan(plan: Plan, passwords: string[]): keyof typeof exitCodes {
+  if (plan.refusal !== undefined) return "refused";
+  if (plan.isDriftNew) return "drift";
+  return hasWork(plan, passwords) ? "changes" : "done";
 }
 
 function readOptions(argv: string[]): Options {
@@ -61,7 +77,7 @@ function readOptions(argv: string[]): Options {
     .option("--plan-hash <hash>", "refuse unless this is still the plan")
     .option(
       "--promise",
-      "record what is served as a promise to clients (production); without it, the deployment is a draft",
+      "record what is served as a promise to clients, as ENVIRONMENT=production does; other deployments are drafts",
     )
     .option(
       "--roll-back",
@@ -85,6 +101,7 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
   PGPASSWORD *               that user's password, if it is not in the URL
   AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; if one is not set, the role keeps its password
+  ENVIRONMENT                production: every deployment is a promise (--promise). staging, development, preview: a draft
   STACK_DIRECTORY            directory of the running stack to use if no database is named (.stack)
   SCRATCH_URL                another PostgreSQL server, with a superuser's login, on which db/ is built to make a plan or
                              to list drift; if not set, one is started
@@ -112,7 +129,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
   const common: DeploymentOptions = {
     directory: path.resolve(options.directory),
     report,
-    promises: options.promise,
+    promises: options.promise || readEnvironment(variables) === "production",
     rollsBack: options.rollBack,
     waitMilliseconds: wait,
   };
@@ -127,7 +144,7 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
   if (options.plan) {
     const plan = await findPlan();
     print(json ? JSON.stringify({ ...plan, passwords: roles }, null, 2) : describePlan(plan, roles));
-    context.exitCode = plan.refusal !== undefined ? 1 : plan.isDriftNew ? 4 : hasWork(plan, roles) ? 3 : 0;
+    context.exitCode = exitCodes[judgePlan(plan, roles)];
     return;
   }
   const done = await deployDatabase(databaseUrl, passwords, {
@@ -145,6 +162,13 @@ async function deploy(context: ProcessContext, options: Options): Promise<void> 
     },
   });
   print(json ? JSON.stringify({ ...done, passwords: roles }, null, 2) : describeDeployment(done, roles));
+}
+
+function readEnvironment({ ENVIRONMENT }: NodeJS.ProcessEnv): EnvironmentName | undefined {
+  const found = environments.find((name) => name === ENVIRONMENT);
+  if (ENVIRONMENT && found === undefined)
+    throw new Error(`ENVIRONMENT is ${ENVIRONMENT}. Set it to ${environments.join(", ")}, or unset it.`);
+  return found;
 }
 
 function readTime(text: string): number {

@@ -1,6 +1,5 @@
 import type { Client } from "pg";
 import { type Fingerprint, readFingerprint } from "./catalog.ts";
-import type { Contract } from "./contract.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 
 /** The record of the last deployment (deployment.api_schemas). */
@@ -22,6 +21,22 @@ export async function readDeployed(client: Client): Promise<Deployed | undefined
   return rows[0];
 }
 
+/** Files of `db/data_set` that differ from those that the live data set was built from. */
+export async function findAwaitingDefinitions(
+  client: Client,
+  { definitions }: DatabaseFiles,
+): Promise<string[]> {
+  const { rows: tables } = await client.query("select to_regclass('publication.data_sets') as found");
+  if (tables[0].found === null) return [];
+  const { rows } = await client.query<{ definitions: Record<string, string> }>(
+    "select definitions from publication.data_sets where state = 'live'",
+  );
+  const built = rows[0]?.definitions ?? {};
+  return Object.keys(built)
+    .filter((name) => built[name] !== definitions[name])
+    .sort();
+}
+
 /** Whether the API, or durable objects, were changed by hand since the last deployment. */
 export async function findDrift(
   client: Client,
@@ -29,14 +44,15 @@ export async function findDrift(
 ): Promise<{ api: boolean; durable: boolean }> {
   const then = deployed?.fingerprint ?? {};
   const now = then.query === undefined ? {} : await readFingerprint(client);
-  const differs = (scope: "api" | "durable") => then.query === now.query && then[scope] !== now[scope];
+  const differs = (scope: "api" | "durable") =>
+    then.query === now.query && then[scope] !== undefined && then[scope] !== now[scope];
   return { api: differs("api"), durable: differs("durable") };
 }
 
-/** Records the catalog as the deployment left it, unless it is already recorded. */
+/** Records the catalog as the deployment left it, unless it is already recorded. A publication may remove the API's part. */
 export async function recordFingerprint(client: Client): Promise<void> {
   const deployed = await readDeployed(client);
-  if (deployed === undefined || deployed.fingerprint.query !== undefined) return;
+  if (deployed === undefined || deployed.fingerprint.api !== undefined) return;
   await client.query("update deployment.api_schemas set fingerprint = $1 where id = $2", [
     JSON.stringify(await readFingerprint(client)),
     deployed.id,
@@ -47,12 +63,11 @@ export async function recordFingerprint(client: Client): Promise<void> {
 export async function recordDeployment(
   client: Client,
   { api, definitions }: DatabaseFiles,
-  served: Contract[],
   isPromise: boolean,
 ): Promise<void> {
   await client.query(
-    `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)
-     values ($1, $2, $3, $4, '{}')`,
-    [api.sha256, JSON.stringify(served), isPromise, JSON.stringify(definitions)],
+    `insert into deployment.api_schemas (sha256, is_promise, definitions, fingerprint)
+     values ($1, $2, $3, '{}')`,
+    [api.sha256, isPromise, JSON.stringify(definitions)],
   );
 }

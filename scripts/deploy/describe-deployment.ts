@@ -39,6 +39,7 @@ export function describePlan(plan: Plan, passwords: string[]): string {
   if (apiSchemasChanged) {
     const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
     lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
+    lines.push(...listUnder("What changes with the next refresh:", describeChanges(plan.refreshChanges)));
     lines.push(...describePromises(promises));
   }
   if (!hasWork(plan, passwords)) lines.push("Nothing to deploy.");
@@ -66,7 +67,7 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
 function describeDefinitions(definitions: string[]): string[] {
   return definitions.map(
     (name) =>
-      `db/data_set/${name} has changed since the last deployment. The next refresh uses it. If you have refreshed with it already, there is nothing to do.`,
+      `The live data set was built before db/data_set/${name} changed. The next refresh uses the new file.`,
   );
 }
 

@@ -122,10 +122,7 @@ create table if not exists deployment.migrations (
   sha256 text not null default current_setting('deployment.migration_sha256')
 )`;
 
-/**
- * Lets node-pg-migrate run one migration and record it. This program chooses the migrations, their order and their
- * transactions, because node-pg-migrate would skip a file that was edited or has an earlier date.
- */
+/** Lets node-pg-migrate run one migration and record it, in the caller's transaction (docs/decisions/0007). */
 async function runOnce(
   client: Client,
   { path: file, id, sha256 }: Migration,

@@ -4,7 +4,7 @@ import { connect } from "../../service/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
-import { refuseOldServer } from "./check-server.ts";
+import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
@@ -17,12 +17,14 @@ export interface Plan {
   migrations: { name: string; sql: string }[];
   /** What only the deployment can show, because it depends on rows. */
   uncertain: string[];
-  /** Files of `db/data_set` that have changed since the last deployment. */
+  /** Files of `db/data_set` that await the next refresh: the live data set was not built from them. */
   definitions: string[];
   /** Whether the API schemas would be rebuilt. A deployment that changes anything rebuilds them. */
   apiSchemasChanged: boolean;
   /** Objects that would differ. */
   changes: ObjectChange[];
+  /** API objects that the next refresh would change, because columns have other types. */
+  refreshChanges: ObjectChange[];
   /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
   /** Changes made by hand: the difference between the database and a scratch build of the same files. */
@@ -61,6 +63,7 @@ export async function planDeployment(
     definitions: [],
     apiSchemasChanged: false,
     changes: [],
+    refreshChanges: [],
     promises: [],
     drift: [],
     isDriftNew: false,
@@ -68,6 +71,7 @@ export async function planDeployment(
   };
   try {
     await refuseOldServer(client);
+    await refuseOtherCollation(client, options.report ?? (() => {}));
     await refuseSameServer(client, scratch);
     await client.query("begin isolation level repeatable read read only");
     await tryDeployment(plan, client, scratch, { files, options, build });
@@ -86,7 +90,7 @@ export async function planDeployment(
 interface Trial {
   files: DatabaseFiles;
   options: DeploymentOptions;
-  /** Deploys on the scratch server. */
+  /** Deploys on the scratch server, and reads its catalog. */
   build: (onlyMigrations?: string[]) => Promise<CatalogRow[]>;
 }
 
@@ -103,55 +107,103 @@ async function tryDeployment(
   plan.definitions = definitions;
   plan.apiSchemasChanged = isOutdated;
   plan.isDriftNew = drift.durable;
+  const repeat = (statements: string[]) => repeatOnScratch(plan, scratch, statements);
+  const current = await readCatalog(client);
   const applied = (await readAppliedMigrations(client)).map(({ name }) => name);
-  const isAhead = applied.some((name) => !files.migrations.some(({ id }) => id === name));
-  const now = await readCatalog(client);
-  let was = now;
+  let durable = select(current, "durable");
   if (applied.length > 0) {
-    was = await build(applied);
+    const expected = await build(applied);
+    const isAhead = applied.some((name) => !files.migrations.some(({ id }) => id === name));
     const isComparable = ({ scope }: CatalogRow) =>
       scope === "durable" || (scope === "data_set" && definitions.length === 0);
-    if (!isAhead) plan.drift = compareCatalogs(was.filter(isComparable), now.filter(isComparable));
+    if (!isAhead) plan.drift = compareCatalogs(expected.filter(isComparable), current.filter(isComparable));
     await refuseHandMadeObjects(client, files.api);
+    if (!isOutdated) return;
+    if (!isAhead) await repeat(repeatDurableDrift(expected, current));
+    await repeat(hideColumns(expected, current));
+    durable = select(await readCatalog(scratch), "durable");
   }
-  if (!isOutdated) return;
-  if (applied.length > 0) {
-    const differences = [...(isAhead ? [] : describeDurable(was, now)), ...describeColumns(was, now)];
-    for (const statement of differences) {
-      await scratch.query(statement).catch((error: Error) => {
-        plan.uncertain.push(
-          `The plan may be incomplete, because this part of the database could not be copied to the scratch server: ${statement} (${error.message})`,
-        );
-      });
-    }
-    was = await readCatalog(scratch);
-  }
-  const will = await build();
-  const of = (rows: CatalogRow[], scope: string) => rows.filter((row) => row.scope === scope);
+  const refreshed = await build();
+  const contracts = await readServedContracts(scratch);
+  const keep = keepTypes(refreshed, current);
+  await repeat(keep);
+  const deployedNow = keep.length > 0 ? await build() : refreshed;
   plan.changes = [
-    ...compareCatalogs(of(was, "durable"), of(will, "durable")),
-    ...compareCatalogs(of(now, "api"), of(will, "api")),
+    ...compareCatalogs(durable, select(deployedNow, "durable")),
+    ...compareCatalogs(select(current, "api"), select(deployedNow, "api")),
   ];
-  if (deployed)
-    plan.promises = await refuseBrokenPromises(client, await readServedContracts(scratch), options);
+  plan.refreshChanges = compareCatalogs(select(deployedNow, "api"), select(refreshed, "api"));
+  if (deployed) plan.promises = await refuseBrokenPromises(client, contracts, options);
 }
 
-/** Changes made by hand, to repeat on the scratch server. Without roles, which belong to the whole server. */
-function describeDurable(was: CatalogRow[], now: CatalogRow[]): string[] {
-  const changes = compareCatalogs(now, was).filter(({ scope }) => scope === "durable");
+const select = (rows: CatalogRow[], scope: CatalogRow["scope"]) => rows.filter((row) => row.scope === scope);
+
+/** Runs statements on the scratch server. If one fails, the plan says so. */
+async function repeatOnScratch(plan: Plan, scratch: Client, statements: string[]): Promise<void> {
+  for (const statement of statements) {
+    await scratch.query(statement).catch((error: Error) => {
+      plan.uncertain.push(
+        `The plan may be incomplete, because this part of the database could not be copied to the scratch server: ${statement} (${error.message})`,
+      );
+    });
+  }
+}
+
+/** The statements that repeat changes made by hand. Without roles, which belong to the whole server. */
+function repeatDurableDrift(expected: CatalogRow[], current: CatalogRow[]): string[] {
+  const changes = compareCatalogs(select(current, "durable"), select(expected, "durable"));
   return changes.flatMap(({ object, undo }) => (object.startsWith("role ") ? [] : undo));
 }
 
+interface ViewColumn {
+  /** Such as `view dissemination.general`. */
+  view: string;
+  column: string;
+  type: string;
+}
+
+const nameOf = ({ view, column }: ViewColumn) => `${view}.${column}`;
+
+/** Lists the columns of the views that API files read. */
+function listColumns(rows: CatalogRow[]): ViewColumn[] {
+  return rows.flatMap(({ object, statement }) => {
+    const [, column = "", type = ""] = /^column ([^:]+): (.*)/.exec(statement) ?? [];
+    return object.startsWith("view dissemination.") && column ? [{ view: object, column, type }] : [];
+  });
+}
+
 /** Hides the columns that the published data set lacks, so that API files see the same columns as in the database. */
-function describeColumns(was: CatalogRow[], now: CatalogRow[]): string[] {
-  const columnsOf = (rows: CatalogRow[]) =>
-    rows.flatMap(({ object, statement }) => {
-      const [, column] = /^column ([^:]+):/.exec(statement) ?? [];
-      return object.startsWith("view dissemination.") && column ? [`${object} rename column ${column}`] : [];
-    });
-  const published = new Set(columnsOf(now));
-  const lacking = columnsOf(was).filter((column) => !published.has(column));
-  return lacking.map((column, index) => `alter ${column} to not_published_${index}`);
+function hideColumns(expected: CatalogRow[], current: CatalogRow[]): string[] {
+  const published = new Set(listColumns(current).map(nameOf));
+  const lacking = listColumns(expected).filter((column) => !published.has(nameOf(column)));
+  return lacking.map(
+    ({ view, column }, index) => `alter ${view} rename column ${column} to not_published_${index}`,
+  );
+}
+
+/** Gives columns the types that they have in the published data set, which a refresh changes later. Drops the API. */
+function keepTypes(refreshed: CatalogRow[], current: CatalogRow[]): string[] {
+  const published = new Map(listColumns(current).map((column) => [nameOf(column), column.type]));
+  const columns = listColumns(refreshed).map((column) => ({
+    ...column,
+    kept: published.get(nameOf(column)) ?? column.type,
+  }));
+  const views = new Set(columns.flatMap(({ view, type, kept }) => (kept === type ? [] : [view])));
+  const statements = [...views].flatMap((view) => {
+    const creates = `create or replace ${view} as\n`;
+    const definition = refreshed.find(({ statement }) => statement.startsWith(creates))?.statement ?? "";
+    const source = definition.slice(creates.length).replace(/;\s*$/, "");
+    const list = columns
+      .filter((one) => one.view === view)
+      .map(({ column, kept }) => `${column}::${kept} as ${column}`);
+    return [
+      `drop ${view}`,
+      `create ${view} with (security_invoker = true) as select ${list.join(", ")} from (${source}) as source`,
+      `alter ${view} owner to publisher`,
+      `grant select on ${view.replace("view ", "")} to api_public, api_tribal, api_owner`,
+    ];
+  });
+  return statements.length === 0 ? [] : ["select deployment.drop_versions()", ...statements];
 }
 
 const dependsOnRows: [pattern: RegExp, what: string][] = [

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
+import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
 
 /** One file of `db/migrations`. */
 export interface Migration extends SqlFile {
@@ -40,7 +40,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
     migrations: await readMigrations(directory),
     api: await readApiFiles(directory),
     dataSet,
-    definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hash(sql)])),
+    definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hashSql(sql)])),
     leakCheck: dataSet["find_leaks.sql"]?.sql ?? "",
   };
 }
@@ -50,7 +50,7 @@ async function readMigrations(directory: string): Promise<Migration[]> {
     ...file,
     id: path.basename(file.name, ".sql"),
     path: path.join(directory, "migrations", path.basename(file.name)),
-    sha256: hash(file.sql),
+    sha256: hashSql(file.sql),
     noTransaction: /^-- No transaction: \S/.test(file.sql),
   }));
 }
@@ -65,29 +65,29 @@ async function readApiFiles(directory: string): Promise<ApiFiles> {
   const folders = await Promise.all(
     schemas.sort().map(async (schema) => ({
       schema,
-      files: (await readFolder(directory, `api/${schema}`)).sort((a, b) => rank(a) - rank(b)),
+      files: moveToFront(await readFolder(directory, `api/${schema}`), ["schema.sql", "general.sql"]),
     })),
   );
   const all = folders.flatMap(({ files }) => files);
   return {
     request: folders.find(({ schema }) => schema === "request")?.files ?? [],
     versions: folders.filter(({ schema }) => schema !== "request"),
-    sha256: hash(all.map(({ name, sql }) => `${name}\0${sql}\0`).join("")),
+    sha256: hashSql(all.map(({ name, sql }) => `${name}\0${sql}\0`).join("")),
   };
 }
 
-const rank = ({ name }: SqlFile) => ["schema.sql", "general.sql"].indexOf(path.basename(name)) >>> 0;
+/** Moves the files with these names to the front, in this order. */
+function moveToFront(files: SqlFile[], names: string[]): SqlFile[] {
+  const first = names.flatMap((name) => files.filter((file) => path.basename(file.name) === name));
+  return [...first, ...files.filter((file) => !first.includes(file))];
+}
 
 async function readFolder(directory: string, folder: string): Promise<SqlFile[]> {
   const names = (await readdir(path.join(directory, folder))).filter((name) => name.endsWith(".sql")).sort();
   return await Promise.all(
     names.map(async (name) => ({
       name: `db/${folder}/${name}`,
-      sql: await readFile(path.join(directory, folder, name), "utf8"),
+      sql: await readSqlFile(path.join(directory, folder, name)),
     })),
   );
-}
-
-function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

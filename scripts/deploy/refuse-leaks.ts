@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkLeaks, LeaksFound } from "../refresh/check-leaks.ts";
+import { checkLeaks, LeaksFound } from "../sql/check-leaks.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 
@@ -44,7 +44,10 @@ with checks as (
   select definitions ->> 'find_leaks.sql' as sha256, min(id) as id, bool_or(is_promise) as is_promise
   from deployment.api_schemas group by 1
 )
-select pg_get_functiondef(to_regprocedure('publication.find_leaks(boolean,text)')) as installed,
+select (
+    select string_agg(pg_get_functiondef(oid), E';\n' order by oid) from pg_catalog.pg_proc
+    where pronamespace = to_regnamespace('publication') and proname ~ '^find_'
+  ) as installed,
   exists (
     select from checks join checks as later on later.id > checks.id and later.is_promise
     where checks.sha256 = $1

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
+import { checkLeaks } from "../sql/check-leaks.ts";
 import { checkGates, type GateOptions } from "./check-gates.ts";
-import { checkLeaks } from "./check-leaks.ts";
 import { checkServed } from "./check-served.ts";
 import { countNextGeneration, type RowCounts } from "./count-rows.ts";
 import { type FillOptions, fillStaging } from "./fill-staging.ts";
@@ -8,7 +8,7 @@ import type { SourceFile } from "./find-files.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
-import { runDefinition } from "./read-definition.ts";
+import { hashDefinitions, runDefinition } from "./read-definition.ts";
 import { createStopwatch, type Stopwatch } from "./stopwatch.ts";
 import type { Suppression } from "./suppression.ts";
 
@@ -67,7 +67,7 @@ export async function loadDataSet(
       await client.query(replaceDataSets);
       const { rows } = await client.query(recordDataSet, [
         ...[source, JSON.stringify(counts), options.checksum, rejected, startedAt, suppression.kept],
-        JSON.stringify(stopwatch.seconds),
+        ...[JSON.stringify(stopwatch.seconds), JSON.stringify(await hashDefinitions())],
       ]);
       id = rows[0].id;
       await client.query(rememberSuppressed, [suppression.suppressed]);
@@ -86,8 +86,8 @@ const replaceDataSets = `
 
 const recordDataSet = `
   insert into publication.data_sets
-    (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, state)
-  select id, $1, $2, $3, $4, $5, $6, $7, 'live' from disclosed.data_set
+    (id, source, row_counts, checksum, rejected_rows, started_at, kept_suppressed, durations, definitions, state)
+  select id, $1, $2, $3, $4, $5, $6, $7, $8, 'live' from disclosed.data_set
   returning id`;
 
 /** The files that build the next generation, in order. */

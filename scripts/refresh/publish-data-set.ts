@@ -1,6 +1,7 @@
 import { type Client, DatabaseError } from "pg";
+import { checkLeaks } from "../sql/check-leaks.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
-import { checkLeaks } from "./check-leaks.ts";
+import { resetSettings } from "../sql/session.ts";
 import { checkServed } from "./check-served.ts";
 import { runDefinition } from "./read-definition.ts";
 
@@ -18,9 +19,10 @@ const droppedSchemas = ["disclosed_dropped", "suppressed_dropped"];
 export async function publishNextGeneration(
   client: Client,
   record: () => Promise<unknown>,
-  { prepare = "", report }: { prepare?: string; report?: (line: string) => void } = {},
+  { prepare = "", report = () => {} }: { prepare?: string; report?: (line: string) => void } = {},
 ): Promise<void> {
   await dropSchemas(client, droppedSchemas);
+  let retyped: string[] = [];
   const publish = async () => {
     // Waits for a deployment, because the schemas that it creates would lack the description of this data set.
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
@@ -28,12 +30,15 @@ export async function publishNextGeneration(
     await runDefinition(client, "publish.sql");
     // Checking rows takes long, so it comes before requests have to wait.
     await checkLeaks(client, "");
-    await checkServed(client, "disclosed");
+    retyped = await checkServed(client, "disclosed");
     await record();
     await runDefinition(client, "record_changes.sql");
     await client.query("select publication.describe_data_set()");
-    // Requests wait from here to the end.
+    // Requests wait from here to the end. views.sql rebuilds the API if a served column has another type. As in a
+    // deployment, this waits for running requests, before it locks what they read.
+    if (retyped.length > 0) await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
     await runDefinition(client, "views.sql");
+    if (retyped.length > 0) await resetSettings(client);
     await checkLeaks(client);
   };
   await runTransaction(client, publish, report, { lock: "publication", attempts }).catch((error: unknown) => {
@@ -45,6 +50,8 @@ export async function publishNextGeneration(
       { cause: error },
     );
   });
+  if (retyped.length > 0)
+    report(["The API was rebuilt, because columns have other types:", ...retyped].join("\n  "));
   // If a query still reads the old generation, the next run drops it.
   await dropSchemas(client, droppedSchemas, 1).catch((error: unknown) => {
     if (findDatabaseError(error, "55P03") === undefined) throw error;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import type { StoredFile } from "../../service/objects.ts";
+import { dataSetFiles } from "../sql/data-set-files.ts";
+import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 
 /** The `db/data_set` of this repository. */
@@ -15,7 +16,7 @@ export function useDefinitions(directory: string): void {
 
 /** Reads a file of `db/data_set`. */
 export async function readDefinition(name: string, directory = definitionsDirectory): Promise<string> {
-  return await readFile(path.join(directory, name), "utf8");
+  return await readSqlFile(path.join(directory, name));
 }
 
 /**
@@ -52,11 +53,16 @@ export async function runDefinition(client: Client, name: string, directory?: st
  */
 export async function computeChecksum(files: (StoredFile & { table: string })[]): Promise<string> {
   const hash = createHash("sha256");
-  for (const name of ["staging", "check", "build", "indexes", "fingerprints", "totals"]) {
-    hash.update(await readDefinition(`${name}.sql`));
-  }
+  for (const name of dataSetFiles) hash.update(await readDefinition(`${name}.sql`));
   for (const file of files) {
     hash.update(`\0${file.table}\0${path.posix.basename(file.path)}\0${await file.identify()}`);
   }
   return hash.digest("hex");
+}
+
+/** The hashes of the files that determine a data set, by name. */
+export async function hashDefinitions(): Promise<Record<string, string>> {
+  const hashes: Record<string, string> = {};
+  for (const name of dataSetFiles) hashes[`${name}.sql`] = hashSql(await readDefinition(`${name}.sql`));
+  return hashes;
 }

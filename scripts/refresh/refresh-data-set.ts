@@ -48,9 +48,14 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   }
   const bulkFiles = store && { writePublicFiles: () => writePublicFiles(client, store, "disclosed_next") };
   const dataSet = await loadDataSet(client, { source, files }, { ...load, checksum, ...bulkFiles });
-  if (store !== undefined) await publishManifest(client, store);
+  if (store !== undefined) await publishManifest(client, store).catch(explainThatLive);
   await warmTables(client, report);
   return { outcome: "published", dataSet };
+}
+
+function explainThatLive(cause: Error): never {
+  const message = `The data set is live, but the bulk files still show the previous one: ${cause.message}`;
+  throw new Error(`${message} Run the refresh again to finish.`, { cause });
 }
 
 async function findReasonToSkip(client: Client, checksum: string): Promise<string | undefined> {

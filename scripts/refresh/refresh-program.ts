@@ -7,6 +7,7 @@ import type { ProcessContext } from "../../service/process-context.ts";
 import { awsSecrets } from "../../service/read-s3-options.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import { closeOnSignal } from "../../service/run-until-signal.ts";
+import { findOperator, readOperator } from "../access/operator.ts";
 import { signalLoss, withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
@@ -23,13 +24,14 @@ type Options = Omit<RefreshOptions, "from"> & {
   json?: true;
   rollback?: true;
   release?: string;
+  operator: string;
   requests?: "on" | "off";
   schedule?: true;
 };
 
 /** Runs `npm run refresh` to its end. */
 export async function runRefreshProgram(context: ProcessContext): Promise<void> {
-  const command = createCommand().parse(context.argv);
+  const command = createCommand(context.env).parse(context.argv);
   try {
     // The S3 client looks for its credentials in process.env.
     context.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...context.env }, awsSecrets);
@@ -40,7 +42,7 @@ export async function runRefreshProgram(context: ProcessContext): Promise<void> 
   }
 }
 
-function createCommand(): Command {
+function createCommand(env: NodeJS.ProcessEnv): Command {
   return new Command("npm run refresh --")
     .description(
       "Loads a data set from CSV files, checks it, and replaces the live data set with it, all or nothing.",
@@ -60,6 +62,12 @@ function createCommand(): Command {
     .option("--dry-run", "read and check the files, say what would be published, and change nothing")
     .option("--rollback", "make the previous data set live again")
     .option("--release <report-id>", "let a report that was suppressed be public, from the next refresh on")
+    .option(
+      "--operator <name>",
+      "with --release: your name, for the audit log",
+      readOperator,
+      findOperator(env),
+    )
     .option("--status", "show what was published")
     .option("--json", "with --status: print JSON")
     .addOption(
@@ -101,7 +109,10 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
   } else if (options.rollback) {
     await asPublisher((client) => runRollback(client, config, print));
   } else if (release !== undefined) {
-    await asPublisher((client) => client.query("select publication.release_report($1)", [release]));
+    await asPublisher(async (client) => {
+      await client.query("select set_config('access.operator', $1, false)", [options.operator]);
+      await client.query("select publication.release_report($1)", [release]);
+    });
     print(`Released ${release}. The next refresh makes it public if the source files mark it as public.`);
   } else if (requests !== undefined) {
     await asPublisher((client) => client.query(switchRequests, [requests === "on"]));

@@ -35,7 +35,7 @@ export async function preparePostgres({
   const native = locateBinaries();
   const data = path.join(directory, "postgres");
   await createDataDirectory(native, data, superuserPassword);
-  const serverUrl = `postgres://postgres:${superuserPassword}@127.0.0.1:${port}`;
+  const serverUrl = `postgres://postgres:${encodeURIComponent(superuserPassword)}@127.0.0.1:${port}`;
   const program: Program = {
     name: "PostgreSQL",
     command: path.join(native, "bin/postgres"),

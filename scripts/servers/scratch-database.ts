@@ -33,13 +33,17 @@ export async function startScratchServer(serverUrl?: string): Promise<ScratchSer
   return { create, close: () => Promise.all(made.map(({ drop }) => drop())) };
 }
 
+/** What `create database` needs, so that text sorts alike on every machine. */
+export const requiredLocale = "encoding 'UTF8' locale_provider builtin builtin_locale 'C.UTF-8'";
+
 /** Creates a database on a server, as its superuser. */
 export async function createScratchDatabase(
   serverUrl: string,
   template = "template0",
 ): Promise<ScratchDatabase> {
   const name = `scratch_${randomUUID().replaceAll("-", "")}`;
-  await runOn(serverUrl, `create database ${name} template ${escapeIdentifier(template)}`);
+  const locale = template === "template0" ? requiredLocale : "";
+  await runOn(serverUrl, `create database ${name} template ${escapeIdentifier(template)} ${locale}`);
   const { href } = Object.assign(new URL(serverUrl), { pathname: `/${name}` });
   return { url: href, drop: () => runOn(serverUrl, `drop database ${name} with (force)`) };
 }

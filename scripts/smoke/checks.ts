@@ -3,9 +3,9 @@ import { ask, type Check, type Deployment, expectStatus, type SkippedCheck } fro
 import { checkSuppression } from "./check-suppression.ts";
 
 const accessPath = "/rpc/request_file_access";
-const requestFileAccess = (reportId: string): RequestInit => ({
+const requestFileAccess = (schema: string, reportId: string): RequestInit => ({
   method: "POST",
-  headers: { "content-profile": "admin_api_v1_1_0", "content-type": "application/json" },
+  headers: { "content-profile": schema, "content-type": "application/json" },
   body: JSON.stringify({ report_id: reportId }),
 });
 const unknownReport = "2023-06-GSAFAC-9999999999";
@@ -13,46 +13,80 @@ const unknownReport = "2023-06-GSAFAC-9999999999";
 const download = (appUrl: string, accessUuid: string) =>
   new URL(`/dissemination/report/pdf/ota/${accessUuid}`, appUrl).href;
 
-/** Lists the checks: what every client relies on, and the three steps to a suppressed PDF if there is a Tribal key. */
+/**
+ * Lists the checks: what every client relies on, and the three steps to a suppressed PDF if there is a Tribal key.
+ *
+ * @param contracts the contracts of the versions that this checkout deploys
+ */
 export function listChecks(deployment: Deployment, contracts: Contract[]): Check[] {
   const { appUrl, tribalKey } = deployment;
   const served = contracts.filter(({ schema }) => schema.startsWith("api_"));
+  const admin = contracts.filter(({ schema }) => schema.startsWith("admin_"));
   return [
+    checkVersions(deployment, contracts),
     ...checkStatuses(deployment),
     ...served.flatMap((contract) => checkTables(deployment, contract)),
     ...served.map((contract) => checkSuppression(deployment, contract)),
+    ...admin.map(({ schema }) => checkRefusedAccess(deployment, schema)),
     ...checkReads(deployment),
     ...(appUrl === undefined ? [] : checkDownloads(deployment, appUrl)),
     ...(appUrl === undefined || tribalKey === undefined
       ? []
-      : [["the three steps to a suppressed PDF", () => walk(deployment, appUrl, tribalKey)] satisfies Check]),
+      : admin.map(
+          ({ schema }): Check => [
+            `the three steps to a suppressed PDF, with ${schema}`,
+            () => walk(deployment, appUrl, tribalKey, schema),
+          ],
+        )),
+  ];
+}
+
+/** Checks that the server serves the versions that this checkout deploys: it lists them if a request names another one. */
+function checkVersions(deployment: Deployment, contracts: Contract[]): Check {
+  const other = "api_v0";
+  return [
+    "the server serves the versions in db/contracts",
+    async () => {
+      const answer = await ask(deployment, "/general", deployment.key, {
+        headers: { "accept-profile": other },
+      });
+      if (answer.status !== 406) return expectStatus(answer, 406);
+      const listed = new Set(answer.text.match(/\b(admin_)?api_v\d+(_\d+)*\b/g));
+      listed.delete(other);
+      const served = [...listed].sort().join(", ");
+      const expected = contracts.map(({ schema }) => schema).sort();
+      return served === expected.join(", ") ? undefined : `it serves ${served}`;
+    },
   ];
 }
 
 function checkStatuses(deployment: Deployment): Check[] {
-  const { key, tribalKey } = deployment;
+  const { key } = deployment;
   const embedding = "/federal_awards?select=report_id,general(auditee_name)&limit=1";
   const requests: [name: string, path: string, status: number, key?: string, init?: RequestInit][] = [
     ["no key", "/general?limit=1", 401],
     ["an unknown key", "/general?limit=1", 401, "no such key"],
     ["a write", "/general", 405, key, { method: "POST", body: "{}" }],
-    ["an unknown version", "/general", 406, key, { headers: { "accept-profile": "api_v0" } }],
     ["an unknown table", "/no_such_table", 404, key],
     ["a report that does not exist", `/general?report_id=eq.${unknownReport}`, 404, key],
     ["an embedded table", embedding, 200, key],
   ];
-  if (key !== tribalKey)
-    requests.push([
-      "file access without a Tribal key",
-      accessPath,
-      401,
-      key,
-      requestFileAccess(unknownReport),
-    ]);
   return requests.map(([name, path, status, ownKey, init]) => [
     `${name} gets ${status}`,
     async () => expectStatus(await ask(deployment, path, ownKey, init), status),
   ]);
+}
+
+function checkRefusedAccess(deployment: Deployment, schema: string): Check {
+  const { key, tribalKey } = deployment;
+  return [
+    `file access without a Tribal key gets 401, with ${schema}`,
+    async () => {
+      if (key === tribalKey) return { notTried: "both keys are the same" };
+      const init = requestFileAccess(schema, unknownReport);
+      return expectStatus(await ask(deployment, accessPath, key, init), 401);
+    },
+  ];
 }
 
 /** Without a key, the report service must not hand out a suppressed report's PDF or accept an unknown token. */
@@ -117,10 +151,10 @@ function checkReads(deployment: Deployment): Check[] {
   ];
 }
 
-async function walk(deployment: Deployment, appUrl: string, key: string) {
+async function walk(deployment: Deployment, appUrl: string, key: string, schema: string) {
   const reportId = await findSuppressedReport(deployment, key);
   if (typeof reportId === "object") return reportId;
-  const granted = await ask(deployment, accessPath, key, requestFileAccess(reportId));
+  const granted = await ask(deployment, accessPath, key, requestFileAccess(schema, reportId));
   if (granted.status !== 200) return expectStatus(granted, 200);
   const address = download(appUrl, granted.json.access_uuid);
   const redirect = await ask(deployment, address, undefined);

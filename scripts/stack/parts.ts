@@ -166,6 +166,13 @@ async function startPart(context: PartContext, part: string, program: Program): 
   context.report(`${program.name} is ready.`);
 }
 
-function asRole(databaseUrl: string, role: LoginRole, { rolePasswords }: Secrets): string {
-  return Object.assign(new URL(databaseUrl), { username: role, password: rolePasswords[role] }).href;
+/** The database's URL with a role's login. */
+export function asRole(
+  databaseUrl: string,
+  role: LoginRole,
+  { rolePasswords }: Pick<Secrets, "rolePasswords">,
+): string {
+  // The URL would take a password's %20 for an encoded space.
+  const password = encodeURIComponent(rolePasswords[role]);
+  return Object.assign(new URL(databaseUrl), { username: role, password }).href;
 }

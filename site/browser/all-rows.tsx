@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { largestLimit, type Query } from "../query.ts";
-import { addAuditee, chooseTieBreakers, completeColumns } from "../table-facts.ts";
+import { addAuditee, chooseTieBreakers, completeColumns, findNarrative } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { type Answer, formatCount, isGood } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
@@ -104,6 +104,9 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
             `, sum of ${added ? "all" : "this page’s"} ${formatCount(added?.rows ?? rows.length, "row")}`}
           : <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
         </p>
+      )}
+      {table && findNarrative(table)?.text && (
+        <p>A long text takes several rows, in the order of the text. Open a row to read the whole text.</p>
       )}
       {asked.query.table === "findings" && rows[0]?.report_id && rows[0].reference_number && (
         <p>

@@ -1,7 +1,7 @@
 import { agencies } from "../names.ts";
 
-/** Whether a column contains whole dollars. */
-const isMoney = (column: string): boolean => /amount|dollar|_total$/.test(column);
+/** Whether a column contains dollars. */
+export const isMoney = (column: string): boolean => /amount|balance|dollar|_total$/.test(column);
 /** Whether a column contains agencies, as the first two digits of their Assistance Listing numbers. */
 export const isAgency = (column: string): boolean => /agency_prefix|_agency$|^agencies_/.test(column);
 

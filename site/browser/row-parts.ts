@@ -1,6 +1,6 @@
 import type { Table, VersionDescription } from "../api-description.ts";
 import { emptyQuery, type Filter, type Query } from "../query.ts";
-import { chooseShown } from "../table-facts.ts";
+import { chooseShown, findNarrative } from "../table-facts.ts";
 import type { Row } from "./outcome.ts";
 
 /** The columns of a row's report that are shown with it. */
@@ -20,18 +20,37 @@ export function embedParts(query: Query, table: Table | undefined): Query {
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };
 }
 
-/** The query that finds a row: by the table's key, or otherwise by the short values that the table shows. */
-export function findRow(row: Row, { name, key, columns }: Table): Query {
-  const isShort = (value: unknown) =>
-    typeof value === "string" && value.length <= 60 && !value.includes("\n");
-  const names = columns.map((column) => column.name).filter((column) => column in row);
-  const shown = chooseShown(name, names).filter((column) => isShort(row[column]));
-  const filters = (key.length > 0 ? key : shown).map((column): Filter => {
+/** The columns that tell a row, or a text in several rows, from the others. */
+function listIdentity(table: Table): string[] {
+  const { name, key, columns } = table;
+  if (key.length > 0) return key;
+  const names = columns.map((column) => column.name);
+  return findNarrative(table)?.identity ?? chooseShown(name, names);
+}
+
+/** The query that finds a row, or all rows of a text. Undefined if the row lacks a column that this takes. */
+export function findRow(row: Row, table: Table): Query | undefined {
+  const identity = listIdentity(table);
+  if (!identity.every((column) => column in row)) return undefined;
+  const filters = identity.map((column): Filter => {
     const value = row[column] ?? null;
     const operator = value === null ? "is.null" : value === "" ? "eq." : "eq";
     return { column, operator, value: String(value ?? "") };
   });
-  return { ...emptyQuery, table: name, filters };
+  return { ...emptyQuery, table: table.name, filters };
+}
+
+/** Joins the parts of each text that is split over several rows. */
+export function joinParts(rows: Row[], table: Table): Row[] {
+  const { identity = [], text } = findNarrative(table) ?? {};
+  if (text === undefined) return rows;
+  const texts = new Map<string, Row>();
+  for (const row of rows) {
+    const name = JSON.stringify(identity.map((column) => row[column]));
+    const first = texts.get(name);
+    texts.set(name, first ? { ...first, [text]: `${first[text] ?? ""}${row[text] ?? ""}` } : row);
+  }
+  return [...texts.values()];
 }
 
 interface Link {

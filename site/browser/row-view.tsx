@@ -7,7 +7,7 @@ import type { Answer } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
 import type { Outcome, Row } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
-import { isStub, listLinks, readReport } from "./row-parts.ts";
+import { isStub, joinParts, listLinks, readReport } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
 /** A row's title: the auditee's name, or else the report ID or the table's title. */
@@ -15,7 +15,7 @@ export function describeRow({ rows: [first] = [], table }: Outcome): string {
   return String(readReport(first ?? {}, table)?.auditee_name ?? first?.report_id ?? table?.title);
 }
 
-/** A row, or all rows of a text that is split into several, with full texts and links to related rows. */
+/** A row, or a text whose parts are in several rows, with links to related rows. */
 export function RowView({ explorer, outcome }: Shown): VNode | null {
   const title = describeRow(outcome);
   useEffect(() => {
@@ -74,7 +74,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
       )}
       {Array.from(parts, (part) => {
         const isOwn = part === table;
-        const rows = isOwn ? own : ([first[part.name] ?? []].flat() as Row[]);
+        const rows = joinParts(isOwn ? own : ([first[part.name] ?? []].flat() as Row[]), part);
         const names = Object.keys(rows[0] ?? {});
         const shown = chooseShown(part.name, names).filter((name) => !/^(report_id|audit_year)$/.test(name));
         return (

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { kindOf } from "../query.ts";
-import { chooseShown } from "../table-facts.ts";
+import { chooseShown, findNarrative } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
 import { formatValue } from "./format-value.ts";
@@ -40,8 +40,8 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
               <tr key={index}>
                 {shown.map((name, place) => {
                   const text = formatCell(row, name);
-                  const link =
-                    place === 0 && table && linkToExplorer(asked.schema, findRow(row, table), true);
+                  const found = place === 0 && table && findRow(row, table);
+                  const link = found && linkToExplorer(asked.schema, found, true);
                   return link ? (
                     <th key={name} scope="row">
                       <a href={link} aria-label={`Row ${index + 1}: ${text}`}>
@@ -68,7 +68,10 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
   );
 }
 
-/** A heading sorts by its column: numbers and dates from the largest, texts from A. The next click reverses that. */
+/**
+ * A heading sorts by its column: numbers and dates from the largest, texts from A. The next click reverses that. The
+ * headings of narratives do not sort.
+ */
 function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: string }): VNode {
   const column = table?.columns.find((each) => each.name === name);
   if (column === undefined) return <th scope="col">{name === "auditee_name" ? "Auditee name" : name}</th>;
@@ -78,14 +81,18 @@ function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: 
   const largestFirst = isSorted ? !isDescending : kindOf(column.type) !== "text";
   return (
     <th scope="col" aria-sort={isSorted ? (isDescending ? "descending" : "ascending") : undefined}>
-      <button
-        type="button"
-        class="link"
-        title={column.description}
-        onClick={() => explorer.refine({ order: [largestFirst ? `${name}.desc.nullslast` : name] })}
-      >
-        {column.label}
-      </button>
+      {table && findNarrative(table) ? (
+        <span title={column.description}>{column.label} </span>
+      ) : (
+        <button
+          type="button"
+          class="link"
+          title={column.description}
+          onClick={() => explorer.refine({ order: [largestFirst ? `${name}.desc.nullslast` : name] })}
+        >
+          {column.label}
+        </button>
+      )}
       <code class="hint">{name}</code>
     </th>
   );

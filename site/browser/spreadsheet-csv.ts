@@ -1,3 +1,5 @@
+import { isMoney } from "./format-value.ts";
+
 /** Excel reads a CSV file as UTF-8 only if it starts with a byte-order mark. */
 export const byteOrderMark = "\ufeff";
 const cells = /("[^"]*(?:""[^"]*)*"|[^,"\n]*)([,\n]|$)/g;
@@ -28,6 +30,7 @@ export function adaptForSpreadsheets(csv: string): string {
 function adaptCell(name: string, text: string): string {
   if (formula.test(text)) return text.replace(/^"?/, "$&'");
   if (name === "is_public") return text.replace(/^t$/, "true").replace(/^f$/, "false");
+  if (isMoney(name)) return text;
   // A formula can contain no line break and at most 255 characters of text.
   const isCode = codes.test(name) && /^"?[^"\n]{1,250}"?$/.test(text);
   return isCode || code.test(text) ? text.replace(/^"?(.*?)"?$/, '"=""$1"""') : text;

@@ -85,14 +85,14 @@ function describeCommands(base: string): Record<string, string> {
     DuckDB: `duckdb -c "select ${columns.join(", ")} from '${base}general.parquet' where auditee_state = 'PR'"`,
     "Python, Parquet": `python3 -c "
 import pandas
-general = pandas.read_parquet('${base}general.parquet')
+general = pandas.read_parquet('${base}general.parquet').astype({'total_amount_expended': 'Int64'})
 ${print}"`,
     "Python, CSV": `python3 -c "
 import pandas
-general = pandas.read_csv('${base}general.csv.gz', dtype='string')
-general['total_amount_expended'] = pandas.to_numeric(general['total_amount_expended'])
+general = pandas.read_csv('${base}general.csv.gz', dtype='string').astype({'total_amount_expended': 'Int64'})
 ${print}"`,
     R: `Rscript -e '
+options(scipen = 999)
 download.file("${base}general.csv.gz", "general.csv.gz", mode = "wb")
 general <- read.csv("general.csv.gz", colClasses = "character", na.strings = "")
 general$total_amount_expended <- as.numeric(general$total_amount_expended)

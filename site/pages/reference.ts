@@ -52,12 +52,14 @@ ${
   ${tables.map(({ name }) => html`<li><a href="#${name}"><code>${name}</code></a></li>`)}
 </ul></nav>
 ${tables.map((each) => describeTable(each, schema))}
-${api.filter(isAdmin).map(
-  (admin) => html`<section class="brief" aria-labelledby="${admin.schema}-heading">
+${api
+  .filter((each) => each.schema === `admin_${schema}`)
+  .map(
+    (admin) => html`<section class="brief" aria-labelledby="${admin.schema}-heading">
 <h2 id="${admin.schema}-heading">${admin.title}</h2>
 <p><code>${admin.schema}</code>: ${admin.description}</p>
 ${admin.functions.map(describeFunction)}</section>`,
-)}
+  )}
 </div>`;
 }
 

@@ -90,6 +90,13 @@ describe("a data set", () => {
     expect(await list("select report_id from suppressed.federal_awards")).toEqual([id(2)]);
   });
 
+  it("lists the stubs of suppressed submissions by report_id, whatever the order of the files", async () => {
+    const general = [3, 1, 4, 2].map((number) => submission(number, { is_public: "f" }));
+    await publish({ general });
+    expect(await list("select report_id from suppressed.general")).toEqual([3, 1, 4, 2].map(id));
+    expect(await list("select report_id from disclosed.general_stubs")).toEqual([1, 2, 3, 4].map(id));
+  });
+
   it("keeps the order of narratives of very different lengths", async () => {
     const findings_text = range(3000).map((number) => ({
       report_id: id(1),

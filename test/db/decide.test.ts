@@ -87,8 +87,8 @@ describe("the response headers", () => {
   it("have a new ETag after a deployment", async () => {
     const { ETag } = await readHeaders();
     await database.client.query(
-      `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)
-       select 'other', contracts, is_promise, definitions, fingerprint from deployment.api_schemas`,
+      `insert into deployment.api_schemas (sha256, is_promise, definitions, fingerprint)
+       select 'other', is_promise, definitions, fingerprint from deployment.api_schemas`,
     );
     expect((await readHeaders()).ETag).not.toBe(ETag);
   });

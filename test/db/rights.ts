@@ -1,17 +1,24 @@
+import { readContracts } from "../../scripts/deploy/contract.ts";
+import { repositoryDirectory } from "../../scripts/deploy/deploy-database.ts";
 import { tables, totals } from "../support/columns.ts";
 
 const names = (schema: string, relations: readonly string[]) =>
   relations.map((name) => `${schema}.${name}`).join(" ");
 const served = [...tables, ...totals];
-const views = `${names("api_v1_1_0", served)} ${names("dissemination", [...served, "data_set"])}`;
+const contracts = await readContracts(repositoryDirectory);
+const adminSchemas = contracts.flatMap(({ schema }) => (schema.startsWith("admin_") ? [schema] : []));
+const schemas = contracts.flatMap(({ schema }) => (schema.startsWith("admin_") ? [] : [schema]));
+const versionViews = contracts.map(({ schema, views }) => names(schema, Object.keys(views))).join(" ");
+const views = `${versionViews.trim()} ${names("dissemination", [...served, "data_set"])}`;
 const stored = `${names("disclosed", [...served, "general_stubs", "data_set"])} ${names("suppressed", tables)}`;
-const servedSchemas = "api_v1_1_0 disclosed dissemination request suppressed";
-const servedFunctions = "request.refuse request.matches_etag request.limit_embedded_bytes api_v1_1_0.*";
+const servedSchemas = `${schemas.join(" ")} disclosed dissemination request suppressed`;
+const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
 const decisions = "request.authorize request.decide request.find_retirement";
 
 /**
  * Each role's rights: the schemas in which it owns objects and, for other roles' objects, the schemas that it may use,
- * the relations that it may read or write, and the functions that it may run. `_previous` schemas are left out.
+ * the relations that it may read or write, and the functions that it may run. No role but publisher has a right on the
+ * previous data set.
  */
 export const rights = {
   authenticator: {
@@ -26,12 +33,12 @@ export const rights = {
   },
   api_public: { uses: servedSchemas, reads: `${views} ${stored}`, runs: servedFunctions },
   api_tribal: {
-    uses: `${servedSchemas} access admin_api_v1_1_0`,
+    uses: `${servedSchemas} access ${adminSchemas.join(" ")}`,
     reads: `${views} ${stored}`,
-    runs: `${servedFunctions} admin_api_v1_1_0.request_file_access request.issue_file_access access.issue_access_token`,
+    runs: `${servedFunctions} ${adminSchemas.map((schema) => `${schema}.request_file_access`).join(" ")} request.issue_file_access access.issue_access_token`,
   },
   api_owner: {
-    owns: "admin_api_v1_1_0 api_v1_1_0",
+    owns: [...adminSchemas, ...schemas].join(" "),
     uses: "dissemination request",
     reads: names("dissemination", [...served, "data_set"]),
   },
@@ -51,16 +58,17 @@ export const rights = {
   deployment_planner: {
     uses: "access deployment publication",
     reads: `access.tiers deployment.api_schemas deployment.migrations deployment.retired_versions
-      publication.data_sets publication.served_schemas`,
+      publication.data_sets publication.promises publication.served_schemas`,
+    runs: "deployment.list_hand_made_objects",
   },
   publisher: {
     owns: "disclosed dissemination suppressed",
     uses: "access extensions publication",
-    reads: `publication.changes publication.data_sets publication.served_schemas publication.settings
+    reads: `publication.changes publication.data_sets publication.promises publication.served_schemas publication.settings
       publication.suppressed_reports`,
     writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
       publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
     runs: `access.prune_access_tokens extensions.uuid_v7 publication.describe_data_set publication.find_leaks
-      publication.rebind_api_views publication.release_report`,
+      publication.rebind_api_views publication.release_report publication.set_data_set_rights`,
   },
 };

@@ -12,6 +12,8 @@ const newName = 'Peña "New", Inc.\nSecond line';
 export const [hidden, changed] = [id(1), id(2)];
 /** A report that is suppressed in both data sets. */
 export const suppressed = id(10);
+/** A table without rows. */
+export const emptyTable = "secondary_auditors";
 /** Report IDs and auditee names of the newer data set that the older one lacks. */
 export const differences = [[changed, "Another name"], ...newReports.map((report) => [report, newName])];
 
@@ -46,7 +48,7 @@ const notes: Row[] = range(120).map((number) => ({
 export async function startTwoDataSets() {
   const [one, other] = [await makeDirectory(), await makeDirectory()];
   for (const directory of [one, other]) {
-    const rows: Record<string, Row[]> = { general: directory === one ? older : newer };
+    const rows: Record<string, Row[]> = { general: directory === one ? older : newer, [emptyTable]: [] };
     for (const table of tables) await writeCsv(directory, table, rows[table] ?? notes);
   }
   const stack = await runStack({ args: ["--data", one] });

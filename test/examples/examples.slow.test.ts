@@ -1,8 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { columnNames } from "../support/columns.ts";
 import { listProcesses } from "../support/list-processes.ts";
 import { clients, parseRows } from "./clients.ts";
-import { changed, differences, hidden, suppressed } from "./data-sets.ts";
+import { changed, differences, emptyTable, hidden, suppressed } from "./data-sets.ts";
 import {
   ask,
   directory,
@@ -38,6 +39,13 @@ describe.each(present)("the $language client", (client) => {
     expect(rows).toEqual(parseRows(await ask(`/general?select=${columns}&${filters}`, "csv"), "csv"));
   });
 
+  it("prints column names as CSV, and nothing as JSON lines, if no row matches", async () => {
+    const { code, stdout, stderr } = await run(client, ["query", "1999", "CA"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    const names = "report_id,auditee_name,fac_accepted_date,total_amount_expended\n";
+    expect(stdout.replaceAll('"', "")).toBe(client.format === "csv" ? names : "");
+  });
+
   describe("walk", () => {
     const walk = (table: string, file = "walk", env = {}) =>
       run(client, ["walk", table, inDirectory(file)], env);
@@ -53,6 +61,16 @@ describe.each(present)("the $language client", (client) => {
     it("writes the API's CSV to a file whose name ends in .csv", async () => {
       expect((await walk("notes_to_sefa", "walk.csv")).code).toBe(0);
       expect(await readFile(inDirectory("walk.csv"), "utf8")).toBe(`${await ask("/notes_to_sefa", "csv")}\n`);
+    });
+
+    it("writes the column names of a table without rows as CSV, and nothing as JSON lines", async () => {
+      for (const file of ["walk", "walk.csv"]) {
+        const { code, stderr } = await walk(emptyTable, file);
+        expect([code, stderr]).toEqual([0, expect.stringMatching(/^[^\n]+\n$/)]);
+        const isCsv = client.format === "csv" || file.endsWith(".csv");
+        const names = `${columnNames(emptyTable).join(",")}\n`;
+        expect(await readFile(inDirectory(file), "utf8")).toBe(isCsv ? names : "");
+      }
     });
 
     it("starts over if a data set is published midway, and writes only that data set", async () => {

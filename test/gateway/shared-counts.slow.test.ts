@@ -165,7 +165,9 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
   it("make only the first requests wait while Redis is frozen, go on from the last counts, and say so once", async () => {
     const key = makeKey();
     const [before, backBefore] = [await countLines(away), await countLines(back)];
-    await askOften(limit - 20, 8, key);
+    await askOften(limit - 24, 8, key);
+    // Each gateway learns what the other has counted.
+    await askOften(4, 1, key);
     redis.freeze();
     const outcomes = await askOften(600, 8, key);
     await sleep(3000);
@@ -177,6 +179,21 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     await expect.poll(() => countLines(back)).toEqual(backBefore.map((count) => count + 1));
     expect(await countLines(away)).toEqual(before.map((count) => count + 1));
     expect((await askOften(20, 4, key)).every(({ status }) => status === 429)).toBe(true);
+  });
+
+  it("tell Redis what all keys counted meanwhile, also of clients that do not come back", async () => {
+    const keys = Array.from({ length: 300 }, makeKey);
+    const [near, far] = gateways.map(({ url }) => url) as [string, string];
+    const askAt = (url: string, key: string) =>
+      send(url, "/general", { agent, headers: { "x-api-key": key } });
+    redis.freeze();
+    await Promise.all(keys.map((key) => askAt(near, key)));
+    redis.thaw();
+    await sleep(3000);
+    for (const key of keys) {
+      const { headers } = await askAt(far, key);
+      expect(headers["x-ratelimit-remaining-hour"]).toBe(String(limit - 2));
+    }
   });
 
   it("give Redis their counts back if it restarts empty", async () => {

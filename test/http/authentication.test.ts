@@ -48,6 +48,12 @@ it.each([
   expectUnauthorized(await ask(forge(target.keys.individual)));
 });
 
+it("a key in the query counts if the header is empty, and never reaches PostgREST", async () => {
+  const path = `/general?limit=1;api_key=${target.keys.individual}&select=report_id`;
+  const { status, json } = await request(path, { headers: { "x-api-key": "" } });
+  expect([status, Object.keys(json[0])]).toEqual([200, ["report_id"]]);
+});
+
 it("forged headers do not change which key a request has", async () => {
   const headers = {
     "x-api-key-sha256": sha256(target.keys.tribal),

@@ -34,6 +34,20 @@ test("the pods' images are those of docker-compose.yml; CloudNativePG runs its o
   }
 });
 
+test("deployments to production promise: the job and compose's migrate know the environment", () => {
+  const job = parse(readProjectFile(`${directory}/base/deploy-database.yaml`));
+  const [container] = job.spec.jobTemplate.spec.template.spec.containers;
+  expect(container.env).toContainEqual({
+    name: "ENVIRONMENT",
+    valueFrom: { configMapKeyRef: { name: "settings", key: "ENVIRONMENT" } },
+  });
+  expect(readProjectFile(`${directory}/overlays/production/kustomization.yaml`)).toContain(
+    "ENVIRONMENT=production",
+  );
+  const { migrate, refresher } = readCompose().services;
+  expect(migrate?.environment?.ENVIRONMENT).toBe(refresher?.environment?.ENVIRONMENT);
+});
+
 test("a gateway pod may stop for as long as Kong lets clients read, and its image has the scripts that start it", () => {
   const [{ spec }] = parseAllDocuments(readProjectFile(`${directory}/base/gateway.yaml`)).map((it) =>
     it.toJS(),

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { escapeLiteral } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import { deployDatabase, repositoryDirectory } from "../../scripts/deploy/deploy-database.ts";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
 import { refreshDataSet } from "../../scripts/refresh/refresh-data-set.ts";
 import { submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
@@ -66,6 +66,8 @@ beforeAll(async () => {
   // A copy of the template would have the old database's empty data set, with the same ID.
   fresh = await createScratchDatabase();
   await deployDatabase(fresh.url);
+  // Production has promised what it serves.
+  await deployDatabase(old.url, {}, { promises: true });
   source = await makeDirectory();
   await writeCsv(source, "general", [submission(1), submission(2, { is_public: "f" })]);
   await publish(old);
@@ -114,6 +116,7 @@ it.each([
   "access.access_tokens",
   "access.settings",
   "publication.settings",
+  "publication.promises",
 ])("%s has the same rows as before", async (table) => {
   const rows = await readAll(fresh, table);
   expect(rows.length).toBeGreaterThan(0);
@@ -149,6 +152,25 @@ it("the data set can be published from its source again, although the history al
   const states = (await readAll(fresh, "publication.data_sets")).map(({ state }) => state);
   expect(states.filter((state) => state === "live")).toHaveLength(1);
   expect(await readAll(fresh, "publication.changes")).toEqual([]);
+});
+
+it("the next deployment, even of the same files, is compared with what clients were promised before", async () => {
+  const copy = await makeDirectory();
+  await cp(repositoryDirectory, copy, { recursive: true });
+  const file = path.join(copy, "api/api_v1_1_0/additional_eins.sql");
+  const sql = await readFile(file, "utf8");
+  await writeFile(
+    file,
+    sql.replace(/,\n +additional_eins.additional_ein\b|^comment on column .*additional_ein is[^;]*;/gm, ""),
+  );
+  const deploy = (directory: string, promises: boolean) =>
+    deployDatabase(fresh.url, {}, { directory, promises });
+  for (const promises of [true, false])
+    await expect(deploy(copy, promises)).rejects.toThrow("additional_eins.additional_ein was removed");
+  // The restored database has not been compared yet.
+  expect(await deploy(repositoryDirectory, true)).toMatchObject({ apiSchemasChanged: true, changes: [] });
+  expect(await deploy(repositoryDirectory, true)).toMatchObject({ apiSchemasChanged: false });
+  expect(await readAll(fresh, "publication.promises")).toHaveLength(1);
 });
 
 it("a restore into a database that already has keys is refused, and changes nothing", async () => {

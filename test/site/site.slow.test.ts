@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -110,8 +111,8 @@ describe("the rows", () => {
     const revert = "delete from deployment.api_schemas where sha256 = 'another'";
     onTestFinished(async () => void (await site.query(revert)));
     await site.query(
-      `insert into deployment.api_schemas (sha256, contracts, is_promise, definitions, fingerprint)
-       values ('another', '[]', false, '{}', '{}')`,
+      `insert into deployment.api_schemas (sha256, is_promise, definitions, fingerprint)
+       values ('another', false, '{}', '{}')`,
     );
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("A new data set was published").waitFor();
@@ -144,11 +145,14 @@ describe("the rows", () => {
 describe("a row", () => {
   it("of a finding shows the full narrative and corrective action plan of that finding and no other", async () => {
     const [finding] = await site.query(
-      `select report_id as id, finding_ref_number as reference, finding_text as text, planned_action as plan
-       from disclosed.findings_text join disclosed.corrective_action_plans using (report_id, finding_ref_number)
+      `select report_id as id, finding_ref_number as reference,
+         string_agg(finding_text, '' order by findings_text.ctid) as text,
+         (select string_agg(planned_action, '' order by ctid) from disclosed.corrective_action_plans as plans
+          where (plans.report_id, plans.finding_ref_number) = (findings_text.report_id, findings_text.finding_ref_number)) as plan
+       from disclosed.findings_text
        join (select report_id from disclosed.findings_text group by 1 having count(distinct finding_ref_number) > 1) as many
          using (report_id)
-       order by length(finding_text) desc limit 1`,
+       group by 1, 2 having count(*) > 1 order by length(string_agg(finding_text, '')) desc limit 1`,
     );
     const { page } = await explore(
       `/row/findings?report_id=eq.${finding?.id}&reference_number=eq.${finding?.reference}&limit=1`,
@@ -290,6 +294,24 @@ it("the DuckDB command on /files keeps leading zeros", async () => {
   for (const { ein, zip } of rows) {
     expect(zip).toMatch(/^0/);
     expect(printed).toContainEqual(expect.arrayContaining([ein, zip]));
+  }
+});
+
+const hasPandas = spawnSync("python3", ["-c", "import pandas, pyarrow"]).status === 0;
+it("the Python commands on /files keep leading zeros and print dollars in full", async () => {
+  const { page } = await site.open("/files");
+  const rows = await site.query(
+    `select auditee_ein as ein, auditee_zip as zip, total_amount_expended as dollars from disclosed.general
+     where auditee_state = 'PR'`,
+  );
+  for (const format of ["Parquet", "CSV"]) {
+    const name = `Command for Python, ${format}`;
+    const command = (await page.getByRole("group", { name, exact: true }).textContent()) ?? "";
+    expect(command).toContain("astype({'total_amount_expended': 'Int64'})");
+    if (!hasPandas) continue;
+    const printed = execFileSync("/bin/sh", ["-ec", command], { encoding: "utf8" });
+    for (const { ein, zip, dollars } of rows)
+      expect(printed).toMatch(new RegExp(` ${ein} +${zip} +${dollars ?? "<NA>"}\\n`));
   }
 });
 

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
 import { columns, tables } from "../support/columns.ts";
@@ -242,6 +243,55 @@ describe("the explorer", again, () => {
     const [report, name] = await page.locator("tbody tr").first().locator("th, td").allTextContents();
     const [general] = await (await site.ask(`/general?report_id=eq.${report}`)).json();
     expect(name).toBe(general.auditee_name);
+  });
+
+  it("gives each plan whole, in the order of the file: in rows, files, the command and a record", async () => {
+    const [split] = await site.query(
+      `select report_id as id, audit_year as year, finding_ref_number as reference,
+         string_agg(planned_action, '' order by ctid) as plan
+       from disclosed.corrective_action_plans group by 1, 2, 3 having count(*) > 2 order by 1 desc, 3 limit 1`,
+    );
+    const rows = await site.query(
+      "select * from disclosed.corrective_action_plans where audit_year = $1 order by ctid",
+      [split?.year],
+    );
+    const plans = rows.map(({ planned_action }) => planned_action);
+    const target = `corrective_action_plans?audit_year=eq.${split?.year}`;
+    const { page, checkAccessibility } = await site.open(
+      `/explorer#api_v1_1_0/${target}&order=planned_action.desc&limit=500`,
+    );
+    await page.getByText(`Rows 1–${rows.length} of ${rows.length} ·`).waitFor();
+    await page.getByText(/^A long text takes several rows/).waitFor();
+    const cells = page.locator(".rows-table tbody tr td:last-child");
+    expect(await cells.allTextContents()).toEqual(
+      plans.map((plan = "") => (plan.length > 120 ? `${plan.slice(0, 120)}…` : plan)),
+    );
+    expect(await page.locator(".rows-table thead button").count()).toBe(0);
+    expect(await page.getByRole("group", { name: /^Request in / }).textContent()).not.toContain("order=");
+    await checkAccessibility();
+    for (const name of ["CSV", "CSV for spreadsheets"]) {
+      const button = page.getByRole("button", { name, exact: true });
+      const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      const saved: Record<string, string>[] = parse(await readFile(await download.path()), {
+        columns: true,
+        bom: true,
+      });
+      expect(saved.map(({ planned_action }) => planned_action)).toEqual(plans);
+      expect(saved[0]?.auditee_name).toMatch(/\w/);
+    }
+    const place = rows.findIndex(
+      (row) => row.report_id === split?.id && row.finding_ref_number === split?.reference,
+    );
+    // The second of the plan's rows.
+    await page
+      .getByRole("rowheader")
+      .nth(place + 1)
+      .getByRole("link")
+      .click();
+    const record = page.getByRole("region", { name: "Corrective action plans" });
+    await record.getByText(split?.plan ?? "", { exact: true }).waitFor();
+    expect(await record.locator("dl").count()).toBe(1);
+    expect(await page.getByRole("group", { name: /^Request in / }).textContent()).not.toContain("order=");
   });
 
   it("finds an auditee's reports of all years, even without a UEI, and adds up all its awards", async () => {

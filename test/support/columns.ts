@@ -11,5 +11,9 @@ export type Table = Exclude<keyof typeof contract.views, `totals_${string}`>;
 /** The tables with rows of single reports, which come from the source files. */
 export const tables = Object.keys(columns).filter((table) => columnNames(table).includes("report_id"));
 export const childTables = tables.filter((table) => table !== "general");
+/** The tables that general can embed. */
+export const embeddableTables = childTables.filter(
+  (table) => `${table}(api_v1_1_0.general)` in contract.functions,
+);
 /** The tables of totals, which are computed from the others. */
 export const totals = Object.keys(columns).filter((table) => !tables.includes(table));

@@ -11,7 +11,7 @@ end;
 comment on function admin_api_v1_1_0.request_file_access(text) is
   'Request access to a report''s PDF
 
-Returns a one-time access_uuid, valid for 1 minute. Fetch /dissemination/report/pdf/ota/{access_uuid} from the API''s website, which redirects to the PDF. Needs an API key with Tribal access.';
+Returns a one-time access_uuid, valid until expires_at. Fetch /dissemination/report/pdf/ota/{access_uuid} from the API''s website, which redirects to the PDF. Needs an API key with Tribal access.';
 grant execute on function admin_api_v1_1_0.request_file_access(text) to api_tribal;
 
 -- PostgREST calls this if the body's fields are not the parameters of the function above.

@@ -20,8 +20,8 @@ requires and as entered on form SF-SAC.
 
 The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
 and `findings_text`, but a long plan may take several rows with the same two values. These rows are in the
-order of the text, but no column holds that order. Read them without order= or embedding, and concatenate the
-parts in the order received.
+order of the text, but no column holds that order. Read them without order=, and concatenate the parts in the
+order received.
 
 report_id joins to `general`. `findings` and this table embed each other:
 findings?select=*,corrective_action_plans(*) and

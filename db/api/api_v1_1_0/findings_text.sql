@@ -20,8 +20,8 @@ One row per narrative, or part of one: what the auditor wrote about a finding, i
 
 The table has no key: report_id and finding_ref_number (reference_number in `findings`) join to `findings`
 and `corrective_action_plans`, but a long narrative may take several rows with the same two values. These rows
-are in the order of the text, but no column holds that order. Read them without order= or embedding, and
-concatenate the parts in the order received.
+are in the order of the text, but no column holds that order. Read them without order=, and concatenate the
+parts in the order received.
 
 report_id joins to `general`. `findings` and this table embed each other: findings?select=*,findings_text(*) and
 findings_text?select=*,findings(*).

@@ -22,10 +22,9 @@ One row per note: the notes to the schedule of expenditures of Federal awards (S
 the significant accounting policies and say whether the de minimis indirect cost rate was elected
 (2 CFR 200.510(b)(6)), as entered on form SF-SAC.
 
-The table has no key. report_id joins to `general`. Without order= or embedding, notes keep the report''s
-order. accounting_policies, is_minimis_rate_used and rate_explained belong to the
-report and repeat on each of its rows; title and content belong to the note. To embed these rows, request
-general?select=*,notes_to_sefa(*).
+The table has no key. report_id joins to `general`. Without order=, notes keep the report''s order.
+accounting_policies, is_minimis_rate_used and rate_explained belong to the report and repeat on each of its
+rows; title and content belong to the note. To embed these rows, request general?select=*,notes_to_sefa(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,
 they see only report_id and is_public of these submissions.';

@@ -27,5 +27,4 @@ grant usage on schema api_v1_1_0 to api_public, api_tribal;
 -- JSON, with the actual length of long texts, plus the size of a row that can be embedded in it as an object.
 -- request/limit_embedded_bytes.sql has the limit.
 --
--- The planner may read either side of the join first, so the rows of a request that embeds have no particular order. To page
--- through them, clients must send order=.
+-- PostgREST writes each embedded table as a lateral subquery with a limit, so rows keep their order when a request embeds.

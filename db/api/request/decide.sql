@@ -81,6 +81,11 @@ begin
   done := set_config('request.api_key_id', key.id::text, true)
     || set_config('statement_timeout', key.statement_timeout, true)
     || set_config('role', key.database_role, true);
+  -- These tables have no key to sort by. Sequential and bitmap scans return rows in the order of the file; an index scan
+  -- does not, so that one page could overlap with the next (docs/api.md, Paging).
+  if path in ('/findings_text', '/corrective_action_plans', '/notes_to_sefa') then
+    done := set_config('enable_indexscan', 'off', true);
+  end if;
 
   -- The description of the API at / has no ETag, because PostgREST writes it from its schema cache, which may be outdated.
   if is_read and path <> '/' then

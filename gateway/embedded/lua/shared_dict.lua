@@ -42,5 +42,9 @@ return function(now)
     return entries[key].value
   end
 
+  function dict:delete(key)
+    entries[key] = nil
+  end
+
   return dict
 end

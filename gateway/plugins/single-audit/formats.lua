@@ -11,15 +11,16 @@ local formats = {
 
 --- Removes the formats that are not served from Accept.
 --- @param accept  the header's value, its values, or nil
---- @return the header without them; or nil and a refusal, if nothing is left
+--- @return the header without them, in lowercase, as PostgREST 12 needs it; or nil and a refusal, if nothing is left
 function formats.choose(accept)
   local list = type(accept) == "table" and table.concat(accept, ",") or accept
-  if not list or not list:lower():find(GEOJSON, 1, true) then
+  list = list and list:lower()
+  if not list or not list:find("geo+json", 1, true) then
     return list
   end
   local served = {}
   for format in list:gmatch("[^,]+") do
-    if not format:lower():find("^%s*application/geo%+json") then
+    if format:gsub("%s", ""):match("^[^;]*") ~= GEOJSON then
       served[#served + 1] = format
     end
   end

@@ -41,8 +41,8 @@ local function take_key(request)
   if query:find("api_key=", 1, true) then
     query = "&" .. query
     -- A percent-encoded name counts as a filter, and stays.
-    key = key or query:match("&api_key=([^&]*)")
-    request.query = query:gsub("&api_key=[^&]*", ""):gsub("^&", "")
+    key = key ~= "" and key or query:match("[&;]api_key=([^&;]*)")
+    request.query = query:gsub("[&;]api_key=[^&;]*", ""):gsub("^[&;]", "")
     kong.service.request.set_raw_query(request.query)
   end
   set_or_clear(request, "x-api-key", nil)
@@ -137,7 +137,7 @@ local function refuse_or_count(request, config)
   if rate_limit.count(windows, counts, exchange_counts) then
     return rate_limit.refuse(windows)
   end
-  kong.ctx.plugin.rate_limit_headers = rate_limit.headers(windows)
+  kong.ctx.plugin.windows = windows
 end
 
 -- The gateway's token makes PostgREST trust these headers, which no client can set.
@@ -203,14 +203,19 @@ function handler:header_filter()
   -- nginx may refuse a request before the rewrite phase.
   local request = plugin.request or {}
   response.set_header("X-Request-Id", request.id or ngx.var.kong_request_id)
-  for name, value in pairs(plugin.rate_limit_headers or {}) do
-    response.set_header(name, value)
+  if plugin.windows then
+    for name, value in pairs(rate_limit.headers(plugin.windows)) do
+      response.set_header(name, value)
+    end
   end
   if status >= 400 and not plugin.is_refused then
     status = rewrite_error_head(source, status, request.path or "/")
   end
   if source == "service" then
     filter_service_headers(status)
+  end
+  if status == 401 and plugin.windows then
+    rate_limit.forget(plugin.windows, ngx.shared.single_audit_counts)
   end
   plugin.filters_body = plugin.error ~= nil or plugin.csv ~= nil
 end

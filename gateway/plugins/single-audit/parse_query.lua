@@ -1,4 +1,4 @@
--- Splits a query string into its parameters.
+-- Splits a query string into its parameters as PostgREST does, which takes ";" for "&".
 
 --- @param query  the query string, as sent
 --- @param most   how many parameters to read
@@ -6,7 +6,7 @@
 ---   and whether there are more
 return function(query, most)
   local parameters = {}
-  for text in query:gmatch("[^&]+") do
+  for text in query:gmatch("[^&;]+") do
     if #parameters == most then
       return parameters, true
     end

@@ -1,14 +1,21 @@
 -- Splits a select into its items, as PostgREST's parser does.
 -- No pattern here may rescan the text from each position: 32 KB would take seconds.
 
+-- Whether the current item has a JSON path, in whose keys "!" and quotation marks are ordinary characters.
+local function has_path(text, had_path)
+  local item = text:match("^.*[,(](.*)$")
+  return (item == nil and had_path) or (item or text):find("->", 1, true) ~= nil
+end
+
 -- Removes the quotation marks from quoted names, and replaces their special characters. Returns nil if quotation marks
 -- enclose only part of a name.
 local function unquote(text)
   text = "," .. text
-  local parts, from = {}, 1
+  local parts, from, is_path = {}, 1, false
   for open, name, after in text:gmatch('()"([^"\\]*)"()') do
     local before = text:sub(from, open - 1)
-    if before:find('"', 1, true) or not before:find("[,(:!.>][ \t]*$") then
+    is_path = has_path(before, is_path)
+    if before:find('"', 1, true) or not before:find(is_path and ">[ \t]*$" or "[,(:!.>][ \t]*$") then
       return nil
     end
     parts[#parts + 1] = before .. name:gsub("[^%w]", "_")

@@ -15,7 +15,7 @@ local rate_limit = {}
 --- @param limits   the plugin's setting: tier to { by, hour, day }
 --- @param request  { tier, hash (of the key), network }
 --- @param now      Unix time in seconds
---- @return a list of { name, limit, seconds, resets_in, key, lifetime }
+--- @return a list of { name, by, limit, resets_in, key, lifetime }
 function rate_limit.open_windows(limits, request, now)
   local tier = limits[request.tier] and request.tier or "default"
   local client = limits[tier].by == "network" and request.network or request.hash
@@ -25,7 +25,7 @@ function rate_limit.open_windows(limits, request, now)
     if limit then
       local resets_in = start + period.seconds - now
       windows[#windows + 1] = {
-        name = period.name, limit = limit, seconds = period.seconds, resets_in = resets_in, lifetime = resets_in + GRACE_SECONDS,
+        name = period.name, by = limits[tier].by, limit = limit, resets_in = resets_in, lifetime = resets_in + GRACE_SECONDS,
         key = ("%s:%d:%s:%s"):format(period.field, start, tier, client),
       }
     end
@@ -58,8 +58,8 @@ function rate_limit.is_full(windows, counts)
 end
 
 --- Counts a request in each window, or in none of them if one is full.
---- @param exchange  nil, or a function that tells the other gateways the windows' numbers and sets window.others; if they
----   cannot be reached, the last numbers that they told stay
+--- @param exchange  nil, or a function that tells the other gateways the windows' numbers, and sets window.others and
+---   window.number; if they cannot be reached, the last numbers that they told stay
 --- @return whether one of the windows is full
 function rate_limit.count(windows, counts, exchange)
   for _, window in ipairs(windows) do
@@ -75,6 +75,15 @@ function rate_limit.count(windows, counts, exchange)
     end
   end
   return full
+end
+
+--- Forgets a key that PostgreSQL does not know, so that made-up keys do not push those of clients out of the dictionary.
+function rate_limit.forget(windows, counts)
+  for _, window in ipairs(windows) do
+    if window.by == "key" then
+      counts:delete(window.key)
+    end
+  end
 end
 
 --- The rate limit's headers. RateLimit-Limit and the like describe the window with the fewest requests left; of two such

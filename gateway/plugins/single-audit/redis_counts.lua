@@ -24,8 +24,8 @@ local EXCHANGE = [[
   end
   return counted
 ]]
--- In milliseconds, for everything. A request waits at most for the first, the timer for the second.
-local PROMPT = 90
+-- In milliseconds, for all steps together. A request waits at most for the first, the timer for the second.
+local PROMPT = 75
 local PATIENT = 1000
 local SECONDS_BETWEEN_TRIES = 0.2
 local NO_LIMIT = 1e15
@@ -63,64 +63,77 @@ local function list_arguments(windows)
   return unpack(arguments)
 end
 
--- Sends the password in the same packet as the script, so that a new connection takes no longer.
-local function evaluate_on(connection, windows)
+-- Connects and runs the script. `left` returns the milliseconds that are left for all steps together.
+local function evaluate_on(connection, windows, left)
+  connection:set_timeout(left())
+  local ok, problem = connection:connect(settings.host, settings.port, { pool_size = POOL_SIZE })
   local password = settings.password
-  if type(password) ~= "string" or password == "" or connection:get_reused_times() > 0 then
-    return connection:eval(list_arguments(windows))
+  if ok and type(password) == "string" and password ~= "" and connection:get_reused_times() == 0 then
+    connection:set_timeout(left())
+    ok, problem = connection:auth(password)
   end
-  connection:init_pipeline(2)
-  connection:auth(password)
-  connection:eval(list_arguments(windows))
-  local answers, problem = connection:commit_pipeline()
-  for _, answer in ipairs(answers or {}) do
-    if type(answer) == "table" and answer[1] == false then
-      return nil, answer[2]
-    end
+  if not ok then
+    return nil, problem
   end
-  return answers and answers[2], problem
+  connection:set_timeout(left())
+  local reply
+  reply, problem = connection:eval(list_arguments(windows))
+  if type(reply) == "table" and #reply ~= 2 * #windows then
+    return nil, "an answer of another length"
+  end
+  return reply, problem
 end
 
 -- Runs the script. Returns its reply, or nil and the problem, at the latest after these milliseconds.
 local function evaluate(windows, milliseconds)
   local connection, started = redis:new(), ngx.now()
-  connection:set_timeout(milliseconds)
-  local ok, problem = connection:connect(settings.host, settings.port, { pool_size = POOL_SIZE })
-  local left = milliseconds - (ngx.now() - started) * 1000
-  if not ok or left < 1 then
-    return nil, problem or "timeout"
-  end
-  connection:set_timeout(left)
-  local reply
-  reply, problem = evaluate_on(connection, windows)
-  if not reply then
+  local reply, problem = evaluate_on(connection, windows, function()
+    return math.max(1, milliseconds - (ngx.now() - started) * 1000)
+  end)
+  if reply then
+    connection:set_keepalive(IDLE_MILLISECONDS, POOL_SIZE)
+  else
     connection:close()
-    return nil, problem
   end
-  connection:set_keepalive(IDLE_MILLISECONDS, POOL_SIZE)
-  return reply
+  return reply, problem
 end
 
 -- Remembers the numbers that Redis was not told.
 local function note_unsent(windows)
   for _, window in ipairs(windows) do
-    if counts:add("unsent:" .. window.key, true, window.lifetime) then
-      counts:lpush("unsent", window.key)
+    local flag = "unsent:" .. window.key
+    if counts:add(flag, true, window.lifetime) and not counts:lpush("unsent", window.key) then
+      counts:delete(flag)
     end
   end
 end
 
-local function send_noted()
-  for key in counts.rpop, counts, "unsent" do
-    local number, lifetime = counts:get(key), counts:ttl(key)
-    counts:delete("unsent:" .. key)
-    if number and lifetime then
-      local window = { key = key, number = number, limit = NO_LIMIT, lifetime = math.ceil(lifetime) }
-      if not evaluate({ window }, PROMPT) then
-        return note_unsent({ window })
-      end
-    end
+-- Tells Redis one of these numbers. Returns whether Redis has it, or it is no longer needed.
+local function send_noted(key)
+  -- Deleted first, so that a request that is counted meanwhile is noted again.
+  counts:delete("unsent:" .. key)
+  local number, lifetime = counts:get(key), counts:ttl(key)
+  if not number or not lifetime then
+    return true
   end
+  local window = { key = key, number = number, limit = NO_LIMIT, lifetime = math.ceil(lifetime) }
+  local ok = evaluate({ window }, PROMPT)
+  if not ok then
+    note_unsent({ window })
+  end
+  return ok ~= nil
+end
+
+-- Returns whether Redis was told all these numbers.
+local function send_all_noted()
+  local key = counts:rpop("unsent")
+  while key do
+    if not send_noted(key) then
+      return false
+    end
+    key = counts:rpop("unsent")
+  end
+  return true
 end
 
 -- Kong logs only `emerg` (kong.env). Only a timer calls this: in a request, nginx would add the request line.
@@ -134,34 +147,49 @@ local function log_once(is_now_away, message)
   end
 end
 
--- Waits until Redis answers a script as promptly as requests need it.
-local function wait_for_redis()
+-- Whether Redis answers a script as promptly as requests need it. The first one may take longer.
+local function is_prompt()
   local probe = { { key = "probe", number = 1, limit = NO_LIMIT, lifetime = 60 } }
+  local ok, problem = evaluate(probe, PATIENT)
+  if ok then
+    ok, problem = evaluate(probe, PROMPT)
+  end
+  return ok ~= nil, problem
+end
+
+-- Waits for Redis, and tells it what this gateway counted meanwhile.
+local function wait_for_redis()
   while not ngx.worker.exiting() do
-    local ok, problem = evaluate(probe, PATIENT)
-    if ok then
-      ok, problem = evaluate(probe, PROMPT)
-    end
+    local ok, problem = is_prompt()
     if ok then
       is_away = false
       log_once(false, "Redis answers again: the gateways share their counts.")
-      return send_noted()
+      if send_all_noted() then
+        return
+      end
+    else
+      log_once(true, "Redis does not answer (" .. tostring(problem) .. "): this gateway counts requests alone.")
     end
-    log_once(true, "Redis does not answer (" .. tostring(problem) .. "): this gateway counts requests alone.")
     ngx.sleep(SECONDS_BETWEEN_TRIES)
+  end
+end
+
+-- Runs in a timer. A request that finds Redis away starts it again if it has failed.
+local function keep_waiting(is_stopping)
+  if is_stopping then
+    return
+  end
+  local ok, problem = pcall(wait_for_redis)
+  is_waiting = false
+  if not ok then
+    ngx.log(ngx.EMERG, problem)
   end
 end
 
 local function leave_redis()
   is_away = true
   if not is_waiting then
-    is_waiting = ngx.timer.at(0, function(is_stopping)
-      local ok, problem = is_stopping or pcall(wait_for_redis)
-      is_waiting = false
-      if not ok then
-        ngx.log(ngx.EMERG, problem)
-      end
-    end) and true or false
+    is_waiting = ngx.timer.at(0, keep_waiting) and true or false
   end
 end
 
@@ -173,8 +201,8 @@ function redis_counts.start(redis, shared)
   leave_redis()
 end
 
---- Tells Redis the windows' numbers, and sets window.others to what the other gateways have counted. If Redis does not
---- answer, window.others keeps its value.
+--- Tells Redis the windows' numbers, sets window.others to what the other gateways have counted, and raises window.number
+--- to what Redis has of this gateway. If Redis does not answer, both keep their values.
 function redis_counts.exchange(windows)
   local reply = not is_away and evaluate(windows, PROMPT)
   if not reply then
@@ -184,10 +212,10 @@ function redis_counts.exchange(windows)
   for at, window in ipairs(windows) do
     window.others = reply[2 * at - 1]
     counts:set("others:" .. window.key, window.others, window.lifetime)
-    -- The dictionary forgets clients if it is full.
+    -- The dictionary forgets clients if it is full. Then this request is the next after those that Redis knows of.
     local forgotten = reply[2 * at] - (counts:get(window.key) or 0)
     if forgotten > 0 then
-      counts:incr(window.key, forgotten, 0, window.lifetime)
+      window.number = counts:incr(window.key, forgotten + 1, 0, window.lifetime)
     end
   end
 end

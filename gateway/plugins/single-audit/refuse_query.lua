@@ -30,20 +30,17 @@ local function refuse_parameters(parameters, has_more, config)
   end
 end
 
--- PostgREST ignores a limit or offset that it cannot read, and returns other rows than the client wants. It handles a
--- negative number for the top-level table, but fails on one for an embedded table.
+-- PostgREST ignores a limit or offset that it cannot read and a negative offset, and returns other rows than the client
+-- wants. It fails on a negative limit of an embedded table.
 local function refuse_number(parameter)
-  if not NUMBERS[parameter.keyword] then
-    return nil
-  end
-  local digits = parameter.value:match("^ *(%-?%d+) *$")
-  if not digits or #digits > MOST_DIGITS then
-    return refuse(
-      "The parameter " .. parameter.keyword .. " is not a whole number.",
-      "Send digits only, such as " .. parameter.keyword .. "=100."
-    )
-  elseif digits:find("^-") and parameter.name ~= parameter.keyword then
-    return refuse("The " .. parameter.keyword .. " of an embedded table is negative.", "Send 0 or more.")
+  if NUMBERS[parameter.keyword] then
+    local digits = parameter.value:match("^ *(%d+) *$")
+    if not digits or #digits > MOST_DIGITS then
+      return refuse(
+        "The parameter " .. parameter.keyword .. " is not a whole number.",
+        "Send digits only, such as " .. parameter.keyword .. "=100."
+      )
+    end
   end
 end
 

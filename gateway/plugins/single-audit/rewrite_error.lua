@@ -35,6 +35,7 @@ local HINTS = {
   ["57014"] = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
     .. "or another indexed column, ask for fewer rows, or download the bulk files.",
   PGRST003 = TRY_AGAIN,
+  PGRST103 = "Ask for rows that exist: the number of rows is behind the / in Content-Range.",
   PGRST107 = formats.hint,
   PGRST123 = "The tables totals_by_state and totals_by_agency have totals for each audit year. For other totals, download the bulk files.",
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
@@ -77,6 +78,10 @@ function rewrite_error.rewrite_head(source, status, sent, path)
     return status, refusal.proxy_status((KONG_ERRORS[status] or OTHER_ERROR).code)
   end
   local code = sent and sent:match("error=(.*)$")
+  if status == 416 and not code then
+    -- With a count, PostgREST sends no Proxy-Status.
+    return status, refusal.proxy_status("PGRST103")
+  end
   if code and is_connection_lost(code) then
     return 503, refusal.proxy_status(DATABASE_UNAVAILABLE.code)
   elseif status < 500 and file_access.matches(path) and file_access.is_unclear(code or "") then

@@ -100,7 +100,32 @@ const refused: Record<string, string[]> = {
     `create procedure ${api}.become() language sql begin atomic select 1; end; comment on procedure ${api}.become is 'Become.'`,
     `create aggregate ${api}.become(integer) (sfunc = int4larger, stype = integer); comment on aggregate ${api}.become(integer) is 'Become.'`,
   ],
-  "become.*: This function calls .* non-volatile": [
+  // Each could read a table that its caller may read, or count its rows, without naming it where a rule sees it.
+  "become.*: This function calls .* which (takes the name or ID of an object|is not in the list)": parsed(
+    "select table_to_xml(to_regclass('disclosed_previous.general'), true, false, '')::text",
+    "select schema_to_xml('suppressed', true, false, '')::text",
+    "select database_to_xml(true, false, '')::text",
+    "select pg_stat_get_live_tuples(to_regclass('suppressed.findings'))::text",
+    "select pg_stat_get_tuples_inserted('suppressed.findings'::text::regclass)::text",
+    "select pg_relation_filepath(to_regclass('suppressed.findings'))",
+    "select has_table_privilege('api_public', 'suppressed.findings', 'select')::text",
+    "select row_security_active('suppressed.findings')::text",
+    "select obj_description(to_regclass('suppressed.findings'), 'pg_class')",
+    "select pg_get_viewdef(to_regclass('api_v1_1_0.general'))",
+    "select current_setting('request.headers')",
+    "select current_schemas(true)::text",
+  ),
+  "callable_functions.sql. If no text that it takes names an object.*add the line: \\('version\\(\\)', '<what each text means>'\\)":
+    parsed("select version()"),
+  "become.*: This function calls shout\\(text\\), which is not PostgreSQL's own": parsed(
+    "select pg_catalog.shout('a')",
+  ),
+  "It uses the domain dissemination.role": [
+    ...parsed("select 'api_tribal'::text::dissemination.role"),
+    become("language sql return 'a'", "role dissemination.role"),
+    `create type ${api}.roles as (role dissemination.role)`,
+  ],
+  "become.*: This function calls .* which (is volatile|is in another schema)": [
     ...parsed(
       `select U&"set\\005fconfig"('role', 'api_tribal', true)`,
       "select query_to_xml_and_xmlschema('select 1', true, true, '')",
@@ -152,6 +177,16 @@ const harmless: Record<string, [sql: string, question: string]> = {
     `create function ${api}.names(state text default null) returns setof ${api}.general language sql stable begin atomic select general.* from ${api}.general where state is null or auditee_state = state; end; ${commented("function", "names(text)")}`,
     `select count(auditee_name) from ${api}.names()`,
   ],
+  "a function that calls listed functions": [
+    `create function ${api}.names() returns setof text language sql stable begin atomic
+       select concat_ws(', ', auditee_name, auditee_city) || format(' %s ', to_char(now(), 'YYYY')) || jsonb_build_object('n', audit_year)
+       from ${api}.general
+       where auditee_name is not null and auditee_name ilike '%' and fac_accepted_date <= now() and (audit_year, report_id) > ('', '')
+         and to_tsvector('english', auditee_name) @@ websearch_to_tsquery('english', '-nosuchword')
+       order by auditee_name desc, report_id using <; end;
+     ${commented("function", "names()")}`,
+    `select count(*) from ${api}.names()`,
+  ],
   "a computed column": [
     `create function ${api}.shout(${api}.general) returns text language sql stable return upper($1.auditee_name); ${commented("function", `shout(${api}.general)`)}`,
     `select count(${api}.shout(general)) from ${api}.general`,
@@ -163,6 +198,11 @@ const own = useOwnServer(async ({ url, client }) => {
   await client.query(`alter database ${client.database} owner to owner`);
   await deployDatabase(withLogin(url, "owner"));
   await publishSample(client);
+  // A careless superuser and a careless publisher prepared these.
+  await client.query(
+    `create function pg_catalog.shout(text) returns text language sql immutable as $$ select upper($1) $$;
+     create domain dissemination.role as text check (set_config('role', value, true) = value)`,
+  );
 });
 
 /** Rebuilds the API with one more file as the role `as`, then calls `ask`. Everything is rolled back. */

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { runCheck } from "../../../scripts/deploy/check-program.ts";
+import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
-import { run, useCopy } from "./support.ts";
+import { run, useCopy, viewFile } from "./support.ts";
 
 const copy = useCopy();
 const check = (...args: string[]) =>
@@ -28,6 +29,55 @@ it("db:check shows changes to a contract, and writes them if asked", async () =>
   expect((await check("--write")).code).toBe(0);
   expect((await check()).code).toBe(0);
   expect(await copy.read("contracts/api_v1_1_0.json")).toMatch(/"name": "other_id", "type": "TEXT" }/);
+});
+
+it("db:check says which migrations have no usable date, and which columns have no label", async () => {
+  const tomorrow = new Date(Date.now() + 20 * 60 * 60 * 1000).toISOString().replaceAll(/\D/g, "");
+  const wrong = ["20991231000000000_later", "20261126_short", "20261331000000000_no_month"];
+  for (const name of [...wrong, `${tomorrow}_tomorrow`])
+    await copy.write(`migrations/${name}.sql`, "select 1;\n");
+  await copy.addColumn();
+  await copy.edit(viewFile, (text) => text.replace("E'Other ID\\nA column.'", "'A column.'"));
+  const { code, output } = await check("--write");
+  expect(code).toBe(1);
+  const [, migrations = ""] = /FAIL migrations[^\n]*\n([\s\S]*?)\nok/.exec(output) ?? [];
+  expect(migrations.split("\n").map((line) => line.trim())).toEqual([
+    expect.stringMatching(
+      /^db\/migrations\/20261126_short\.sql: its name should be the time .*git mv .*\/\d{17}_short\.sql$/,
+    ),
+    expect.stringMatching(/20261331000000000_no_month\.sql: its name should be the time/),
+    expect.stringMatching(/20991231000000000_later\.sql: its date is in the future\. Rename it: git mv/),
+  ]);
+  expect(output).toMatch(
+    /FAIL each column .*\n.*db\/api\/api_v1_1_0\/additional_eins\.sql: the comment of the column other_id needs a label/,
+  );
+});
+
+it("a checkout with other line endings has the same hashes", async () => {
+  const { migrations, api, definitions } = await readFiles(copy.directory);
+  for (const file of ["migrations/20261121200500000_create_tiers.sql", "data_set/build.sql", viewFile])
+    await copy.edit(file, (text) => text.replaceAll("\n", "\r\n"));
+  expect(await readFiles(copy.directory)).toMatchObject({ migrations, api, definitions });
+});
+
+it("db:check refuses a function that calls others than those on the list, and says which file to change", async () => {
+  const add = (name: string, body: string) => `
+    create function api_v1_1_0.${name}() returns text language sql stable begin atomic select ${body}; end;
+    comment on function api_v1_1_0.${name}() is 'Test.';
+    grant execute on function api_v1_1_0.${name}() to api_public;`;
+  await copy.write(
+    "api/api_v1_1_0/zz.sql",
+    add("last_week", "table_to_xml(to_regclass('disclosed_previous.general'), true, false, '')::text") +
+      add("zone", "current_setting('TimeZone')"),
+  );
+  const { code, output } = await check();
+  expect(code).toBe(1);
+  for (const line of [
+    "api_v1_1_0.last_week(): This function calls table_to_xml(regclass,boolean,boolean,text), which takes the name or ID of an object",
+    "api_v1_1_0.last_week(): This function calls to_regclass(text), which is not in the list",
+    "api_v1_1_0.zone(): This function calls current_setting(text), which is not in the list of functions that read nothing by name. API functions may call functions of API schemas and \"request\", immutable functions of pg_catalog, and those in db/deployment/callable_functions.sql. If no text that it takes names an object, a setting or a query, add the line: ('current_setting(text)', '<what each text means>'),",
+  ])
+    expect(output).toContain(line);
 });
 
 it("db:check --strict fails on a migration that may lose data or block requests, unless it says why", async () => {

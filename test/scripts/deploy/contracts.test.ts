@@ -1,9 +1,12 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Contract, compareContracts, readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
-import { useCopy, viewFile } from "./support.ts";
+import { run, useCopy, viewFile } from "./support.ts";
 
 const contracts = await readContracts(repositoryDirectory);
 const view = "additional_eins";
@@ -77,12 +80,36 @@ describe("a contract", () => {
     );
   });
 
+  it("is promised when production deploys an unchanged draft: --promise, or ENVIRONMENT=production", async () => {
+    const production = { DATABASE_URL: database.url, ENVIRONMENT: "production" };
+    const args = ["--directory", copy.directory];
+    for (const [more, env] of [
+      [["--promise"], { DATABASE_URL: database.url }],
+      [[], production],
+    ] as const) {
+      await queryOn(database.url, "truncate publication.promises");
+      await deployDatabase(database.url);
+      await copy.addColumn();
+      await deploy();
+      expect((await run(runDeploy, [...args, ...more], env)).code).toBe(0);
+      await expect(deployDatabase(database.url)).rejects.toThrow("additional_eins.other_id was removed");
+      expect((await run(runDeploy, [...args, ...more], env)).output).toContain("Nothing to do.");
+      await copy.write(viewFile, await readFile(path.join(repositoryDirectory, viewFile), "utf8"));
+    }
+    await queryOn(database.url, "truncate publication.promises");
+    const typo = await run(runDeploy, args, { ...production, ENVIRONMENT: "prod" });
+    expect(typo).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("ENVIRONMENT is prod. Set it to production,"),
+    });
+  });
+
   it("keeps a promised version until its announced sunset, and the oldest one as the default", async () => {
     await deployDatabase(database.url, {}, { promises: true, rollsBack: true });
     await copy.copyVersion("v1_0_0");
     await expect(deploy()).rejects.toThrow("api_v1_0_0: it is now the version with the lowest number");
     await copy.remove("api/api_v1_0_0");
-    await copy.copyVersion("v1_2_0");
+    await copy.copyVersion("v1_9_0");
     await deploy();
     await copy.remove("api/api_v1_1_0");
     await copy.remove("api/admin_api_v1_1_0");

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../service/connect.ts";
+import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { runScript } from "../../support/run-stack.ts";
 import {
@@ -9,6 +11,8 @@ import {
   type ScratchDatabase,
   useOtherServer,
 } from "../../support/scratch-database.ts";
+import { refreshHere, withDefinitions } from "../refresh/support/refresh.ts";
+import { submission, writeCsv } from "../refresh/support/source-files.ts";
 import { readAll, run, useCopy } from "./support.ts";
 
 // Each test has its own deployed database and its own copy of db.
@@ -99,6 +103,18 @@ describe("db:deploy", () => {
     expect(changed.sort()).toEqual([false, false, true]);
   });
 
+  it("keeps others out until each transaction ends, even if a file releases the session's locks", async () => {
+    const [client, other] = [await connect(database.url, "test"), await connect(database.url, "test")];
+    const tryLock = () => other.query("select pg_try_advisory_xact_lock(hashtext('db-deploy')) as free");
+    const work = async () => {
+      await client.query("select pg_advisory_unlock_all()");
+      return (await tryLock()).rows;
+    };
+    expect(await runTransaction(client, work)).toEqual([{ free: false }]);
+    expect((await tryLock()).rows).toEqual([{ free: true }]);
+    await Promise.all([client.end(), other.end()]);
+  });
+
   it("says which process it waits for and how to end it, and waits no longer than --wait", async () => {
     const holder = await connect(database.url, "db-deploy");
     const { rows } = await holder.query(
@@ -141,7 +157,9 @@ describe("db:deploy", () => {
 
   it("rolls production back, says what clients lose, and keeps the newest leak check", async () => {
     await copy.edit("data_set/find_leaks.sql", (text) =>
-      text.replace("  -- Roles.\n", "  return query select 'newest' where false;\n  -- Roles.\n"),
+      text
+        .replace("  return query select publication.find_role_leaks();\n", "$&  -- newest\n")
+        .replace("  select format('The tier %s", "  -- newest\n$&"),
     );
     await exits(0, ["--promise"]);
     const older = ["--promise", "--directory", "db"];
@@ -152,8 +170,8 @@ describe("db:deploy", () => {
     await exits(1, older, "This checkout is older than the database");
     const loss = "Breaking changes for clients:\n  api_v1_1_0: additional_eins.other_id was removed";
     await exits(0, [...older, "--roll-back"], loss);
-    const sql = "select prosrc like '%newest%' as is_newest from pg_proc where proname = 'find_leaks'";
-    expect(await query(sql)).toEqual([{ is_newest: true }]);
+    const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
+    expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_role_leaks" }]);
   });
 });
 
@@ -173,15 +191,47 @@ describe("db:deploy --plan", () => {
       "db/migrations/20991231000000001_step.sql:2: this statement fails if rows have duplicate values.",
       "db/migrations/20991231000000001_step.sql:3: this statement may depend on rows.",
       "The password of publisher would be set.",
-      "db/data_set/check.sql has changed since the last deployment.",
+      "The live data set was built before db/data_set/check.sql changed. The next refresh uses the new file.",
     ];
     await exits(3, ["--plan"], ...lines);
     delete env.PUBLISHER_PASSWORD;
     const json = JSON.parse((await deploy("--plan", "--json")).output);
     expect(json.migrations).toMatchObject([{ name: "20991231000000001_step" }]);
     expect(await readAll(database.url)).toEqual(before);
-    await exits(0, [], "db/data_set/check.sql has changed");
+    await exits(0, [], "before db/data_set/check.sql changed");
     await exits(0, ["--plan"]);
+  });
+
+  it("says which types change with the next refresh, and refuses those that clients were promised", async () => {
+    await copy.edit("data_set/staging.sql", (text) =>
+      text.replace("  auditee_zip text", "  auditee_zip varchar(60)"),
+    );
+    const { output } = await deploy("--plan");
+    const [, now = "", later = ""] =
+      /What changes:([\s\S]*)What changes with the next refresh:([\s\S]*)/.exec(output) ?? [];
+    expect(now).toContain("(no object differs)");
+    expect(later).toContain("- column auditee_zip: text\n      + column auditee_zip: character varying(60)");
+    await exits(0, [], "The live data set was built before db/data_set/staging.sql changed.");
+    const types =
+      "select data_type from information_schema.columns where table_schema = 'api_v1_1_0' and column_name = 'auditee_zip'";
+    expect(await query(types)).toEqual([{ data_type: "text" }]);
+    await exits(0, ["--plan"], "The live data set was built before", "Nothing to deploy.");
+    await exits(0, ["--promise", "--directory", "db"]);
+    await exits(1, ["--plan"], "general.auditee_zip is “VARCHAR(60)” instead of “TEXT”");
+  });
+
+  it("says that a file awaits a refresh only until a refresh has used it", async () => {
+    const awaits = "The live data set was built before db/data_set/check.sql changed.";
+    await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
+    await exits(0, [], awaits);
+    await exits(0, ["--plan"], awaits);
+    const directory = await makeDirectory();
+    await writeCsv(directory, "general", [submission(1)]);
+    await withDefinitions({ "check.sql": (text) => `${text}\n-- More.\n` }, () =>
+      refreshHere(["--from", directory], { DATABASE_URL: database.url }),
+    );
+    await exits(0, ["--plan"], /^Nothing to deploy\.\nPlan \w+\n$/);
+    await exits(3, ["--plan", "--directory", "db"], awaits);
   });
 
   it("refuses to plan on the server that it plans for, whose roles it could change", async () => {
@@ -246,8 +296,8 @@ describe("the plan and the deployment both refuse", () => {
       "Such a migration may have only one statement",
     ],
     "an API schema that another role created": [
-      () => Promise.all([query("create schema api_v1_2_0"), copy.copyVersion("v1_2_0")]),
-      "schema api_v1_2_0, which belongs to postgres",
+      () => Promise.all([query("create schema api_v1_9_0"), copy.copyVersion("v1_9_0")]),
+      "schema api_v1_9_0, which belongs to postgres",
     ],
     "a table in an API schema, and a view that depends on the API": [
       () =>

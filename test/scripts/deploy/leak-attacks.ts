@@ -57,7 +57,7 @@ export const attacks: Record<string, string> = {
     "disclosed.names has no report_id",
   "alter table disclosed.data_set add column names text[]": "disclosed.data_set has no report_id",
   "insert into disclosed.data_set select md5(auditee_name)::uuid, now(), now() from suppressed.general where auditee_name is not null limit 1":
-    "disclosed.data_set should have one row, but has 2",
+    "disclosed.data_set should have exactly one row",
   "create or replace function publication.is_public_report(asked_report_id text) returns boolean language sql stable security definer set search_path = '' as $$ select exists (select from dissemination.general where report_id = asked_report_id) $$":
     "is_public_report() returns true for suppressed reports",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
@@ -66,4 +66,63 @@ export const attacks: Record<string, string> = {
     "publisher owns the function disclosed.turn(), which could run with this check's privileges",
   "alter table disclosed.general force row level security":
     "disclosed.general forces row-level security, so its policies could run with this check's privileges",
+  "grant select on disclosed_previous.general to api_public, api_tribal":
+    "api_tribal and api_public can read disclosed_previous.general, which is not live",
+  "grant select (report_id) on suppressed_previous.general to api_tribal":
+    "api_tribal can read suppressed_previous.general, which is not live",
+  "grant select (report_id) on disclosed_previous.findings to key_operator":
+    "disclosed_previous.findings is granted to key_operator, but is not live. Run: revoke all on disclosed_previous.findings from key_operator",
+  "grant select on disclosed_previous.totals_by_state to public":
+    "disclosed_previous.totals_by_state is granted to public, but is not live",
+  "grant select on suppressed.general to report_service": "report_service can read suppressed.general",
+  "alter table suppressed.findings owner to api_owner":
+    "suppressed.findings belongs to api_owner. Only publisher may own the data set",
+  "alter table disclosed_previous.findings owner to api_owner":
+    "api_owner must not own table disclosed_previous.findings",
+  "alter schema suppressed owner to postgres":
+    "The schema suppressed belongs to postgres. Run: alter schema suppressed owner to publisher",
+  "create schema helper authorization publisher": "publisher must not own schema helper",
+  "grant pg_read_all_data to api_tribal": "api_tribal must not be a member of pg_read_all_data",
+  "alter role report_service replication": "report_service has the attribute replication",
+  "create materialized view disclosed.copy as select query_to_xml('table suppressed.general', true, false, '') as report_id; alter materialized view disclosed.copy owner to publisher":
+    "The materialized view disclosed.copy calls query_to_xml(text,boolean,boolean,text)",
+  "create materialized view disclosed.copy as select table_to_xml(to_regclass('suppressed.general'), true, false, '') as report_id; alter materialized view disclosed.copy owner to publisher":
+    "The materialized view disclosed.copy calls to_regclass(text)",
+  "create view dissemination.switch with (security_invoker = true) as select set_config('role', 'api_tribal', true) as role; alter view dissemination.switch owner to publisher":
+    "The view dissemination.switch calls set_config(text,text,boolean)",
+  "create policy switch on disclosed.findings for select to api_public using (set_config('role', 'api_tribal', true) <> ''); alter table disclosed.findings enable row level security":
+    "The policy switch on disclosed.findings has a condition",
+  "grant insert on dissemination.general to api_public": "api_public can change dissemination.general",
+  "grant update (auditee_name) on disclosed.general to api_tribal": "api_tribal can change disclosed.general",
+  "create trigger keep before update on disclosed.general for each row execute function suppress_redundant_updates_trigger()":
+    "disclosed.general has the trigger or rule keep",
+  "create rule copy as on insert to dissemination.findings do instead select 1":
+    "dissemination.findings has the trigger or rule copy",
+  "alter table disclosed.general add column shouted text generated always as (upper(auditee_name)) stored":
+    "disclosed.general.shouted is a generated column",
+  "create schema helper; create table helper.more () inherits (disclosed.findings)":
+    "helper.more inherits from disclosed.findings",
+  "create foreign data wrapper far; create server far foreign data wrapper far; create foreign table disclosed.far (report_id text) server far; grant select on disclosed.far to api_public":
+    "api_public can read disclosed.far",
+  "grant usage, select on sequence access.events_id_seq to api_public":
+    "api_public can read access.events_id_seq",
+  "grant select on pg_statistic to api_public": "api_public may use table pg_statistic",
+  "grant select (stavalues1) on pg_statistic to public":
+    "PUBLIC may use column stavalues1 of table pg_statistic",
+  "grant execute on function pg_read_file(text) to report_service":
+    "report_service may use function pg_read_file(text)",
+  "alter default privileges for role publisher grant select on tables to api_public":
+    "Default privileges of publisher grant SELECT on future objects to api_public",
+  "select lo_create(4711); grant select on large object 4711 to api_public":
+    "api_public can read the large object 4711",
+  "create materialized view disclosed.sizes as select relname, reltuples from pg_class; alter materialized view disclosed.sizes owner to publisher":
+    "The materialized view disclosed.sizes must read only tables of its own schema, but reads pg_class",
+  "create view dissemination.sizes with (security_invoker = true) as select relname, n_live_tup from pg_stat_user_tables; alter view dissemination.sizes owner to publisher; grant select on dissemination.sizes to api_public":
+    "The view dissemination.sizes must read only tables of the live data set, but reads pg_stat_user_tables",
+  "create view dissemination.past with (security_invoker = true) as table disclosed_previous.general; alter view dissemination.past owner to publisher; grant select on dissemination.past to api_public":
+    "The view dissemination.past must read only tables of the live data set, but reads disclosed_previous.general",
+  "create view dissemination.past as table disclosed_previous.general; alter view dissemination.past owner to publisher; grant select on dissemination.past to api_public":
+    "api_public can read dissemination.past, which does not run with its caller's rights",
+  "create schema helper; create domain helper.role as text check (set_config('role', value, true) = value); alter table disclosed.general add column more helper.role":
+    "disclosed.general.more has the type helper.role",
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { checkLeaks } from "../../../scripts/refresh/check-leaks.ts";
+import { checkLeaks } from "../../../scripts/sql/check-leaks.ts";
 import { attacks } from "./leak-attacks.ts";
 import { publishSample, useCopy, useOwnServer, viewFile } from "./support.ts";
 

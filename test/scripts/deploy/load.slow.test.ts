@@ -12,7 +12,7 @@ const copy = useCopy();
 const keys: string[] = [];
 const query = (sql: string) => queryOn<{ api_key: string }>(target.databaseUrl, sql);
 /** Clears promises to clients, so that the next deployment may remove what is promised. */
-const forgetPromises = () => query("update deployment.api_schemas set is_promise = false where is_promise");
+const forgetPromises = () => query("truncate publication.promises");
 
 beforeAll(async () => {
   // Several keys, so that none reaches its rate limit.

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await symlink(path.join(project, "node_modules"), path.join(copy, "node_modules"));
   const git = $({ cwd: copy, quiet: true });
   await git`git init -q`;
-  await git`git add db`;
+  await git`git add db scripts/stack`;
   await git`git -c user.name=test -c user.email=test@example.gov commit -qm start`;
   stack = await runStack({ directory: path.join(copy, ".stack") });
 });
@@ -50,7 +50,7 @@ async function follow(title: string, from = 0, to?: number): Promise<void> {
     if (kind === "diff") await edit(path.join(copy, file), text);
     else if (kind === "file") await writeFile(path.join(copy, file), text, { flag: "wx" });
     else if (kind === "sql") await query(text, "publisher");
-    else for (const line of text.trim().split("\n")) await runLine(line);
+    else await runCommands(text);
   }
 }
 
@@ -75,11 +75,16 @@ const query = <Row extends Record<string, unknown>>(sql: string, role = "postgre
   return queryOn<Row>(url.href, sql);
 };
 
-async function runLine(line: string): Promise<void> {
+async function runCommands(
+  text: string,
+  { input = "", variables = {} }: { input?: string; variables?: Record<string, string> } = {},
+): Promise<string> {
   const { PATH = "" } = process.env;
-  const run = $({ cwd: copy, env: { PATH, HOME: await makeDirectory() }, nothrow: true, quiet: true });
-  const { exitCode, stdout, stderr } = await run`bash -c ${line}`;
-  expect(exitCode, `${line}\n${stdout}${stderr}`).toBe(0);
+  const env = { PATH, HOME: await makeDirectory(), ...variables };
+  const run = $({ cwd: copy, env, nothrow: true, quiet: true, input });
+  const { exitCode, stdout, stderr } = await run`bash -ec ${text}`;
+  expect(exitCode, `${text}\n${stdout}${stderr}`).toBe(0);
+  return stdout;
 }
 
 const ask = async (target: string, profile = "api_v1_1_0") =>
@@ -112,6 +117,16 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
     expect([status, json]).toEqual([200, []]);
   });
 
+  it("changes a column's type without taking the table offline", async () => {
+    await follow("Change a column's type");
+    const sql =
+      "select data_type from information_schema.columns where table_schema = 'api_v1_1_0' and column_name = 'auditee_city'";
+    expect(await query(sql)).toEqual([{ data_type: "character varying" }]);
+    expect((await ask("/general?auditee_city=like.A*&limit=1")).status).toBe(200);
+    await runCommands("npm run refresh -- --rollback");
+    expect(await query(sql)).toEqual([{ data_type: "text" }]);
+  });
+
   it("adds an index to the live data set and to the next one", async () => {
     const read = () =>
       query(
@@ -120,7 +135,7 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
       );
     await follow("Add an index");
     expect(await read()).toEqual([{ comment: null }]);
-    await runLine("npm run refresh -- --from .stack/next");
+    await runCommands("npm run refresh -- --from .stack/next");
     expect(await read()).toEqual([{ comment: "general?auditee_city=eq.…" }]);
   });
 
@@ -158,13 +173,39 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
   });
 
   it("retires a version", async () => {
-    await follow("Retire a version", 0, 2);
+    await runCommands("git tag --force deployed");
+    await follow("Retire a version", 0, 1);
     const { status, headers } = await ask("/general?limit=1");
     expect([status, headers.sunset]).toEqual([200, "Tue, 30 Jun 2099 00:00:00 GMT"]);
     await query("update deployment.retired_versions set sunset_at = deprecated_at + interval '1 day'");
-    await follow("Retire a version", 2);
+    await follow("Retire a version", 1);
     expect((await ask("/general?limit=1")).status).toBe(406);
     expect((await ask("/general?limit=1", "api_v1_2_0")).status).toBe(200);
+  });
+
+  it("the pipeline of docs/pipelines.md deploys after a retirement, and keeps what it deployed", async () => {
+    const pipelines = await readFile(path.join(project, "docs/pipelines.md"), "utf8");
+    const [, script = ""] = /```sh\n(#!\/usr\/bin\/env bash\n# deploy\.sh[\s\S]*?)```/.exec(pipelines) ?? [];
+    await runCommands("printf -- '-- More.\\n' >> db/api/api_v1_2_0/schema.sql");
+    const { base_url, app_url, database_url, keys } = stack.facts;
+    // The packages are those of this repository.
+    const output = await runCommands(script.replace("npm ci\n", ""), {
+      input: "y\n",
+      variables: {
+        ENVIRONMENT: "production",
+        DATABASE_URL: database_url,
+        BASE_URL: base_url,
+        APP_URL: app_url,
+        SMOKE_KEY: keys.individual,
+        SMOKE_TRIBAL_KEY: keys.tribal,
+      },
+    });
+    expect(output).toContain("The API schemas would be rebuilt.");
+    expect(output).toMatch(/^(\d+) of \1 checks passed\.$/m);
+    const [promise] = await query<{ versions: string[] }>(
+      "select array(select jsonb_path_query(contracts, '$[*].schema') ->> 0) as versions from publication.promises",
+    );
+    expect(promise?.versions).toEqual(["api_v1_2_0", "admin_api_v1_2_0"]);
   });
 
   it("deploys despite drift", async () => {
@@ -174,7 +215,7 @@ describe("docs/recipes.md", { timeout: 180_000 }, () => {
   });
 
   it("restores a dropped view", async () => {
-    await runLine("npm run db:deploy -- --accept-drift");
+    await runCommands("npm run db:deploy -- --accept-drift");
     const embed = () => ask("/general?select=report_id,resubmission(version)&limit=1", "api_v1_2_0");
     expect((await embed()).status).toBe(200);
     await query("drop view api_v1_2_0.resubmission cascade; notify pgrst, 'reload schema'");

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { runAgreements } from "../../../scripts/access/agreements.ts";
 import { runKeys } from "../../../scripts/access/keys.ts";
@@ -50,6 +51,31 @@ it("a server that is too old is refused before any change; the oldest supported 
   expect(await queryOn(database.url, "select from pg_namespace where nspname = 'deployment'")).toEqual([]);
   version = "17";
   expect(await run(runDeploy, ["--plan"], env)).toMatchObject({ code: 3 });
+});
+
+it("a database that sorts text otherwise gets no first deployment; once deployed, it gets a warning", async () => {
+  const database = await createScratchDatabase();
+  onTestFinished(database.drop);
+  const env = { DATABASE_URL: database.url, SCRATCH_URL: other.url };
+  const name = new URL(database.url).pathname.slice(1);
+  const recreate = async (locale: string) => {
+    const server = Object.assign(new URL(database.url), { pathname: "/postgres" }).href;
+    await queryOn(server, `drop database ${name}`);
+    await queryOn(server, `create database ${name} template template0 ${locale}`);
+  };
+  await recreate("locale_provider libc locale 'C.UTF-8'");
+  const { code, output } = await run(runDeploy, [], env);
+  const [, locale = ""] = /\n {2}create database \w+ template template0 (.*);\n/.exec(output) ?? [];
+  expect([code, output]).toEqual([1, expect.stringContaining("UTF8 and the libc locale C.UTF-8, not")]);
+  expect((await run(runDeploy, ["--plan"], env)).output).toContain("Create the database again");
+  await queryOn(database.url, "create schema deployment; create table deployment.api_schemas ()");
+  expect((await run(runDeploy, [], env)).output).toMatch(
+    /^Warning: The database .*sorts? .*\n {2}create database/,
+  );
+  await recreate(locale);
+  expect(await run(runDeploy, ["--plan"], env)).toMatchObject({ code: 3 });
+  const operations = await readFile("docs/operations.md", "utf8");
+  expect(operations.replaceAll(/\s+/g, " ")).toContain(`template template0 ${locale};`);
 });
 
 it("deployments and refreshes refuse a connection pooler; plans, keys and agreements accept one", async () => {

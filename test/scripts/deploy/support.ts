@@ -43,7 +43,7 @@ export function useCopy() {
       edit(viewFile, (text) =>
         text
           .replace("\nfrom ", ",\n  report_id as other_id\nfrom ")
-          .concat("comment on column api_v1_1_0.additional_eins.other_id is 'A column.';\n"),
+          .concat("comment on column api_v1_1_0.additional_eins.other_id is E'Other ID\\nA column.';\n"),
       ),
     /** Writes a migration with a later date than those of the repository. */
     migrate: (sql: string, number = 1) => write(`migrations/2099123100000000${number}_step.sql`, `${sql};\n`),

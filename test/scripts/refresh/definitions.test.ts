@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { readContracts } from "../../../scripts/deploy/contract.ts";
+import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readDefinition, readSourceTables } from "../../../scripts/refresh/read-definition.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
-import { readAll } from "../deploy/support.ts";
+import { readAll, run } from "../deploy/support.ts";
 import { useRefresh, withDefinitions } from "./support/refresh.ts";
 import { type Row, submission, submissions, writeCsv } from "./support/source-files.ts";
 
@@ -93,28 +95,21 @@ async function publish(edit?: Edit, more: Row = {}, names = ["staging.sql", "bui
 }
 
 // Each edit works on both staging.sql and build.sql: it changes the lines that it finds.
-const addCounty =
+const addRegion =
   (type: string): Edit =>
   (text) =>
     text
-      .replace("  auditee_uei text,\n", `  auditee_uei text,\n  auditee_county ${type},\n`)
-      .replace("  source.auditee_uei,\n", "  source.auditee_uei,\n  source.auditee_county,\n");
+      .replace("  auditee_uei text,\n", `  auditee_uei text,\n  auditee_region ${type},\n`)
+      .replace("  source.auditee_uei,\n", "  source.auditee_uei,\n  source.auditee_region,\n");
 const swapColumns: Edit = (text) =>
   text.replace(/^(.*\bauditee_name\b.*\n)(.*\bauditee_phone\b.*\n)/gm, "$2$1");
 const addTable: Edit = (text) =>
-  text
-    .replace(
-      "-- The only list of source tables",
-      "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n\n$&",
-    )
-    .replace("-- Identifies the data set", `${visits}\n$&`);
-const visits = `
-  create table disclosed_next.visits as select report_id, auditee_uei, visited from staging.visits
-  where report_id in (select report_id from staging.public_reports);
-  create table suppressed_next.visits as select report_id, auditee_uei, visited from staging.visits
-  where report_id in (select report_id from staging.suppressed_reports);
-  alter table suppressed_next.visits enable row level security;
-  create policy tribal_access on suppressed_next.visits for select to api_tribal using (true);`;
+  text.replace(
+    "-- The only list of source tables",
+    "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n\n$&",
+  );
+/** Publishes with the table of `addTable`, which build.sql builds like every table of staging.sql. */
+const publishVisits = () => publish(addTable, { visited: "2024-02-29" }, ["staging.sql"]);
 
 /** Lists a table's columns whose names match the pattern, with their types. */
 const findColumns = (table: string, pattern: string) =>
@@ -130,12 +125,12 @@ const ask = async () => {
 
 describe("a data set whose definitions differ from those of the live one", () => {
   it("may add, drop, reorder and retype columns that are not served; the API stays the same", async () => {
-    const values = { auditee_name: "Town of Sample", auditee_phone: "5550100", auditee_county: "12" };
+    const values = { auditee_name: "Town of Sample", auditee_phone: "5550100", auditee_region: "12" };
     await publish(undefined, values);
     const [api, rows] = [await readAll(database.url, ["api"]), await ask()];
     expect(rows[0]).toMatchObject({ auditee_name: "Town of Sample", auditee_phone: "5550100" });
     const check = async (columns: string[]) => {
-      expect(await findColumns("general", "^auditee_(county|name|phone)$")).toEqual(columns);
+      expect(await findColumns("general", "^auditee_(region|name|phone)$")).toEqual(columns);
       expect(await readAll(database.url, ["api"])).toEqual(api);
       const now = await ask();
       expect(now).toEqual(rows);
@@ -144,8 +139,8 @@ describe("a data set whose definitions differ from those of the live one", () =>
     const own = ["auditee_name text", "auditee_phone text"];
     let before = own;
     for (const [edit, columns] of [
-      [addCounty("text"), ["auditee_county text", ...own]],
-      [addCounty("integer"), ["auditee_county integer", ...own]],
+      [addRegion("text"), ["auditee_region text", ...own]],
+      [addRegion("integer"), ["auditee_region integer", ...own]],
       [swapColumns, own.toReversed()],
       [undefined, own],
     ] as const) {
@@ -161,7 +156,7 @@ describe("a data set whose definitions differ from those of the live one", () =>
 
   it("may add a table: each role can read its rows at once, and a rollback removes the table", async () => {
     await publish();
-    await publish(addTable, { visited: "2024-02-29" });
+    await publishVisits();
     const read = (role: string) =>
       select(`set role ${role}`)
         .then(() => list("select right(report_id, 1) || ' ' || visited from dissemination.visits order by 1"))
@@ -178,15 +173,10 @@ describe("a data set whose definitions differ from those of the live one", () =>
     "This data set does not fit the deployed API, so it did not go live.\n  api_v1_1_0.general serves general.";
   const dropTitle: Edit = (text) =>
     text.replace("  auditee_contact_title text,\n", "").replace("  source.auditee_contact_title,\n", "");
-  const threshold: Edit = (text) => text.replace("dollar_threshold bigint", "dollar_threshold text");
-  const advice = "\nCorrect db/data_set";
-  const lacksTitle = `${unfit}auditee_contact_title, which this data set does not have.${advice}`;
-  const otherType = `${unfit}dollar_threshold as bigint, but in this data set it is text.${advice}`;
+  const lacksTitle = `${unfit}auditee_contact_title, which this data set does not have.`;
   it.each<[what: string, edit: Edit, fault: string, also?: string[]]>([
-    ["build.sql lacks a column of staging.sql", addCounty("text"), "is missing the column auditee_county"],
-    ["build.sql lacks a table of staging.sql", addTable, "visits is missing the column report_id"],
+    ["build.sql lacks a column of staging.sql", addRegion("text"), "is missing the column auditee_region"],
     ["it lacks a served column", dropTitle, lacksTitle, ["build.sql"]],
-    ["a served column has another type", threshold, otherType],
   ])("is refused if %s, and the live one stays", async (_what, edit, fault, also = []) => {
     await publish();
     const [live, rows] = [await here.liveId(), await ask()];
@@ -194,24 +184,90 @@ describe("a data set whose definitions differ from those of the live one", () =>
     expect([await here.liveId(), await ask()]).toEqual([live, rows]);
   });
 
-  const county = "general.auditee_county";
-  it.each([
-    ["column", addCounty("text"), `${county} from dissemination.general`, county],
-    ["table", addTable, "visits.visited from dissemination.visits", "the table visits"],
-  ])("is not rolled back to one without a %s that is now served", async (_what, edit, query, served) => {
-    await publish();
-    await publish(edit);
-    const live = await here.liveId();
-    await select(
-      `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
-    );
-    await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
-      `so it did not go live.\n  api_v9.served serves ${served}, which this data set does not have.\nCorrect db/data_set and refresh. Or deploy an API that fits the data set`,
-    );
-    expect(await here.liveId()).toBe(live);
-    await here.rollBack();
-    expect(await here.liveId()).not.toBe(live);
+  describe("with another type of a served column", () => {
+    const threshold: Edit = (text) => text.replace("dollar_threshold bigint", "dollar_threshold text");
+    const retype = () => publish(threshold, { dollar_threshold: "750000" }, ["staging.sql"]);
+    const readThresholds = async () => (await ask()).map((row: Row) => row.dollar_threshold);
+    const promise = (contracts: unknown[]) =>
+      select("insert into publication.promises (contracts) values ($1)", [JSON.stringify(contracts)]);
+
+    it("goes live without a deployment, and back again: the API and PostgREST follow", async () => {
+      await publish(undefined, { dollar_threshold: "750000" });
+      expect(await readThresholds()).toEqual([750000, null]);
+      const api = await readAll(database.url, ["api"]);
+      await retype();
+      await expect.poll(readThresholds).toEqual(["750000", null]);
+      // A filter on text fails if PostgREST still has the old types.
+      const { status } = await service.request("/general?dollar_threshold=like.75*&select=report_id");
+      expect(status).toBe(200);
+      // A deployment has nothing to repair.
+      expect(await run(runDeploy, [], { DATABASE_URL: database.url })).toMatchObject({
+        code: 0,
+        output: expect.stringContaining("Nothing to do."),
+      });
+      await here.rollBack();
+      await expect.poll(readThresholds).toEqual([750000, null]);
+      expect(await readAll(database.url, ["api"])).toEqual(api);
+    });
+
+    it("is refused if clients were promised the type, also under another name", async () => {
+      await publish();
+      const [live, rows] = [await here.liveId(), await ask()];
+      const fault = `${unfit}dollar_threshold as bigint, but in this data set it is text. Clients were promised the type.`;
+      await promise(await readContracts(repositoryDirectory));
+      await expect(retype()).rejects.toThrow(fault);
+      await expect(retype()).rejects.toThrow("\nCorrect db/data_set and refresh.");
+      const views = { served: { select: [], columns: [{ name: "threshold", type: "BIGINT" }] } };
+      await promise([{ schema: "api_v9", usage: [], views, functions: {}, types: {} }]);
+      await select(
+        "create schema api_v9; create view api_v9.served as select dollar_threshold as threshold from dissemination.general",
+      );
+      await expect(retype().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
+        "api_v9.served serves general.dollar_threshold as bigint, but in this data set it is text. Clients were promised the type.",
+      );
+      await select("truncate publication.promises");
+      expect([await here.liveId(), await ask()]).toEqual([live, rows]);
+    });
+
+    it("is refused if rebuilding the API would delete what was made by hand, or if a file does not fit", async () => {
+      await publish();
+      const live = await here.liveId();
+      await select("create schema reporting; create view reporting.names as table api_v1_1_0.general");
+      await expect(retype().finally(() => select("drop schema reporting cascade"))).rejects.toThrow(
+        "made by hand: view reporting.names, which depends on the API",
+      );
+      await select(
+        `insert into deployment.api_files select 999, 'api_v1_1_0', 'db/api/api_v1_1_0/zz.sql',
+         'create function api_v1_1_0.over(integer) returns bigint language sql return (select min(dollar_threshold) from api_v1_1_0.general)'`,
+      );
+      await expect(
+        retype().finally(() => select("delete from deployment.api_files where place = 999")),
+      ).rejects.toThrow("db/api/api_v1_1_0/zz.sql does not fit this data set: return type mismatch");
+      expect(await here.liveId()).toBe(live);
+    });
   });
+
+  const region = "general.auditee_region";
+  it.each([
+    ["column", () => publish(addRegion("text")), `${region} from dissemination.general`, region],
+    ["table", publishVisits, "visits.visited from dissemination.visits", "the table visits"],
+  ])(
+    "is not rolled back to one without a %s that is now served",
+    async (_what, publishMore, query, served) => {
+      await publish();
+      await publishMore();
+      const live = await here.liveId();
+      await select(
+        `create schema api_v9; create view api_v9.served with (security_invoker = true) as select ${query}`,
+      );
+      await expect(here.rollBack().finally(() => select("drop schema api_v9 cascade"))).rejects.toThrow(
+        `so it did not go live.\n  api_v9.served serves ${served}, which this data set does not have.\nCorrect db/data_set and refresh. Or deploy an API that fits the data set`,
+      );
+      expect(await here.liveId()).toBe(live);
+      await here.rollBack();
+      expect(await here.liveId()).not.toBe(live);
+    },
+  );
 
   it("is refused if an object outside the API reads columns that change; the error names it", async () => {
     await publish();
@@ -220,7 +276,7 @@ describe("a data set whose definitions differ from those of the live one", () =>
       "create schema reporting; create view reporting.names as select auditee_name from dissemination.general",
     );
     await expect(
-      publish(addCounty("text")).finally(() => select("drop schema reporting cascade")),
+      publish(addRegion("text")).finally(() => select("drop schema reporting cascade")),
     ).rejects.toThrow(
       /Nothing has changed\. Drop the object first: view reporting\.names depends on view dissemination_replaced\.general/,
     );

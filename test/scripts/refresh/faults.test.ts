@@ -158,6 +158,19 @@ describe("storage", () => {
     expect(await refresh(options)).toBe("published");
   });
 
+  it("that fails after the publication ends the refresh, and the next one finishes it", async () => {
+    const before = await here.liveId();
+    const reason = await disturb("Publishing", () => faults.storageWire().hold(), toS3);
+    expect(reason).toMatch(
+      /^The data set is live, but the bulk files still show the previous one: s3:.*again/,
+    );
+    const live = await here.liveId();
+    expect(live).not.toBe(before);
+    await faults.storageWire().pass();
+    expect(await refresh({ ...toS3, force: false })).toBe("skipped");
+    expect(faults.s3().objects.get("public/manifest.json")?.toString()).toContain(live);
+  });
+
   it("that hangs while the database goes away does not delay the end", async () => {
     const waiting = {
       ...faults.storage(),

@@ -99,13 +99,14 @@ it("a released report is public after a refresh of the same files, and an event 
   await publish("older", "--force");
   expect(await publish("older")).toContain("nothing to do");
   const output = `Released ${id(2)}. The next refresh makes it public if the source files mark it as public.\n`;
-  expect(await release(2)).toEqual({ code: 0, output });
+  expect(await refresh("--release", id(2), "--operator", "Ada")).toEqual({ code: 0, output });
   expect(await seePublic("general")).toEqual([1, 3]);
   expect(await publish("older")).toContain("1 report stays suppressed, although");
   expect(await seePublic("general")).toEqual([1, 2, 3]);
   const [event] = await select("select *, session_user from access.events order by id desc limit 1");
   expect(event).toMatchObject({
     database_role: event.session_user,
+    operator: "Ada",
     subject: "suppressed_reports",
     subject_id: id(2),
     action: "delete",

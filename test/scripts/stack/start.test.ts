@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readStackConfig } from "../../../scripts/stack/config.ts";
@@ -83,7 +83,15 @@ it("refuses to start a second stack in the same directory, and names the first",
   expect((await read()).status).toBe(200);
 });
 
-it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts with its data, keys and changes made by hand", async () => {
+/** Replaces the roles' passwords, as docs/operations.md says. */
+async function replacePasswords(password: string): Promise<void> {
+  const file = path.join(directory, "secrets.json");
+  const secrets = JSON.parse(await readFile(file, "utf8"));
+  for (const role of Object.keys(secrets.rolePasswords)) secrets.rolePasswords[role] = password;
+  await writeFile(file, JSON.stringify(secrets));
+}
+
+it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts with its data, keys, changes made by hand and any new passwords", async () => {
   const { keys } = stack.facts;
   await queryOn(stack.facts.database_url, "update access.tiers set requests_at_a_time = 1");
   const children = listChildren(stack.pid);
@@ -92,10 +100,13 @@ it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts w
   expect(await stack.exited).toBe(0);
   const left = () => listProcesses().filter(({ pid }) => children.some((child) => child.pid === pid));
   await expect.poll(left, { timeout: 1000 }).toEqual([]);
+  await replacePasswords("100%20 /?#@:é");
   stack = await runStack({ directory });
   expect(stack.facts.keys).toEqual(keys);
   expect(stack.output()).not.toMatch(/Generating|Loading/);
   const limits = "select distinct requests_at_a_time as limit from access.tiers";
   expect(await queryOn(stack.facts.database_url, limits)).toEqual([{ limit: 1 }]);
   expect((await read()).json).toHaveLength(1);
+  const page = `/dissemination/report/pdf/${stack.facts.sample.public_report_id}`;
+  expect((await send(stack.facts.app_url, page)).status).toBe(302);
 });

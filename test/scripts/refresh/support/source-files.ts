@@ -1,15 +1,24 @@
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { columnNames } from "../../../support/columns.ts";
+import { repositoryDirectory } from "../../../../scripts/deploy/deploy-database.ts";
 
 export type Row = Record<string, string>;
+
+const staging = readFileSync(path.join(repositoryDirectory, "data_set/staging.sql"), "utf8");
+
+/** The columns of a table's source files. */
+function listColumns(table: string): string[] {
+  const [, body = ""] = staging.split(`create unlogged table staging.${table} (`);
+  return [...(body.split(");")[0] ?? "").matchAll(/^ +(\w+) \w+/gm)].map(([, name = ""]) => name);
+}
 
 /** Writes a CSV file and returns its text. Values are not quoted; a value that a row lacks is empty, which means null. */
 export async function writeCsv(
   directory: string,
   table: string,
   rows: Row[],
-  { columns = columnNames(table), name = `${table}.csv` } = {},
+  { columns = listColumns(table), name = `${table}.csv` } = {},
 ): Promise<string> {
   const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ""))];
   const text = `${lines.map((line) => line.join(",")).join("\n")}\n`;

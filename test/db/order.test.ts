@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
+
+// The order of rows that no `order` sorts. Each of 2,000 reports has four rows in each table, and the reports are in random
+// order. The settings make the planner prefer what would return rows in another order.
+
+const database = useDeployedDatabase();
+const narratives = ["findings_text", "corrective_action_plans", "notes_to_sefa"];
+const tables = [...narratives, "federal_awards"];
+
+beforeAll(async () => {
+  const { client } = database;
+  await client.query(`
+    insert into disclosed.general (report_id, auditee_uei, is_public, auditee_name)
+    select 'R' || n, 'UEI', true, repeat('Town ' || n, 20) from generate_series(1000, 2999) as n;
+    create temporary table parts as
+    select 'R' || n as report_id, part::text as part, repeat('x', 300) || n || '-' || part as text
+    from generate_series(1000, 2999) as n, generate_series(1, 4) as part order by md5(n::text), md5(part::text);
+    insert into disclosed.findings_text (report_id, auditee_uei, finding_ref_number, finding_text)
+    select report_id, 'UEI', '2023-001', text from parts;
+    insert into disclosed.corrective_action_plans (report_id, auditee_uei, finding_ref_number, planned_action)
+    select report_id, 'UEI', '2023-001', text from parts;
+    insert into disclosed.notes_to_sefa (report_id, auditee_uei, title, content) select report_id, 'UEI', part, text from parts;
+    insert into disclosed.federal_awards (report_id, auditee_uei, award_reference, federal_program_name)
+    select report_id, 'UEI', part, text from parts`);
+  for (const table of ["general", ...tables]) await client.query(`vacuum analyze disclosed.${table}`);
+  await client.query("alter role authenticator password 'authenticator'");
+});
+
+const readTable = async (table: string, columns = "*", condition = "true") => {
+  const rows = `select ${columns} from disclosed.${table} where ${condition} order by ctid`;
+  const { rows: found } = await database.client.query(`select to_jsonb(r) as row from (${rows}) as r`);
+  return found.map(({ row }) => row as Record<string, unknown>);
+};
+
+describe.each([
+  ["indexes", "-c random_page_cost=0"],
+  ["hash and merge joins", "-c enable_nestloop=off -c work_mem=64kB"],
+])("if the planner prefers %s", (_what, settings) => {
+  let service: ScratchService;
+  beforeAll(async () => {
+    // PostgREST applies the settings of the role gateway only if it logs in as a member.
+    const url = Object.assign(new URL(database.url), {
+      username: "authenticator",
+      password: "authenticator",
+    });
+    url.search = `options=${encodeURIComponent(settings)}`;
+    service = await startScratchService(url.href);
+  });
+  afterAll(() => service?.stop());
+
+  const read = async (path: string) => {
+    const { status, json, text } = await service.request(path);
+    expect(status, text.slice(0, 500)).toBe(200);
+    return json as Record<string, unknown>[];
+  };
+
+  it.each(tables)("pages of the whole table %s are in the order of the file", async (table) => {
+    const rows = [];
+    for (const offset of [0, 3000, 6000])
+      rows.push(...(await read(`/${table}?select=report_id&limit=3000&offset=${offset}`)));
+    expect(rows).toEqual(await readTable(table, "report_id"));
+  });
+
+  it.each(narratives)("filtered pages of %s are in the order of the file", async (table) => {
+    const filters = [
+      ["report_id=gte.R2000", "report_id >= 'R2000'"],
+      ["report_id=in.(R1900,R1100,R2500)", "report_id in ('R1900', 'R1100', 'R2500')"],
+      ["auditee_uei=eq.UEI", "auditee_uei = 'UEI'"],
+    ];
+    for (const [filter, condition] of filters) {
+      const expected = await readTable(table, "*", condition);
+      const limit = expected.length / 4;
+      const rows = [];
+      for (let offset = 0; offset < expected.length; offset += limit)
+        rows.push(...(await read(`/${table}?${filter}&limit=${limit}&offset=${offset}`)));
+      expect(rows).toEqual(expected);
+    }
+  });
+
+  it.each(narratives)("rows of %s with their report are in the order of the file", async (table) => {
+    const rows = await read(`/${table}?select=*,...general(name:auditee_name)`);
+    expect(rows.map(({ name, ...row }) => row)).toEqual(await readTable(table));
+    expect(rows.every(({ name }) => String(name).startsWith("Town "))).toBe(true);
+  });
+
+  it.each(narratives)(
+    "parts of a text in %s are in order, also if a filter on the report finds them",
+    async (table) => {
+      const rows = await read(
+        `/${table}?select=*,...general!inner(name:auditee_name)&general.auditee_name=like.Town*`,
+      );
+      const parts = (some: Record<string, unknown>[]) =>
+        some.toSorted((one, other) => String(one.report_id).localeCompare(String(other.report_id)));
+      expect(parts(rows.map(({ name, ...row }) => row))).toEqual(parts(await readTable(table)));
+    },
+  );
+});

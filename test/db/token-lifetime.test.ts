@@ -1,0 +1,35 @@
+import { readFile } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { useDeployedDatabase } from "../support/scratch-database.ts";
+
+const database = useDeployedDatabase();
+const query = async (sql: string) => (await database.client.query(sql)).rows;
+
+it("a one-time token can be redeemed for a minute, as README says, and never longer", async () => {
+  const readme = await readFile("README.md", "utf8");
+  const [, amount = ""] = /one-time access_uuid, valid for (\d+ minutes?)/.exec(readme) ?? [];
+  const [settings] = await query(
+    `select token_lifetime = interval '${amount}' as is_as_promised from access.settings`,
+  );
+  expect(settings).toEqual({ is_as_promised: true });
+  await expect(query("update access.settings set token_lifetime = '61 seconds'")).rejects.toThrow(
+    "settings_token_lifetime_is_at_most_a_minute",
+  );
+});
+
+it("tokens and pages follow the setting", async () => {
+  const [key] = await query("select id from access.api_keys limit 1");
+  await query("begin");
+  try {
+    await query("update access.settings set token_lifetime = '20 seconds'");
+    await query(`select set_config('request.api_key_id', '${key?.id}', true)`);
+    const issued = await query(
+      "select extract(epoch from expires_at - now())::integer as seconds from access.issue_access_token('2023-06-GSAFAC-0000000001')",
+    );
+    expect(issued).toEqual([{ seconds: 20 }]);
+    const described = await query("select publication.describe_service() -> 'token_seconds' as seconds");
+    expect(described).toEqual([{ seconds: 20 }]);
+  } finally {
+    await query("rollback");
+  }
+});

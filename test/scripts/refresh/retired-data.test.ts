@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
+import { id, submission } from "./support/source-files.ts";
+
+// Only publisher can read a data set that is not live, whether it was replaced or is not yet published.
+
+const here = useRefresh();
+const { list, select } = here;
+
+/** Publishes a report as public, then as suppressed. */
+async function publishThenSuppress(load = here.load): Promise<void> {
+  await select("truncate publication.suppressed_reports");
+  for (const is_public of ["t", "f"]) {
+    await here.write("general", [submission(1, { is_public, auditee_name: "Pueblo" }), submission(2)]);
+    await here.write("findings", [{ report_id: id(1) }, { report_id: id(2) }]);
+    await load();
+  }
+}
+
+/** Runs a query as a role in a transaction that is rolled back. Returns its values, or the error's message. */
+async function readAs(role: string, sql: string): Promise<unknown> {
+  await select(`begin; set local role ${role}`);
+  return await list(sql)
+    .catch((error: Error) => error.message)
+    .finally(() => select("rollback"));
+}
+
+/** Each relation of these generations that a role other than its owner has a right on, with that role. */
+const listRights = (pattern: string) =>
+  list(
+    `select distinct concat(pg_class.oid::regclass, ' ', grantee::regrole) from pg_class
+     left join pg_attribute on attrelid = pg_class.oid
+     cross join lateral aclexplode(array_cat(relacl, attacl)) as granted
+     where relnamespace::regnamespace::text ~ '${pattern}' and grantee <> relowner`,
+  );
+const readers = ["api_public", "api_tribal", "api_owner", "gateway", "authenticator", "report_service"];
+const retired = "_(next|previous|dropped)$";
+
+describe("a data set that was replaced", () => {
+  beforeEach(() => publishThenSuppress());
+
+  it.each([
+    ["by name", "select auditee_name from disclosed_previous.general"],
+    ["one column of it", "select report_id from disclosed_previous.findings"],
+    ["a materialized view of it", "select * from disclosed_previous.totals_by_state"],
+    [
+      "through a function that takes a table",
+      "select table_to_xml(to_regclass('disclosed_previous.general'), true, false, '')::text",
+    ],
+  ])("cannot be read by any role of the API: %s", async (_how, sql) => {
+    for (const role of readers)
+      expect(await readAs(role, sql), role).toMatch(/^permission denied for (schema|table|materialized)/);
+    expect(await readAs("publisher", sql)).not.toContain("permission");
+    expect(await readAs("publisher", sql)).toContainEqual(expect.anything());
+  });
+
+  it("cannot be read through a view that is bound to it", async () => {
+    const schema = "grant usage on schema disclosed_previous to api_public";
+    const made =
+      "create view dissemination.past with (security_invoker = true) as table disclosed_previous.general; grant select on dissemination.past to api_public";
+    await select(`begin; ${schema}; ${made}; set local role api_public`);
+    await expect(
+      select("select * from dissemination.past").finally(() => select("rollback")),
+    ).rejects.toThrow("permission denied for table general");
+  });
+
+  it("is readable again after a rollback, and the data set that it replaces is not", async () => {
+    const seen = "select auditee_name from dissemination.general where auditee_name is not null";
+    expect(await readAs("api_public", seen)).toEqual([]);
+    await select("truncate publication.suppressed_reports");
+    await here.rollBack();
+    expect(await readAs("api_public", seen)).toEqual(["Pueblo"]);
+    expect(await listRights(retired)).toEqual([]);
+    await here.rollBack();
+    expect(await readAs("api_public", seen)).toEqual([]);
+    expect(await readAs("api_tribal", seen)).toEqual(["Pueblo"]);
+    expect(await listRights(retired)).toEqual([]);
+  });
+
+  it("loses rights that were granted by hand while it was live", async () => {
+    await select(
+      "create role analyst; grant usage on schema disclosed to analyst; grant select (report_id), update (auditee_name) on disclosed.general to analyst with grant option; grant select on suppressed.findings to public",
+    );
+    try {
+      await here.load();
+      expect(await listRights(retired)).toEqual([]);
+      expect(await listRights("^(disclosed|suppressed)$")).not.toContain("disclosed.general analyst");
+      const usage = "select has_schema_privilege('analyst', 'disclosed_previous', 'usage')";
+      expect(await list(usage)).toEqual([false]);
+    } finally {
+      await select("drop owned by analyst; drop role analyst");
+    }
+  });
+});
+
+it("the new data set can be read by nobody but publisher until it is live, and the old one by nobody else from then on", async () => {
+  const assertNoRights = (generation: string) =>
+    `do $$ begin assert not exists (
+       select from pg_catalog.pg_class, aclexplode(relacl)
+       where relnamespace::regnamespace::text in ('disclosed${generation}', 'suppressed${generation}') and grantee <> relowner
+     ); end $$;\n`;
+  await here.load();
+  const spy = (sql: string) => `${assertNoRights("_next")}${sql}${assertNoRights("_previous")}`;
+  await withDefinitions({ "publish.sql": spy }, here.load);
+});
+
+it("readers get no right on the fingerprints", async () => {
+  await here.load();
+  expect(await listRights("^disclosed$")).toEqual(
+    expect.arrayContaining(["disclosed.general api_public", "disclosed.totals_by_state api_tribal"]),
+  );
+  expect(await listRights("^disclosed$")).not.toContain("disclosed.fingerprints api_public");
+});
+
+it("changing the rights takes no lock that a reader would wait for", async () => {
+  await here.load();
+  await select(
+    "begin; grant select on disclosed_previous.general to api_public; select publication.set_data_set_rights()",
+  );
+  const modes = await list(
+    `select distinct mode from pg_locks where pid = pg_backend_pid() and locktype = 'relation'
+       and relation::regclass::text ~ '^(disclosed|suppressed)'`,
+  );
+  await select("rollback");
+  expect(modes).toEqual(["AccessShareLock"]);
+});
+
+// What db/data_set did before publication.set_data_set_rights() existed.
+const older: Edits = {
+  "build.sql": (sql) =>
+    sql.replace(
+      "drop schema staging cascade;",
+      `grant usage on schema disclosed_next, suppressed_next to api_public, api_tribal;
+       grant select on all tables in schema disclosed_next, suppressed_next to api_public, api_tribal;
+       $&`,
+    ),
+  "totals.sql": (sql) =>
+    `${sql}grant select on disclosed_next.totals_by_state, disclosed_next.totals_by_agency to api_public, api_tribal;\n`,
+  "publish.sql": (sql) => sql.replace("select publication.set_data_set_rights();", ""),
+};
+
+describe("older definitions, after a deployment was rolled back", () => {
+  it("publish and roll back: the newest leak check sets the rights", async () => {
+    await withDefinitions(older, async () => {
+      await publishThenSuppress();
+      expect(await listRights(retired)).toEqual([]);
+      expect(await readAs("api_public", "select report_id from dissemination.findings")).toEqual([id(2)]);
+      await select("truncate publication.suppressed_reports");
+      await here.rollBack();
+      expect(await listRights(retired)).toEqual([]);
+      expect(await readAs("api_public", "select report_id from dissemination.findings")).toHaveLength(2);
+    });
+  });
+
+  it("left rights on the previous data set, which the first deployment of this version revokes", async () => {
+    await publishThenSuppress();
+    await select(
+      `delete from deployment.migrations where name like '%create_data_set_rights';
+       drop function publication.set_data_set_rights();
+       grant usage on schema disclosed_previous, suppressed_previous to api_public, api_tribal;
+       grant select on all tables in schema disclosed_previous, suppressed_previous to api_public, api_tribal`,
+    );
+    await deployDatabase(here.database.url, {}, { acceptsDrift: () => true });
+    expect(await listRights(retired)).toEqual([]);
+    expect(await readAs("api_public", "select report_id from dissemination.findings")).toEqual([id(2)]);
+  });
+});
+
+it("a policy made by hand on the live data set is a leak, and a refresh replaces the data set", async () => {
+  await publishThenSuppress();
+  await select("create policy everybody on suppressed.findings for select to api_public using (true)");
+  const findings = "select report_id from dissemination.findings order by 1";
+  expect(await readAs("api_public", findings)).toEqual([id(1), id(2)]);
+  expect(await list("select publication.find_leaks(false)")).toEqual([
+    "The policy everybody shows rows of suppressed.findings to roles other than api_tribal.",
+  ]);
+  await here.load();
+  expect(await readAs("api_public", findings)).toEqual([id(2)]);
+  expect(await list("select publication.find_leaks(true)")).toEqual([]);
+});
