@@ -59,7 +59,8 @@ print_names() {
       return
     fi
   done
-  curl --no-progress-meter --fail "${retry[@]}" "$app_url/public-data/$1.csv.gz" | gzip -dc | head -n 1
+  call "${retry[@]}" "$app_url/public-data/$1.csv.gz"
+  gzip -dc "$work/body" | sed -n 1p
 }
 
 # read_pages TABLE FILE CURL-ARGUMENT...: writes all pages as CSV. With a filter, the query needs an order that ends with

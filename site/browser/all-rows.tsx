@@ -106,7 +106,10 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
         </p>
       )}
       {table && findNarrative(table)?.text && (
-        <p>A long text takes several rows, in the order of the text. Open a row to read the whole text.</p>
+        <p>
+          A long text takes several rows, in the order of the text, and a filter on the text finds only the
+          rows that match. Open a row to read the whole text.
+        </p>
       )}
       {asked.query.table === "findings" && rows[0]?.report_id && rows[0].reference_number && (
         <p>

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
@@ -97,3 +98,22 @@ describe.each([
     },
   );
 });
+
+it.each(narratives)(
+  "a page of %s that is sorted by report_id reads the index, not the whole table",
+  async (table) => {
+    const { client } = database;
+    const headers = { "x-api-key-sha256": createHash("sha256").update("DEMO_KEY").digest("hex") };
+    await client.query("begin");
+    await client.query(
+      `select set_config('request.method', 'GET', true), set_config('request.path', $1, true),
+       set_config('request.headers', $2, true), set_config('random_page_cost', '1', true), set_config('role', 'gateway', true)`,
+      [`/${table}`, JSON.stringify(headers)],
+    );
+    await client.query("select request.authorize()");
+    const page = `select * from api_v1_1_0.${table} order by report_id, auditee_uei limit 100`;
+    const { rows } = await client.query(`explain ${page}`);
+    await client.query("rollback");
+    expect(JSON.stringify(rows)).toMatch(/Index Scan using/);
+  },
+);
