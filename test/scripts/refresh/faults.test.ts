@@ -158,6 +158,19 @@ describe("storage", () => {
     expect(await refresh(options)).toBe("published");
   });
 
+  it("that never confirms a file ends the refresh after three tries", async () => {
+    Object.assign(faults.s3(), { hungKey: "/findings.csv.gz", requests: [] });
+    const reason = await fail(() => refresh(toS3));
+    expect(reason).toMatch(/findings\.csv\.gz cannot be written: storage accepted nothing for 0\.\d+ s/);
+    const sent = faults.s3().requests.filter((request) => request.endsWith("/findings.csv.gz"));
+    expect(sent).toHaveLength(3);
+    // So that its space is free for the next try.
+    const live = await here.list("select id from publication.data_sets where state in ('live', 'previous')");
+    await expect
+      .poll(() => [...faults.s3().objects.keys()].filter((key) => /^public\/[0-9a-f-]{36}/.test(key)))
+      .toSatisfy((left: string[]) => left.every((key) => live.includes(key.split("/")[1])));
+  });
+
   it("that fails after the publication ends the refresh, and the next one finishes it", async () => {
     const before = await here.liveId();
     const reason = await disturb("Publishing", () => faults.storageWire().hold(), toS3);

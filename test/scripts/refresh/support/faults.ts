@@ -35,7 +35,7 @@ export function useFaults() {
     expect(await here.publish()).toMatchObject({ code: 0 });
   });
   afterEach(async () => {
-    Object.assign(s3, { stalled: null, failure: null });
+    Object.assign(s3, { stalled: null, failure: null, hungKey: null });
     await Promise.all([databaseWire.pass(), storageWire.pass()]);
   });
   afterAll(() => Promise.all([s3.close(), databaseWire.refuse(), storageWire.refuse()]));
