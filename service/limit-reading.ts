@@ -45,6 +45,7 @@ export async function readWithLimits({
           throw new Error(`${path} cannot be read to its end: ${describeReason(cause)}.`, { cause });
         tries += 1;
         source = await openAt(at);
+        if (stream.destroyed) source.destroy();
         chunks = source[Symbol.asyncIterator]();
       }
     }

@@ -69,7 +69,8 @@ async function writeDataSet(writer: Writer): Promise<Manifest> {
     "set local datestyle = 'ISO, YMD'; set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
   );
   const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
-  const data_set = rows[0]?.id ?? "";
+  const data_set = rows[0]?.id;
+  if (data_set === undefined) throw new Error(`${schema}.data_set has no row. Run the refresh again.`);
   const describe = await readDefinition("describe_tables.sql");
   const { rows: tables } = await client.query<Table>(describe, [schema]);
   try {
@@ -104,6 +105,9 @@ async function writeFiles(writer: Writer, folder: string, wanted: WantedFile[]):
     stop.abort(error);
     await finished.catch(() => {});
     throw error;
+  } finally {
+    // Later, DuckDB is closed.
+    stop.signal.removeEventListener("abort", parquet.interrupt);
   }
 }
 
