@@ -1,6 +1,8 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../service/describe-database.ts";
+import type { S3Options } from "../service/objects.ts";
+import { awsSecrets, readS3Options } from "../service/read-s3-options.ts";
 import { readSecretFiles } from "../service/read-secret-files.ts";
 import {
   databaseUrl,
@@ -9,7 +11,7 @@ import {
   listenPort,
   readVariables,
 } from "../service/read-variables.ts";
-import type { S3Options, S3StoreOptions } from "./storage.ts";
+import type { S3StoreOptions } from "./storage.ts";
 
 type StorageConfig = { kind: "local"; directory: string } | ({ kind: "s3" } & S3StoreOptions);
 
@@ -26,14 +28,7 @@ export interface ReportServiceConfig {
   trustedIps?: string[] | undefined;
 }
 
-/** Variables that `<NAME>_FILE` can set instead, because Docker mounts secrets as files. */
-const secrets = [
-  "REPORT_SERVICE_DATABASE_URL",
-  "REPORT_SERVICE_DATABASE_PASSWORD",
-  "AWS_ACCESS_KEY_ID",
-  "AWS_SECRET_ACCESS_KEY",
-  "AWS_SESSION_TOKEN",
-];
+const secrets = ["REPORT_SERVICE_DATABASE_URL", "REPORT_SERVICE_DATABASE_PASSWORD", ...awsSecrets];
 
 const text = (what: string) => z.string(`should be ${what}`).min(1, `should be ${what}`);
 const host = text("an address to listen on, such as 127.0.0.1 or 0.0.0.0").default("127.0.0.1");
@@ -61,12 +56,7 @@ const reportService = z.object({
 const s3Store = z.object({
   S3_REGION: text("the bucket's region, such as us-gov-west-1"),
   S3_KEY_PREFIX: z.string().default("reports/"),
-  S3_ENDPOINT: httpUrl("the S3 API's URL, such as http://minio:9000").optional(),
   S3_PUBLIC_ENDPOINT: httpUrl("the URL at which clients reach the S3 API, or this service").optional(),
-  S3_FORCE_PATH_STYLE: z.enum(["true", "false"], "should be true or false").default("false"),
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AWS_SESSION_TOKEN: z.string().optional(),
 });
 
 /**
@@ -107,18 +97,9 @@ export function readReportServiceConfig(environment: NodeJS.ProcessEnv): ReportS
 
 function readS3(variables: Record<string, string>): Omit<S3StoreOptions, "bucket"> {
   const read = readVariables(s3Store, variables);
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = read;
-  const { AWS_SESSION_TOKEN: sessionToken } = read;
   return {
-    region: read.S3_REGION,
+    ...readS3Options(variables),
     keyPrefix: read.S3_KEY_PREFIX,
-    endpoint: read.S3_ENDPOINT,
     publicEndpoint: read.S3_PUBLIC_ENDPOINT,
-    forcePathStyle: read.S3_FORCE_PATH_STYLE === "true",
-    // Passed explicitly, because the AWS standard chain cannot read them from files.
-    credentials:
-      accessKeyId && secretAccessKey
-        ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
-        : undefined,
   };
 }

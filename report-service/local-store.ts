@@ -1,8 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { open, stat } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import path from "node:path";
+import { openDirectory } from "../service/directory-objects.ts";
 import { invalidLink, notFound, sendError } from "./error-responses.ts";
-import { callStorage, describeDownload, isFileName, type Storage, signedUrlSeconds } from "./storage.ts";
+import {
+  callStorage,
+  describeDownload,
+  hastyLimits,
+  isFileName,
+  type Storage,
+  signedUrlSeconds,
+} from "./storage.ts";
 
 /**
  * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the
@@ -10,7 +18,8 @@ import { callStorage, describeDownload, isFileName, type Storage, signedUrlSecon
  */
 export function createLocalStore(directory: string): Storage {
   const secret = randomBytes(32);
-  const locate = (reportId: string) => path.join(directory, `${reportId}.pdf`);
+  const files = openDirectory(directory, { limits: hastyLimits });
+  const hasFile = (reportId: string) => files.has(`${reportId}.pdf`);
   const sign = (reportId: string, expires: number) => {
     const unsigned = `/reports/${reportId}.pdf?expires=${expires}`;
     return `${unsigned}&signature=${createHmac("sha256", secret).update(unsigned).digest("hex")}`;
@@ -22,28 +31,20 @@ export function createLocalStore(directory: string): Storage {
     if (sent.length !== signed.length || !timingSafeEqual(sent, signed)) return undefined;
     return Number(expires) * 1000 > Date.now() ? reportId : undefined;
   };
-  const hasFile = async (reportId: string) => {
-    const found = await stat(locate(reportId)).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-      // If the directory itself is missing, storage is unavailable.
-      await stat(directory);
-    });
-    return found?.isFile() === true;
-  };
   return {
     signDownload: async (reportId) => {
       if (!isFileName(reportId)) return null;
       const isThere = await callStorage(`the file of ${reportId}`, () => hasFile(reportId));
       return isThere ? sign(reportId, Math.floor(Date.now() / 1000) + signedUrlSeconds) : null;
     },
-    check: () => callStorage(`the directory ${directory}`, async () => void (await stat(directory))),
+    check: () => callStorage(`the directory ${directory}`, files.check),
     addRoutes: (app, onRequest) => {
       app.get("/reports/*", { onRequest }, async (request, reply) => {
         // Verifies the path and query string as sent, not as parsed.
         const reportId = verify(request.raw.url ?? "");
         if (reportId === undefined) return sendError(reply, invalidLink);
         const file = await callStorage(`the file of ${reportId}`, async () =>
-          (await hasFile(reportId)) ? await open(locate(reportId)) : null,
+          (await hasFile(reportId)) ? await open(path.join(directory, `${reportId}.pdf`)) : null,
         );
         if (file === null) {
           request.log.error({ report_id: reportId }, "a file disappeared after its URL was signed");

@@ -1,29 +1,39 @@
-import { open, readFile } from "node:fs/promises";
-import path from "node:path";
 import type { Readable } from "node:stream";
-import type { S3Client } from "@aws-sdk/client-s3";
-import { parseBucketUrl } from "../service/parse-bucket-url.ts";
-import type { S3Options } from "./storage.ts";
-import { callStorage } from "./storage.ts";
+import type { Objects, Range, S3Options } from "../service/objects.ts";
+import { openObjects } from "../service/open-objects.ts";
+import { callStorage, hastyLimits } from "./storage.ts";
+
+/** The text in a compressed CSV file. Its parts can be decompressed without those before them (RFC 1951, no gzip header). */
+export interface CompressedText {
+  bytes: number;
+  /** The bytes of text in each part. The last one may have fewer. */
+  part_bytes: number;
+  /** Where each part starts in the file. */
+  starts: number[];
+}
 
 export interface PublicFile {
   name: string;
   bytes: number;
   sha256: string;
+  /** Only of tables as CSV, and not of files that earlier versions wrote. */
+  text?: CompressedText;
+}
+
+/** A file with public rows. */
+export interface TableFile extends PublicFile {
+  table: string;
+  audit_year: string | null;
+  format: string;
+  rows: number;
 }
 
 /** The parts of the refresh's `manifest.json` that this service reads. */
 export interface Manifest {
   data_set: string;
   published_at: string;
-  files: (PublicFile & { table: string; audit_year: string | null; format: string; rows: number })[];
+  files: TableFile[];
   changes: PublicFile[];
-}
-
-export interface Range {
-  start: number;
-  /** Inclusive. */
-  end: number;
 }
 
 /** The bulk files of the published data set. Both methods return, or throw StorageUnavailable, within 3 s. */
@@ -35,54 +45,18 @@ export interface PublicFiles {
 
 /** @param location a directory, or s3://bucket/prefix */
 export function openPublicFiles(location: string, options: S3Options = {}): PublicFiles {
-  const { readText, open } = location.startsWith("s3://")
-    ? openBucket(location, options)
-    : openDirectory(path.resolve(location));
+  let opened: Promise<Objects> | undefined;
+  const objects = () => {
+    opened ??= openObjects(location, { ...options, limits: hastyLimits });
+    return opened;
+  };
   return {
     readManifest: () =>
       callStorage("the manifest of the bulk files", async () => {
-        const text = await readText("manifest.json");
+        const text = await (await objects()).readText("manifest.json");
         return text === undefined ? undefined : { manifest: JSON.parse(text) as Manifest, text };
       }),
     open: (folder, name, range) =>
-      callStorage(`the bulk file ${name}`, () => open(`${folder}/${name}`, range)),
-  };
-}
-
-interface Backend {
-  /** Returns undefined if there is no such file. */
-  readText: (key: string) => Promise<string | undefined>;
-  open: (key: string, range: Range) => Promise<Readable>;
-}
-
-function openDirectory(root: string): Backend {
-  return {
-    readText: (key) =>
-      readFile(path.join(root, key), "utf8").catch((error: NodeJS.ErrnoException) => {
-        if (error.code === "ENOENT") return undefined;
-        throw error;
-      }),
-    open: async (key, range) => (await open(path.join(root, key))).createReadStream(range),
-  };
-}
-
-function openBucket(location: string, options: S3Options): Backend {
-  const { bucket: Bucket, folder } = parseBucketUrl(location);
-  let client: Promise<S3Client> | undefined;
-  const get = async (key: string, Range?: string) => {
-    // The AWS SDK is large, so it is loaded only where it is used.
-    client ??= import("./s3-store.ts").then(({ createS3Client }) => createS3Client(options));
-    const { GetObjectCommand } = await import("@aws-sdk/client-s3");
-    const Key = folder === "" ? key : `${folder}/${key}`;
-    return (await (await client).send(new GetObjectCommand({ Bucket, Key, Range }))).Body;
-  };
-  return {
-    readText: async (key) => {
-      const body = await get(key).catch((error: Error) => {
-        if (error.name !== "NoSuchKey") throw error;
-      });
-      return await body?.transformToString();
-    },
-    open: async (key, { start, end }) => (await get(key, `bytes=${start}-${end}`)) as Readable,
+      callStorage(`the bulk file ${name}`, async () => (await objects()).open(`${folder}/${name}`, range)),
   };
 }

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import { pipeline, type Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { constants, createGunzip, createInflateRaw } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import Negotiator from "negotiator";
+import type { Range } from "../service/objects.ts";
 import { makeError, sendError } from "./error-responses.ts";
-import type { Manifest, PublicFile, PublicFiles, Range } from "./public-files.ts";
+import type { CompressedText, Manifest, PublicFile, PublicFiles } from "./public-files.ts";
 
 const publicData = "/public-data/";
 /** The federal service's path of the same files. */
@@ -39,7 +41,7 @@ const preflight = {
  * Serves the live data set's bulk files, and `manifest.json`, which lists them, with ranges and an ETag that is the
  * SHA-256 of the file. So a download that is resumed after a publication starts again (`If-Range`), and a client that
  * reads a file in parts learns that it has changed (`If-Match`, 412). The CSV files are also at the federal service's
- * paths: compressed if the client accepts gzip, or else decompressed while they are sent.
+ * paths: compressed if the client accepts gzip, or else decompressed while they are sent, with ranges of the text.
  */
 export function servePublicData(
   app: FastifyInstance,
@@ -55,17 +57,18 @@ export function servePublicData(
       handler: async (request, reply) => {
         const { "*": name } = request.params;
         const live = await files.readManifest();
-        const found = live && (name === "manifest.json" ? live : findFile(live.manifest, name, folder));
-        if (live === undefined || found === undefined) return sendError(reply, noSuchFile);
+        const isManifest = name === "manifest.json";
+        const found = live && !isManifest ? findFile(live.manifest, name, folder) : undefined;
+        if (live === undefined || !(isManifest || found)) return sendError(reply, noSuchFile);
         const { data_set: id, published_at: published } = live.manifest;
         reply.headers({
           ...headers,
           "data-set": `"${id}"; published="${published.replace(/\.\d+Z$/, "Z")}"`,
         });
-        if ("text" in found) {
-          const sha256 = createHash("sha256").update(found.text).digest("hex");
+        if (found === undefined) {
+          const sha256 = createHash("sha256").update(live.text).digest("hex");
           reply.type("application/json; charset=utf-8");
-          return isSettled(request, reply, `"${sha256}"`) ? reply : reply.send(found.text);
+          return isSettled(request, reply, `"${sha256}"`) ? reply : reply.send(live.text);
         }
         const directory = found.name.startsWith("changes-") ? found.name.replace(/\..*/, "") : id;
         const open = (range: Range) => files.open(directory, found.name, range);
@@ -86,7 +89,7 @@ function findFile({ files, changes }: Manifest, name: string, folder: string): P
   );
 }
 
-/** Sends a compressed file as CSV. Without gzip there are no ranges, which would need an uncompressed copy. */
+/** Sends a compressed file as CSV: as it is if the client accepts gzip, or else decompressed. */
 async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -94,22 +97,51 @@ async function sendCsv(
   open: (range: Range) => Promise<Readable>,
 ): Promise<FastifyReply> {
   reply.type("text/csv; charset=utf-8").header("vary", "Accept-Encoding");
-  if (acceptsGzip(request)) {
+  if (new Negotiator(request).encodings(["gzip"]).length > 0)
     return sendRange(request, reply.header("content-encoding", "gzip"), file, open);
-  }
-  if (isSettled(request, reply, `"${file.sha256}-csv"`)) return reply;
+  const { text, bytes } = file;
+  const sha256 = `${file.sha256}-csv`;
+  const describe = (err: unknown) => request.log.error({ err }, "a bulk file could not be read to its end");
+  if (text !== undefined)
+    return sendRange(request, reply, { bytes: text.bytes, sha256 }, (range) =>
+      openText({ bytes, text }, range, open, describe),
+    );
+  // A file of an earlier version has no length of its text. The next refresh replaces it.
+  if (isSettled(request, reply, `"${sha256}"`)) return reply;
   if (request.method === "HEAD") return reply.send();
-  const compressed = await open({ start: 0, end: file.bytes - 1 });
-  const content = pipeline(compressed, createGunzip(), (err) => {
-    if (err) request.log.error({ err }, "a bulk file could not be read to its end");
-  });
-  return reply.send(content);
+  const compressed = await open({ start: 0, end: bytes - 1 });
+  return reply.send(pipeline(compressed, createGunzip(), (err) => err && describe(err)));
 }
 
-function acceptsGzip({ headers }: FastifyRequest): boolean {
-  const accepted = /(?:^|,)\s*gzip\s*(?:;\s*q=([\d.]+))?\s*(?:,|$)/i.exec(String(headers["accept-encoding"]));
-  return accepted !== null && Number(accepted[1] ?? 1) > 0;
+/** Reads a range of a compressed file's text. Reads and decompresses only the parts that contain it. */
+async function openText(
+  { bytes, text }: { bytes: number; text: CompressedText },
+  { start, end }: Range,
+  open: (range: Range) => Promise<Readable>,
+  describe: (err: unknown) => void,
+): Promise<Readable> {
+  const [first, last] = [Math.floor(start / text.part_bytes), Math.floor(end / text.part_bytes)];
+  const compressed = await open({
+    start: text.starts[first] ?? 0,
+    end: (text.starts[last + 1] ?? bytes - trailerBytes) - 1,
+  });
+  async function* cut(chunks: AsyncIterable<Buffer>) {
+    let [skip, left] = [start - first * text.part_bytes, end - start + 1];
+    for await (const chunk of chunks) {
+      const part = chunk.subarray(skip, skip + left);
+      skip = Math.max(0, skip - chunk.length);
+      left -= part.length;
+      if (part.length > 0) yield part;
+    }
+  }
+  // A part is not the end of the compressed data.
+  const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+  const content = pipeline(compressed, inflate, cut, (err) => err && describe(err));
+  return content as unknown as Readable;
 }
+
+/** The checksum and length at the end of a gzip file. */
+const trailerBytes = 8;
 
 /** Sends 412 or 304 if the request's conditions require it. Returns whether it did. */
 function isSettled(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
+import type { S3Options, StorageLimits } from "../service/objects.ts";
 
 /** Where the PDFs are. */
 export interface Storage {
@@ -15,17 +16,6 @@ export interface Storage {
   addRoutes(app: FastifyInstance, onRequest: onRequestHookHandler[]): void;
   /** Closes its connections. */
   close(): void;
-}
-
-/** How to reach and use an S3 API. */
-export interface S3Options {
-  region?: string;
-  /** AWS if absent. */
-  endpoint?: string | undefined;
-  /** Puts the bucket's name into the path rather than the host. */
-  forcePathStyle?: boolean;
-  /** The AWS standard chain if absent: environment, profile, container, instance. */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | undefined;
 }
 
 export interface S3StoreOptions extends S3Options {
@@ -45,6 +35,14 @@ export class StorageUnavailable extends Error {
 export const signedUrlSeconds = 50;
 
 const deadlineMilliseconds = 3000;
+/** Both tries of a request fit into the deadline. */
+export const hastyLimits: StorageLimits = {
+  connect: 1000,
+  answer: 1300,
+  idle: 60_000,
+  total: 600_000,
+  tries: 2,
+};
 
 /** Whether a report ID can be part of a file's name. Which reports exist is for the database to say. */
 export function isFileName(reportId: string): boolean {

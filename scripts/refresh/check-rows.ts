@@ -1,10 +1,10 @@
 import type { Client } from "pg";
 import type { Fault, FaultList } from "./faults.ts";
+import { openContent } from "./open-content.ts";
 import { runDefinition } from "./read-definition.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
 import { splitRow, unquote } from "./row-format.ts";
-import { openContent } from "./storage.ts";
 
 /** The result of `check.sql`. */
 interface CheckedRows {

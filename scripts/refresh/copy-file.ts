@@ -3,9 +3,9 @@ import { pipeline } from "node:stream/promises";
 import { type Client, DatabaseError, escapeIdentifier } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { countRows, type FaultList } from "./faults.ts";
+import { openContent } from "./open-content.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { readRows } from "./read-rows.ts";
-import { openContent } from "./storage.ts";
 
 const reportMilliseconds = 5_000;
 

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { stringify } from "csv-stringify/sync";
+import { describeReason } from "../../service/limit-reading.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { describeProblem, type RowProblem } from "./row-format.ts";
 
@@ -57,7 +58,9 @@ export class FaultList {
   async write(target: string): Promise<void> {
     const columns = ["file", "line", "column", "value", "problem", "record"];
     const rows = this.kept.map((fault) => ({ ...fault, file: fault.file.path }));
-    await writeFile(target, stringify(rows, { header: true, columns }));
+    await writeFile(target, stringify(rows, { header: true, columns })).catch((cause) => {
+      throw new Error(`${target} cannot be written: ${describeReason(cause)}.`, { cause });
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { openStorage } from "./open-storage.ts";
+import type { StorageOptions, StoredFile } from "../../service/objects.ts";
+import { openObjects } from "../../service/open-objects.ts";
 import { readSourceTables } from "./read-definition.ts";
-import type { StoredFile } from "./storage.ts";
 
 /** A source file and the table it is for. */
 export interface SourceFile extends StoredFile {
@@ -14,8 +14,8 @@ export interface SourceFile extends StoredFile {
  *
  * @throws Error if there is no file for `general`, without which nothing can be published
  */
-export async function findFiles(location: string): Promise<SourceFile[]> {
-  const stored = await (await openStorage(location)).listFiles();
+export async function findFiles(location: string, options?: StorageOptions): Promise<SourceFile[]> {
+  const stored = await (await openObjects(location, options)).listFiles();
   const files = (await readSourceTables()).flatMap((table) => {
     const pattern = new RegExp(`^(.+-)?${table}\\.csv(\\.gz)?$`);
     const own = stored.filter((file) => pattern.test(path.posix.basename(file.path)));

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Client } from "pg";
+import type { StoredFile } from "../../service/objects.ts";
 import { dataSetFiles } from "../sql/data-set-files.ts";
 import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
-import type { StoredFile } from "./storage.ts";
 
 /** The `db/data_set` of this repository. */
 export let definitionsDirectory = path.resolve(import.meta.dirname, "../../db/data_set");

@@ -1,10 +1,10 @@
 import type { Client } from "pg";
 import { describeError } from "../../service/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
+import { openContent } from "./open-content.ts";
 import { readDefinition } from "./read-definition.ts";
 import { readRows } from "./read-rows.ts";
 import { type Column, splitRow, unquote } from "./row-format.ts";
-import { openContent } from "./storage.ts";
 
 /** A source file with the columns that its first line names. */
 export interface SourceFileWithHeader extends SourceFile {

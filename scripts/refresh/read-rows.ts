@@ -36,52 +36,72 @@ const longestRowBytes = 2 << 20;
  * @throws Error after a row that does not end within 2 MB: the rest of the file could be part of it
  */
 export async function* readRows(chunks: AsyncIterable<Buffer>, columns: Column[]): AsyncGenerator<Block> {
-  const anyRow = matchAnyRow();
-  let goodRow: RegExp | undefined;
-  let line = 1;
+  const reader = new RowReader(columns);
   let rest: Buffer = Buffer.alloc(0);
-
-  const readBlock = (bytes: Buffer): Block => {
-    const text = bytes.toString("latin1");
-    const rows: SourceRow[] = [];
-    const checkBytes = !isUtf8(bytes);
-    for (let start = 0; ; ) {
-      const goodEnd = goodRow && findEnd(goodRow, text, start);
-      const end = goodEnd ?? findEnd(anyRow, text, start);
-      if (end === undefined) break;
-      const row: SourceRow = { start, end, line, problem: undefined };
-      const isHeader = line === 1;
-      const isGood = goodEnd !== undefined && !(checkBytes && !isUtf8(bytes.subarray(start, end)));
-      if (isHeader) goodRow = matchRow(columns, text[end - 2] === "\r" ? "\r\n" : "\n");
-      else if (!isGood) row.problem = describeRow(text.slice(start, end).replace(/\r?\n$/, ""), columns);
-      rows.push(row);
-      line += countLines(text, start, end);
-      start = end;
-    }
-    return { bytes, rows };
-  };
-  /** The remaining bytes when the file ends, or a row that does not end. */
-  const describeRest = (problem: string): SourceRow & { problem: RowProblem } => {
-    const values = splitRow(rest.toString("latin1", 0, longestRowBytes).replace(/\r$/, ""));
-    const [column, value] = [columns[values.length - 1]?.name, show(values.at(-1) ?? "")];
-    return { start: 0, end: rest.length, line, problem: { column, value, problem } };
-  };
-
   for await (const chunk of chunks) {
-    const block = readBlock(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
-    if (block.rows.length > 0) yield block;
-    rest = block.bytes.subarray(block.rows.at(-1)?.end ?? 0);
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const rows = reader.readRows(bytes);
+    if (rows.length > 0) yield { bytes, rows };
+    rest = bytes.subarray(rows.at(-1)?.end ?? 0);
     if (rest.length <= longestRowBytes) continue;
-    const row = describeRest(`does not end within ${longestRowBytes >> 20} MB`);
+    const row = reader.describeRest(rest, `does not end within ${longestRowBytes >> 20} MB`);
     yield { bytes: rest, rows: [row] };
     throw new Error(`${describeProblem(row.problem)}: a closing quote may be missing`);
   }
-  if (rest.length === 0) return;
-  const isClosed = findEnd(anyRow, `${rest.toString("latin1")}\n`, 0) !== undefined;
-  const problem = isClosed
+  if (rest.length > 0) yield { bytes: rest, rows: [reader.describeRest(rest, describeEnd(rest))] };
+}
+
+/** Reads the rows of one file, block by block. */
+class RowReader {
+  readonly #columns: Column[];
+  readonly #anyRow = matchAnyRow();
+  /** Known once the header has shown how lines end. */
+  #goodRow: RegExp | undefined;
+  /** The line on which the next row begins. */
+  #line = 1;
+
+  constructor(columns: Column[]) {
+    this.#columns = columns;
+  }
+
+  /** Returns the rows that end in these bytes, which must begin with a row. */
+  readRows(bytes: Buffer): SourceRow[] {
+    const text = bytes.toString("latin1");
+    const hasBadBytes = !isUtf8(bytes);
+    const rows: SourceRow[] = [];
+    for (let start = 0; ; ) {
+      const goodEnd = this.#goodRow && findEnd(this.#goodRow, text, start);
+      const end = goodEnd ?? findEnd(this.#anyRow, text, start);
+      if (end === undefined) return rows;
+      const isGood = goodEnd !== undefined && !(hasBadBytes && !isUtf8(bytes.subarray(start, end)));
+      const row: SourceRow = { start, end, line: this.#line, problem: undefined };
+      if (this.#line === 1) this.#readLineBreak(text, end);
+      else if (!isGood)
+        row.problem = describeRow(text.slice(start, end).replace(/\r?\n$/, ""), this.#columns);
+      rows.push(row);
+      this.#line += countLines(text, start, end);
+      start = end;
+    }
+  }
+
+  #readLineBreak(text: string, end: number): void {
+    this.#goodRow = matchRow(this.#columns, text[end - 2] === "\r" ? "\r\n" : "\n");
+  }
+
+  /** Describes bytes after the last row. */
+  describeRest(rest: Buffer, problem: string): SourceRow & { problem: RowProblem } {
+    const values = splitRow(rest.toString("latin1", 0, longestRowBytes).replace(/\r$/, ""));
+    const [column, value] = [this.#columns[values.length - 1]?.name, show(values.at(-1) ?? "")];
+    return { start: 0, end: rest.length, line: this.#line, problem: { column, value, problem } };
+  }
+}
+
+/** Says why the last bytes of a file are not a row. */
+function describeEnd(rest: Buffer): string {
+  const isClosed = findEnd(matchAnyRow(), `${rest.toString("latin1")}\n`, 0) !== undefined;
+  return isClosed
     ? "has no line break after it: the file may have been cut off"
     : "has a quote that is never closed";
-  yield { bytes: rest, rows: [describeRest(problem)] };
 }
 
 /** Returns where a sticky pattern's match ends. */

@@ -2,9 +2,12 @@ import type { ClientConfig } from "pg";
 import { z } from "zod";
 import { describeDatabase } from "../../service/describe-database.ts";
 import { requireRunningStack } from "../../service/find-running-stack.ts";
+import type { StorageOptions } from "../../service/objects.ts";
+import { readS3Options } from "../../service/read-s3-options.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import { databaseUrl, listenPort, readVariables } from "../../service/read-variables.ts";
 import { type EnvironmentName, environments } from "../../service/timetable.ts";
+import type { SessionLimits } from "./watch-session.ts";
 
 /** A refresh's database, source, and location of the bulk files. */
 export interface RefreshConfig {
@@ -13,6 +16,10 @@ export interface RefreshConfig {
   source: string | undefined;
   /** Directory or s3:// URL of the bulk files; without it, none are written. */
   publicData: string | undefined;
+  /** How to reach s3:// URLs. */
+  storage: StorageOptions;
+  /** Tests set shorter limits. */
+  limits?: SessionLimits;
   environment: EnvironmentName;
   /** Where the scheduled service listens. */
   host: string;
@@ -55,6 +62,7 @@ export function readRefreshConfig(environment: NodeJS.ProcessEnv): RefreshConfig
     database: describeDatabase(named ?? stack?.databaseUrl, data.PUBLISHER_DATABASE_PASSWORD),
     source: data.REFRESH_SOURCE,
     publicData: data.PUBLIC_DATA ?? stack?.publicData,
+    storage: readS3Options(variables),
     environment: data.ENVIRONMENT,
     host: data.REFRESH_HOST,
     port: data.REFRESH_PORT,

@@ -1,8 +1,10 @@
 import path from "node:path";
 import type { Client } from "pg";
+import type { StorageOptions } from "../../service/objects.ts";
+import { openObjects } from "../../service/open-objects.ts";
+import { signalLoss } from "./connect-publisher.ts";
 import { findFiles } from "./find-files.ts";
 import { type LoadedDataSet, type LoadOptions, loadDataSet } from "./load-data-set.ts";
-import { openStorage } from "./open-storage.ts";
 import { computeChecksum } from "./read-definition.ts";
 import { warmTables } from "./warm-tables.ts";
 import { publishManifest, writePublicFiles } from "./write-public-files.ts";
@@ -12,6 +14,8 @@ export interface RefreshOptions extends LoadOptions {
   from: string;
   /** Directory or s3:// URL of the bulk files. Without it none are written. */
   publicData?: string | undefined;
+  /** How to reach s3:// URLs. */
+  storage?: StorageOptions | undefined;
   /** Publishes files even if they are already live or were rolled back. */
   force?: boolean;
 }
@@ -29,13 +33,14 @@ type Refreshed =
 export async function refreshDataSet(client: Client, options: RefreshOptions): Promise<Refreshed> {
   const { from, report = () => {}, publicData, force } = options;
   const source = from.startsWith("s3://") ? from : path.resolve(from);
-  const files = await findFiles(source);
+  const storage = { ...options.storage, signal: signalLoss(client) };
+  const files = await findFiles(source, storage);
   report(`Reading ${files.length} files of ${source} ...`);
   const load = { acceptShrink: false, acceptGrowth: false, ...options };
   if (options.dryRun)
     return { outcome: "checked", dataSet: await loadDataSet(client, { source, files }, load) };
   const checksum = await computeChecksum(files);
-  const store = publicData === undefined ? undefined : await openStorage(publicData);
+  const store = publicData === undefined ? undefined : await openObjects(publicData, storage);
   const reason = force ? undefined : await findReasonToSkip(client, checksum);
   if (reason !== undefined) {
     if (store !== undefined) await publishManifest(client, store);
@@ -43,9 +48,14 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   }
   const bulkFiles = store && { writePublicFiles: () => writePublicFiles(client, store, "disclosed_next") };
   const dataSet = await loadDataSet(client, { source, files }, { ...load, checksum, ...bulkFiles });
-  if (store !== undefined) await publishManifest(client, store);
+  if (store !== undefined) await publishManifest(client, store).catch(explainThatLive);
   await warmTables(client, report);
   return { outcome: "published", dataSet };
+}
+
+function explainThatLive(cause: Error): never {
+  const message = `The data set is live, but the bulk files still show the previous one: ${cause.message}`;
+  throw new Error(`${message} Run the refresh again to finish.`, { cause });
 }
 
 async function findReasonToSkip(client: Client, checksum: string): Promise<string | undefined> {

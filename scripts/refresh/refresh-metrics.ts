@@ -15,6 +15,8 @@ const gauges = {
   refresh_leaks_checked_timestamp_seconds: "When publication.find_leaks() last answered. 0 until then.",
 };
 
+export type RefreshMetrics = ReturnType<typeof createRefreshMetrics>;
+
 /**
  * The schedule's metrics for Prometheus.
  *

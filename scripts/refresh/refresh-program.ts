@@ -2,14 +2,15 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Client } from "pg";
 import { pino } from "pino";
 import { dotenv } from "zx";
+import { openObjects } from "../../service/open-objects.ts";
 import type { ProcessContext } from "../../service/process-context.ts";
+import { awsSecrets } from "../../service/read-s3-options.ts";
 import { readSecretFiles } from "../../service/read-secret-files.ts";
 import { closeOnSignal } from "../../service/run-until-signal.ts";
 import { findOperator, readOperator } from "../access/operator.ts";
-import { withPublisher } from "./connect-publisher.ts";
+import { signalLoss, withPublisher } from "./connect-publisher.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
-import { openStorage } from "./open-storage.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
 import { type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
@@ -28,14 +29,12 @@ type Options = Omit<RefreshOptions, "from"> & {
   schedule?: true;
 };
 
-const awsCredentials = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
-
 /** Runs `npm run refresh` to its end. */
 export async function runRefreshProgram(context: ProcessContext): Promise<void> {
   const command = createCommand(context.env).parse(context.argv);
   try {
     // The S3 client looks for its credentials in process.env.
-    context.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...context.env }, awsCredentials);
+    context.env = readSecretFiles({ ...dotenv.loadSafe(".env"), ...context.env }, awsSecrets);
     await run(context, readRefreshConfig(context.env), command);
   } catch (error) {
     context.stderr.write(`${explainFailure(error)}\n`);
@@ -126,7 +125,8 @@ async function run(context: ProcessContext, config: RefreshConfig, command: Comm
     command.error("error: set --from (or REFRESH_SOURCE) to the files to publish");
   } else {
     const report = (line: string) => void context.stderr.write(`${line}\n`);
-    const wanted = { ...options, from, publicData: config.publicData, report };
+    const { publicData, storage } = config;
+    const wanted = { ...options, from, publicData, storage, report };
     await asPublisher((client) => runRefresh(client, wanted, print));
   }
 }
@@ -155,7 +155,7 @@ async function runRefresh(
 
 async function runRollback(
   client: Client,
-  { publicData }: RefreshConfig,
+  { publicData, storage }: RefreshConfig,
   print: (line: string) => void,
 ): Promise<void> {
   const start = performance.now();
@@ -163,7 +163,10 @@ async function runRollback(
   const seconds = ((performance.now() - start) / 1000).toFixed(2);
   print(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.`);
   await warmTables(client, print);
-  if (publicData !== undefined) await publishManifest(client, await openStorage(publicData));
+  if (publicData !== undefined) {
+    const store = await openObjects(publicData, { ...storage, signal: signalLoss(client) });
+    await publishManifest(client, store);
+  }
 }
 
 function parseWhole(text: string): number {

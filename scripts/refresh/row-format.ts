@@ -58,19 +58,29 @@ const anyText = String.raw`(?:"[^"\0]*(?:""[^"\0]*)*"|[^",\r\n\0]*)`;
 /** Matches a value even if its quotes are misplaced. Fails only if a quote is never closed. */
 const looseValue = String.raw`(?:"[^"]*(?:""[^"]*)*"(?!")[^,\n]*|(?!")[^,\n]*)`;
 
+/** What a value may look like in a file, and what is wrong if it does not. */
+interface Format {
+  pattern: string;
+  problem: string;
+}
+
 /**
  * How the values of a column may be written in a file (RFC 4180). Works on bytes, read as Latin-1. An empty value without
  * quotes is null.
  */
-function describeFormat({ name, type }: Column): { pattern: string; problem: string } {
-  const [body, problem = ""] =
-    name === "audit_year"
-      ? [year, "is not a year from 1900 to 2099"]
-      : (formats[type.replace(/\(.*?\)/, "")] ?? []);
+function describeFormat({ name, type }: Column): Format {
+  const [body, problem = ""] = name === "audit_year" ? auditYear : (formats[withoutModifier(type)] ?? []);
   if (body !== undefined) return { pattern: `(?:${body}|"${body}")?`, problem };
   const [, length] = /^character varying\((\d+)\)$/.exec(type) ?? [];
-  if (length === undefined) return { pattern: anyText, problem };
-  // Counts characters: bytes 80 to BF continue the character before them.
+  return length === undefined ? { pattern: anyText, problem } : describeShortText(length);
+}
+
+const auditYear = [year, "is not a year from 1900 to 2099"];
+/** For example `numeric` for `numeric(10,2)`. */
+const withoutModifier = (type: string) => type.replace(/\(.*?\)/, "");
+
+/** Counts characters: bytes 80 to BF continue the character before them. */
+function describeShortText(length: string): Format {
   const quoted = String.raw`"(?:[^"\0\x80-\xbf][\x80-\xbf]*|""){0,${length}}"`;
   const unquoted = String.raw`(?:[^",\r\n\0\x80-\xbf][\x80-\xbf]*){0,${length}}`;
   return { pattern: `(?:${quoted}|${unquoted})`, problem: `is longer than ${length} characters` };

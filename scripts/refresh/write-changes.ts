@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Client } from "pg";
-import type { Storage } from "./storage.ts";
+import type { Objects } from "../../service/objects.ts";
 
 /** A file that lists the reports that differ between a data set and the one that replaced it. */
 export interface ChangeFile {
@@ -40,7 +40,7 @@ const changedReports = `
  */
 export async function writeChanges(
   client: Client,
-  store: Storage,
+  store: Objects,
   written: ChangeFile[],
 ): Promise<ChangeFile[]> {
   const { rows } = await client.query(recordedChanges);
@@ -56,7 +56,7 @@ export async function writeChanges(
   return files;
 }
 
-async function writeFile(client: Client, store: Storage, name: string) {
+async function writeFile(client: Client, store: Objects, name: string) {
   const { rows } = await client.query<{ csv: string }>(changedReports, [name]);
   const file = gzipSync(rows[0]?.csv ?? "");
   await store.put(`${name.replace(".csv.gz", "")}/${name}`, file, "application/gzip");

@@ -44,11 +44,13 @@ export async function openParquetWriter(workDirectory: string) {
       ) to ${quote(target)} (format parquet, compression zstd, row_group_size ${sizeRowGroup(csv)})`;
       const name = path.basename(target);
       const { rowsChanged } = await connection.run(sql).catch((cause: Error) => {
-        throw new Error(`${name} cannot be written: ${cause.message}`, { cause });
+        throw new Error(`${target} cannot be written: ${cause.message}`, { cause });
       });
       if (rowsChanged !== csv.rows)
         throw new Error(`${name} has ${rowsChanged} rows, but its CSV file has ${csv.rows}.`);
     },
+    /** Ends a conversion that is running, which then fails. */
+    interrupt: () => connection.interrupt(),
     close: () => {
       connection.closeSync();
       database.closeSync();
@@ -57,8 +59,8 @@ export async function openParquetWriter(workDirectory: string) {
 }
 
 /** DuckDB holds a row group in memory, uncompressed. */
-function sizeRowGroup({ rows, textBytes }: CsvFile): number {
-  const fitting = Math.floor((rowGroupBytes * rows) / textBytes);
+function sizeRowGroup({ rows, text }: CsvFile): number {
+  const fitting = Math.floor((rowGroupBytes * rows) / text.bytes);
   return Math.min(mostRowsInGroup, Math.max(fewestRowsInGroup, fitting));
 }
 

@@ -1,13 +1,15 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { type Client, escapeLiteral } from "pg";
+import type { TableFile } from "../../report-service/public-files.ts";
+import type { Objects } from "../../service/objects.ts";
 import { parseJson } from "../../service/parse-json.ts";
+import { signalLoss } from "./connect-publisher.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { readDefinition } from "./read-definition.ts";
-import type { Storage } from "./storage.ts";
 import { type ChangeFile, writeChanges } from "./write-changes.ts";
-import { describeFile, writeCsv } from "./write-csv.ts";
+import { type CsvFile, describeFile, writeCsv } from "./write-csv.ts";
 import { openParquetWriter } from "./write-parquet.ts";
 
 type Schema = "disclosed" | "disclosed_next";
@@ -22,85 +24,120 @@ interface Manifest {
   /** When the data set went live. Null until then. */
   published_at: string | null;
   /** Public rows of a table, or of one audit year of it. */
-  files: {
-    name: string;
-    table: string;
-    audit_year: string | null;
-    format: "csv" | "parquet";
-    rows: number;
-    bytes: number;
-    sha256: string;
-  }[];
+  files: TableFile[];
   /** Each table's name, descriptions and JSON Table Schema. */
   tables: object[];
   /** The last publications and rollbacks, the newest last. */
   changes: ChangeFile[];
 }
 
+/** What the files of one data set are written with. */
+interface Writer {
+  client: Client;
+  store: Objects;
+  schema: Schema;
+  /** For unfinished files. */
+  directory: string;
+  parquet: Awaited<ReturnType<typeof openParquetWriter>>;
+}
+
 /**
  * Writes a data set's public rows to files: for each table, one CSV file, one Parquet file, and one CSV file per audit year (for
  * the large tables also Parquet). They have the rows that a public key gets from the API, in the same order. For suppressed submissions, general has
- * only `report_id` and `is_public`.
+ * only `report_id` and `is_public`. If it fails, it ends the client's connection.
  *
  * @param schema `disclosed`, or `disclosed_next` before it is live
  */
-export async function writePublicFiles(client: Client, store: Storage, schema: Schema): Promise<Manifest> {
+export async function writePublicFiles(client: Client, store: Objects, schema: Schema): Promise<Manifest> {
+  // What failed and killed runs left behind would take the place of the files.
+  await removeUnpublished(client, store);
   const directory = await store.makeWorkDirectory();
   const parquet = await openParquetWriter(directory);
-  const write = async () => {
-    // Keeps the order of the source files, whatever settings the files of db/data_set leave.
-    await client.query(
-      "set local datestyle = 'ISO, YMD'; set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
-    );
-    const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
-    const data_set = rows[0]?.id ?? "";
-    const { rows: described } = await client.query<Table>(await readDefinition("describe_tables.sql"), [
-      schema,
-    ]);
-    const tables = described.map(({ description }) => description);
-    const manifest: Manifest = { data_set, published_at: null, files: [], tables, changes: [] };
-    const finish = async (file: WantedFile, ending: keyof typeof contentTypes, rows: number) => {
-      const { table, audit_year } = file;
-      const name = `${file.name}.${ending}`;
-      const target = path.join(directory, name);
-      const format = ending === "parquet" ? "parquet" : "csv";
-      manifest.files.push({ name, table, audit_year, format, rows, ...(await describeFile(target)) });
-      await store.putFile(`${data_set}/${name}`, target, contentTypes[ending]);
-    };
-    // While PostgreSQL writes a CSV file, DuckDB converts the previous one.
-    let converted = Promise.resolve();
-    for (const file of await listFiles(client, schema, described)) {
-      const csv = await writeCsv(client, file.sql, path.join(directory, `${file.name}.csv.gz`));
-      converted = converted.then(async () => {
-        if (file.hasParquet)
-          await parquet.convert(csv, file.columns, path.join(directory, `${file.name}.parquet`));
-        await finish(file, "csv.gz", csv.rows);
-        if (file.hasParquet) await finish(file, "parquet", csv.rows);
-      });
-      // Awaited below.
-      converted.catch(() => {});
-    }
-    await converted;
-    await putManifest(store, `${data_set}/manifest.json`, manifest);
-    return manifest;
-  };
+  const writer = { client, store, schema, directory, parquet };
   try {
-    return await inTransaction(client, write);
+    return await inTransaction(client, () => writeDataSet(writer));
   } finally {
     parquet.close();
     await rm(directory, { recursive: true, force: true });
   }
 }
 
+async function writeDataSet(writer: Writer): Promise<Manifest> {
+  const { client, store, schema } = writer;
+  // Keeps the order of the source files, whatever settings the files of db/data_set leave.
+  await client.query(
+    "set local datestyle = 'ISO, YMD'; set local synchronize_seqscans = off; set local max_parallel_workers_per_gather = 0; set local enable_indexscan = off",
+  );
+  const { rows } = await client.query<{ id: string }>(`select id from ${schema}.data_set`);
+  const data_set = rows[0]?.id;
+  if (data_set === undefined) throw new Error(`${schema}.data_set has no row. Run the refresh again.`);
+  const describe = await readDefinition("describe_tables.sql");
+  const { rows: tables } = await client.query<Table>(describe, [schema]);
+  try {
+    const files = await writeFiles(writer, data_set, await listFiles(client, schema, tables));
+    const descriptions = tables.map(({ description }) => description);
+    const manifest = { data_set, published_at: null, files, tables: descriptions, changes: [] };
+    await putManifest(store, `${data_set}/manifest.json`, manifest);
+    return manifest;
+  } catch (error) {
+    // On a full disk, the next run would fail for the lack of their space.
+    await store.removeFolder(data_set).catch(() => {});
+    throw error;
+  }
+}
+
+/** Writes the files. While PostgreSQL writes one, DuckDB converts the previous one, which is then stored. */
+async function writeFiles(writer: Writer, folder: string, wanted: WantedFile[]): Promise<TableFile[]> {
+  const { client, parquet, directory } = writer;
+  const stop = new AbortController();
+  stop.signal.addEventListener("abort", parquet.interrupt);
+  const lost = signalLoss(client);
+  lost.addEventListener("abort", () => stop.abort(lost.reason));
+  let finished: Promise<TableFile[]> = Promise.resolve([]);
+  try {
+    for (const file of wanted) {
+      const csv = await writeCsv(client, file.sql, path.join(directory, `${file.name}.csv.gz`), stop.signal);
+      finished = finished.then(async (files) => [...files, ...(await finishFile(writer, folder, file, csv))]);
+      finished.catch((error) => stop.abort(error));
+    }
+    return await finished;
+  } catch (error) {
+    stop.abort(error);
+    await finished.catch(() => {});
+    throw error;
+  } finally {
+    // Later, DuckDB is closed.
+    stop.signal.removeEventListener("abort", parquet.interrupt);
+  }
+}
+
+/** Stores a CSV file and its Parquet file. */
+async function finishFile(
+  { store, directory, parquet }: Writer,
+  folder: string,
+  { name, table, audit_year, columns, hasParquet }: WantedFile,
+  csv: CsvFile,
+): Promise<TableFile[]> {
+  const put = async (ending: keyof typeof contentTypes, more = {}): Promise<TableFile> => {
+    const file = path.join(directory, `${name}.${ending}`);
+    const format = ending === "parquet" ? "parquet" : "csv";
+    const described = { name: `${name}.${ending}`, table, audit_year, format, rows: csv.rows };
+    const entry = { ...described, ...(await describeFile(file)), ...more };
+    await store.putFile(`${folder}/${name}.${ending}`, file, contentTypes[ending]);
+    return entry;
+  };
+  if (hasParquet) await parquet.convert(csv, columns, path.join(directory, `${name}.parquet`));
+  const stored = await put("csv.gz", { text: csv.text });
+  return hasParquet ? [stored, await put("parquet")] : [stored];
+}
+
 /**
  * Makes the manifest name the live data set, and removes the files of data sets that no rollback can restore. Repairs what a
  * killed run left.
  */
-export async function publishManifest(client: Client, store: Storage): Promise<void> {
-  const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
-    "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
-  );
-  const live = rows.find(({ state }) => state === "live");
+export async function publishManifest(client: Client, store: Objects): Promise<void> {
+  const published = await readPublished(client);
+  const live = published.find(({ state }) => state === "live");
   if (live !== undefined) {
     const name = `${live.id}/manifest.json`;
     const text = await store.readText(name);
@@ -118,18 +155,34 @@ export async function publishManifest(client: Client, store: Storage): Promise<v
       changes.every((file) => file.name !== `${name}.csv.gz`),
     );
   }
-  const kept = rows.map(({ id }) => id);
   // IDs sort by time. A newer data set is being written now.
-  const newest = [...kept].sort().at(-1) ?? "";
-  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id) && id < newest);
+  const newest =
+    published
+      .map(({ id }) => id)
+      .sort()
+      .at(-1) ?? "";
+  await removeUnpublished(client, store, (id) => id < newest);
 }
 
-async function removeFolders(store: Storage, pattern: RegExp, isOld: (name: string) => boolean) {
+async function readPublished(client: Client) {
+  const { rows } = await client.query<{ id: string; state: string; published_at: Date }>(
+    "select id, state, published_at from publication.data_sets where state in ('live', 'previous')",
+  );
+  return rows;
+}
+
+/** Removes the files of data sets that are neither live nor the previous one. */
+async function removeUnpublished(client: Client, store: Objects, isOld = (_id: string) => true) {
+  const kept = (await readPublished(client)).map(({ id }) => id);
+  await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id) && isOld(id));
+}
+
+async function removeFolders(store: Objects, pattern: RegExp, isOld: (name: string) => boolean) {
   for (const name of await store.listFolders())
     if (pattern.test(name) && isOld(name)) await store.removeFolder(name);
 }
 
-const putManifest = (store: Storage, key: string, manifest: Manifest) =>
+const putManifest = (store: Objects, key: string, manifest: Manifest) =>
   store.put(key, `${JSON.stringify(manifest, null, 2)}\n`, "application/json");
 
 /** A row of `describe_tables.sql`. */

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parse } from "csv-parse";
 import { findFiles } from "../refresh/find-files.ts";
-import { openContent } from "../refresh/storage.ts";
+import { openContent } from "../refresh/open-content.ts";
 
 /** A row of general, read from a CSV file. Every column except the report's ID may be missing. */
 type Row = { report_id: string } & Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { openStorage } from "../refresh/open-storage.ts";
+import { openObjects } from "../../service/open-objects.ts";
 import { refreshDataSet } from "../refresh/refresh-data-set.ts";
 import { publishManifest } from "../refresh/write-public-files.ts";
 
@@ -27,6 +27,6 @@ export async function publishData(
 /** Writes the bulk files of the live data set if they are missing, and removes those of older data sets. */
 export async function writeBulkFiles(client: Client, directory: string): Promise<void> {
   await client.query("set role publisher");
-  await publishManifest(client, await openStorage(directory));
+  await publishManifest(client, await openObjects(directory));
   await client.end();
 }

@@ -186,7 +186,7 @@ test("a signed URL has the bucket in its host unless forcePathStyle is set", asy
   const nameHost = (forcePathStyle: boolean) =>
     sign({ forcePathStyle, endpoint: `http://localhost:${parts.s3.port}` }).then(
       ({ hostname }) => hostname,
-      (error: Error) => (error.cause as { hostname?: string }).hostname,
+      (error: Error) => ((error.cause as Error).cause as { hostname?: string }).hostname,
     );
   expect(await nameHost(false)).toBe(`${bucket}.localhost`);
   expect(await nameHost(true)).toBe("localhost");

@@ -10,6 +10,8 @@ export interface Relay {
   pass(): Promise<void>;
   /** Accepts new connections, but carries no data on them or on open ones. */
   hold(): Promise<void>;
+  /** After hold(): carries data on new connections, but not on open ones. */
+  passNew(): void;
   /** Cuts open connections and refuses new ones. */
   refuse(): Promise<void>;
   /** Resolves when the next connection arrives while traffic is held. */
@@ -76,6 +78,9 @@ export async function startRelay(
     port,
     pass: () => switchTo(false),
     hold: () => switchTo(true),
+    passNew: () => {
+      isHolding = false;
+    },
     refuse,
     held: () =>
       new Promise((resolve) => {

@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { createS3Client } from "../../report-service/s3-store.ts";
+import { hastyLimits } from "../../report-service/storage.ts";
+import { createS3Client } from "../../service/s3-objects.ts";
 
 /** A fake S3 server, with the part of the API that the project uses and objects in memory. It verifies signed URLs. */
 export interface S3Server {
@@ -18,6 +19,10 @@ export interface S3Server {
   secondsAhead: number;
   /** Never answers requests for this key. */
   hungKey: string | null;
+  /** Sends half of this key's object, and then nothing, so many times. */
+  stalled: { key: string; times: number } | null;
+  /** Bytes of objects that were sent. */
+  bytesSent: number;
   /** If set, every response has this status and error code. */
   failure: { status: number; code: string } | null;
   close(): Promise<void>;
@@ -42,6 +47,8 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     requests: [],
     secondsAhead: 0,
     hungKey: null,
+    stalled: null,
+    bytesSent: 0,
     failure: null,
   };
 
@@ -75,7 +82,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     if (object === undefined) return fail(404, "NoSuchKey");
     const etag = etagOf(object);
     if ((headers["if-match"] ?? etag) !== etag) return fail(412, "PreconditionFailed");
-    const [range, start, end] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? "") ?? [];
+    const [range, start, end] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? [];
     const answered: Record<string, string> = { etag };
     for (const header of ["content-type", "content-disposition", "cache-control"]) {
       const value = searchParams.get(`response-${header}`);
@@ -83,13 +90,23 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     }
     return range === undefined
       ? { status: 200, headers: answered, body: object }
-      : { status: 206, headers: answered, body: object.subarray(Number(start), Number(end) + 1) };
+      : {
+          status: 206,
+          headers: answered,
+          body: object.subarray(Number(start), end === "" ? undefined : Number(end) + 1),
+        };
   }
 
   const server = createServer(async (request, response) => {
     const { status, headers = {}, body = "" } = await answer(request, await buffer(request));
     response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
-    response.end(request.method === "HEAD" ? "" : body);
+    const { stalled } = state;
+    if (request.method !== "GET") return response.end(request.method === "HEAD" ? "" : body);
+    state.bytesSent += body.length;
+    if (stalled === null || stalled.times === 0 || !request.url?.includes(stalled.key))
+      return response.end(body);
+    stalled.times -= 1;
+    return response.write(body.slice(0, body.length / 2));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -121,7 +138,10 @@ async function refuse(
   const [id, , region = ""] = credential.split("/");
   if (id !== credentials.accessKeyId) return "InvalidAccessKeyId";
   if (authorization !== undefined) return null;
-  const client = createS3Client({ region, endpoint: origin, credentials, forcePathStyle: true });
+  const client = createS3Client(
+    { region, endpoint: origin, credentials, forcePathStyle: true, limits: hastyLimits },
+    origin,
+  );
   const signingDate = new Date((get("X-Amz-Date") ?? "").replace(/^(....)(..)(..T..)(..)/, "$1-$2-$3:$4:"));
   const expiresIn = Number(get("X-Amz-Expires"));
   const command = new GetObjectCommand({

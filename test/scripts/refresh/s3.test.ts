@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fastify } from "fastify";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
 import { type S3Server, startS3Server } from "../../support/s3-server.ts";
@@ -22,23 +22,12 @@ beforeAll(async () => {
     S3_FORCE_PATH_STYLE: "true",
     AWS_ACCESS_KEY_ID: keys.accessKeyId,
     AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
-    AWS_MAX_ATTEMPTS: "1",
-    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true",
   };
 });
-// The S3 client reads the process's own environment.
-const set = (variables: Record<string, string>) => {
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-};
-beforeEach(() => set(environment));
-afterEach(() => void vi.unstubAllEnvs());
 afterAll(() => s3.close());
 
-const refresh = (more: Record<string, string> = {}, ...args: string[]) => {
-  set(more);
-  const all = ["--from", "s3://data/source", "--accept-shrink", ...args];
-  return refreshHere(all, { ...environment, ...more });
-};
+const refresh = (more: Record<string, string> = {}, ...args: string[]) =>
+  refreshHere(["--from", "s3://data/source", "--accept-shrink", ...args], { ...environment, ...more });
 
 async function upload(numbers: number[], more = {}): Promise<void> {
   const rows = numbers.map((number) => submission(number, more));
@@ -67,7 +56,8 @@ it("keeps the bulk files of the last two data sets in a bucket, and serves them 
   expect([...new Set(folders)].sort()).toEqual(ids);
   const app = fastify();
   const { S3_ENDPOINT: endpoint = "", S3_REGION: region = "" } = environment;
-  servePublicData(app, openPublicFiles("s3://data/public", { region, endpoint, forcePathStyle: true }));
+  const options = { region, endpoint, forcePathStyle: true, credentials: keys };
+  servePublicData(app, openPublicFiles("s3://data/public", options));
   const url = "/public-data/general.csv.gz";
   const whole = await app.inject(url);
   expect(gunzipSync(whole.rawPayload).toString()).toContain(id(5));
@@ -79,7 +69,7 @@ it("keeps the bulk files of the last two data sets in a bucket, and serves them 
 it.each([
   ["the key is unknown", { AWS_ACCESS_KEY_ID: "AKIDOTHER" }, "data/source", "read: InvalidAccessKeyId"],
   ["nothing listens", { S3_ENDPOINT: "http://127.0.0.1:9" }, "data/source", "read: ECONNREFUSED"],
-  ["the target bucket is missing", { PUBLIC_DATA: "s3://other" }, "other/\\S+", "written: NoSuchBucket"],
+  ["the target bucket is missing", { PUBLIC_DATA: "s3://other" }, "other", "read: NoSuchBucket"],
 ])("says in its last line that %s, and keeps the live data set", async (_what, more, place, reason) => {
   const before = await here.liveId();
   const { code, output } = await refresh(more, "--force");
