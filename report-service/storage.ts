@@ -46,7 +46,7 @@ export const signedUrlSeconds = 50;
 
 const deadlineMilliseconds = 3000;
 
-/** Whether a report ID can be part of a file's name. Which reports exist is for the database to say. */
+/** Whether a report ID can be part of a file's name. The database decides which reports exist. */
 export function isFileName(reportId: string): boolean {
   return /^[A-Za-z0-9-]{1,64}$/.test(reportId);
 }
