@@ -29,7 +29,7 @@ export const missingForGateway =
       ? "Put redis-server or valkey-server on the PATH."
       : undefined;
 
-/** Compares the CPU time of Kong with this project's plugin and with Kong's own plugins, before a trivial upstream. */
+/** Compares the CPU time of Kong with this project's plugin and with Kong's own plugins, with a trivial upstream. */
 export async function measureGateway(parent: string, turns: number): Promise<Figure[]> {
   const closes: (() => Promise<unknown>)[] = [];
   try {
@@ -75,7 +75,7 @@ export async function measureGateway(parent: string, turns: number): Promise<Fig
   }
 }
 
-/** Replaces this project's plugin by the plugins that users of Kong commonly combine. Everything else stays. */
+/** Replaces this project's plugin with the plugins that users of Kong commonly combine. Everything else stays. */
 function replacePlugin(config: string, redisPort?: number): string {
   const document: { plugins: { name: string }[] } = parse(config);
   // Without sync_rate, Redis counts each request at once, as with this project's plugin.

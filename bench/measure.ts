@@ -13,7 +13,7 @@ interface MeasureOptions {
   connections?: number;
   /** How many requests the whole job takes, if it is estimated from some of them. */
   wholeJob?: number;
-  /** Returns the CPU milliseconds that an arm's programs have used so far. By default, those of the whole stack. */
+  /** Returns the CPU milliseconds that an arm's programs have used so far. Default: the whole stack. */
   readTimes?: (arm: string) => Record<string, number>;
 }
 

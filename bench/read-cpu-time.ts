@@ -20,7 +20,7 @@ export function readCpuTime(ancestor: number): Record<Program, number> {
 export const readTreeTime = (pid: number) =>
   [pid, ...listDescendants(pid)].reduce((sum, each) => sum + readProcessTime(each), 0);
 
-/** Returns the IDs of the processes that a process started, and of those that they started. */
+/** Returns the IDs of a process's descendants. */
 export function listDescendants(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {

@@ -27,7 +27,7 @@ export type RunningKong = Awaited<ReturnType<typeof startKong>>;
 export async function startKong(facts: KongFacts) {
   const { directory, config, upstream, gatewayToken, environment, port = await findFreePort() } = facts;
   const [file, prefix] = [path.join(directory, "kong.yml"), path.join(directory, "kong")];
-  // Kong's unprivileged user must be able to pass.
+  // Kong's unprivileged user must be able to enter the directory.
   await chmod(directory, 0o755);
   await writeFile(file, config);
   const kong = await prepareKong({

@@ -27,7 +27,7 @@ export async function startRedis(port: number, password: string) {
   await ready;
   return {
     pid,
-    /** Lets it answer nobody until it thaws. */
+    /** Stops it from answering until thaw(). */
     freeze: () => process.kill(pid, "SIGSTOP"),
     thaw: () => process.kill(pid, "SIGCONT"),
     stop: () => stop(),

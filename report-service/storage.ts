@@ -44,7 +44,7 @@ export const hastyLimits: StorageLimits = {
   tries: 2,
 };
 
-/** Whether a report ID can be part of a file's name. Which reports exist is for the database to say. */
+/** Whether a report ID can be part of a file's name. The database decides which reports exist. */
 export function isFileName(reportId: string): boolean {
   return /^[A-Za-z0-9-]{1,64}$/.test(reportId);
 }

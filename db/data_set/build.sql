@@ -113,7 +113,7 @@ set is_superseded = public_chains.next_report_id is not null
 from staging.public_chains
 where public_chains.report_id = reports.report_id;
 
--- Most tables are published as their files have them. A table that computes columns has a view staging.<table>_rows, with all
+-- Most tables are published as they are in their files. A table that computes columns has a view staging.<table>_rows, with all
 -- columns of the table, and the place of each row in the files.
 
 create view staging.general_rows as
@@ -264,7 +264,7 @@ join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', sou
   and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
   and pg_attribute.attname not in ('source_file', 'source_row');
 
--- What is unique, on both sides. The columns, in the order of the index.
+-- The unique columns on both sides, in the order of the index.
 create unlogged table staging.unique_keys (table_name text not null, columns text[] not null);
 insert into staging.unique_keys (table_name, columns) values ('general', '{report_id}');
 
@@ -282,8 +282,9 @@ create schema suppressed_next;
 -- they are live (publication.set_data_set_rights).
 --
 -- Rows keep the order of the files. Sorting them would take about as long as writing them, so a large table is scanned without
--- other tables or workers, from its first page to its last (session.sql). "is true" keeps the planner from making a join of the
--- condition. CREATE TABLE AS writes rows in the order in which it gets them; INSERT would fill earlier gaps with later rows.
+-- other tables or workers, from its first page to its last (session.sql). "is true" keeps the planner from turning the
+-- condition into a join. CREATE TABLE AS writes rows in the order in which it gets them; INSERT would fill earlier gaps
+-- with later rows.
 --
 -- The public tables have no row-level security, because PostgreSQL would then use no index for operators that are not
 -- leakproof (ilike, fts).

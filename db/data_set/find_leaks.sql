@@ -238,7 +238,7 @@ end
 $$;
 
 -- What PostgreSQL keeps to itself: statistics with values of rows, passwords, functions that read files. initdb and
--- extensions record the privileges that they grant, so other ones were granted by hand.
+-- extensions record the privileges that they grant, so any others were granted by hand.
 create or replace function publication.find_system_leaks()
 returns setof text
 language plpgsql stable security invoker
@@ -337,7 +337,7 @@ begin
       from rules
       cross join lateral publication.find_calls(rules.tree) as called
       join pg_catalog.pg_proc on pg_proc.oid = called
-      -- Most views call nothing, and a regular expression takes long to find nothing in a large tree.
+      -- Most views call nothing, and a regular expression is slow in a large tree.
       where strpos(rules.tree, 'funcid ') + strpos(rules.tree, 'fnoid ') + strpos(rules.tree, ':opno') + strpos(rules.tree, ':eqop ')
         + strpos(rules.tree, ':tsmhandler ') > 0
     )

@@ -38,7 +38,7 @@ export async function refuseOtherCollation(client: Client, report: (line: string
   );
   const { name, found = null, is_deployed = false } = rows[0] ?? {};
   if (found === null) return;
-  const problem = `The database ${name} has the ${found}, not UTF8 and the builtin locale C.UTF-8, so it may sort and compare text otherwise than other machines.`;
+  const problem = `The database ${name} has the ${found}, not UTF8 and the builtin locale C.UTF-8, so it may sort and compare text differently than other machines.`;
   const creation = `create database ${name} template template0 ${requiredLocale};`;
   if (!is_deployed)
     throw new DeploymentRefused(

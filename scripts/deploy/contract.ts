@@ -184,7 +184,7 @@ export async function refuseBrokenPromises(
   );
 }
 
-/** Promises clients what is served, unless exactly that is promised already. */
+/** Records the served API as a promise to clients, unless it is already promised. */
 export async function recordPromise(client: Client, served: Contract[]): Promise<void> {
   await client.query(
     `insert into publication.promises (contracts)

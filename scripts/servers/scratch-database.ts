@@ -33,7 +33,7 @@ export async function startScratchServer(serverUrl?: string): Promise<ScratchSer
   return { create, close: () => Promise.all(made.map(({ drop }) => drop())) };
 }
 
-/** What `create database` needs, so that text sorts alike on every machine. */
+/** What `create database` needs, so that text sorts the same way on every machine. */
 export const requiredLocale = "encoding 'UTF8' locale_provider builtin builtin_locale 'C.UTF-8'";
 
 /** Creates a database on a server, as its superuser. */

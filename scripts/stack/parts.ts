@@ -172,7 +172,7 @@ export function asRole(
   role: LoginRole,
   { rolePasswords }: Pick<Secrets, "rolePasswords">,
 ): string {
-  // The URL would take a password's %20 for an encoded space.
+  // The URL would decode a password's %20 to a space.
   const password = encodeURIComponent(rolePasswords[role]);
   return Object.assign(new URL(databaseUrl), { username: role, password }).href;
 }

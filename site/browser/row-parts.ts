@@ -20,7 +20,7 @@ export function embedParts(query: Query, table: Table | undefined): Query {
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };
 }
 
-/** The columns that tell a row, or a text in several rows, from the others. */
+/** The columns that identify a row, or a text in several rows. */
 function listIdentity(table: Table): string[] {
   const { name, key, columns } = table;
   if (key.length > 0) return key;
@@ -28,7 +28,7 @@ function listIdentity(table: Table): string[] {
   return findNarrative(table)?.identity ?? chooseShown(name, names);
 }
 
-/** The query that finds a row, or all rows of a text. Undefined if the row lacks a column that this takes. */
+/** The query that finds a row, or all rows of a text. Undefined if the row lacks a column that this needs. */
 export function findRow(row: Row, table: Table): Query | undefined {
   const identity = listIdentity(table);
   if (!identity.every((column) => column in row)) return undefined;

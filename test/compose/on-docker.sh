@@ -73,7 +73,7 @@ only() {
   cut -d' ' -f1 "$1" | sort | uniq -c
   [ -s "$1" ] && ! cut -d' ' -f1 "$1" | grep -vE "^($2)$"
 }
-# limit: the hourly limit of DEMO_KEY that the gateway answers. shows_limit N: whether the report service's page shows N.
+# limit: the hourly limit of DEMO_KEY in the gateway's responses. shows_limit N: whether the report service's page shows N.
 limit() { curl -fsS -o /dev/null -D - "$BASE_URL/general?limit=1" -H 'x-forwarded-for: 192.0.2.2' -H 'x-api-key: DEMO_KEY' | sed -n 's/^RateLimit-Limit: \([0-9]*\).*/\1/ip'; }
 shows_limit() { curl -fsS "$APP_URL/" | grep "$1 requests an hour" > /dev/null; }
 wait_for_rows() { timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"; }

@@ -207,7 +207,7 @@ async function disturb(event: (() => Promise<void>) | undefined): Promise<void> 
 }
 
 describe.skipIf(!isPossible)("two gateways that share a Redis, under load", () => {
-  it("serve, count and stop although Redis and gateways go away", {
+  it("serve, count and stop even if Redis or gateways stop", {
     timeout: seconds * 2000 + 120_000,
   }, async () => {
     for (let round = 0; round < rounds; round += 1) {

@@ -162,7 +162,7 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     },
   );
 
-  it("make only the first requests wait while Redis is frozen, go on from the last counts, and say so once", async () => {
+  it("make only the first requests wait while Redis is frozen, use the last counts, and log it once", async () => {
     const key = makeKey();
     const [before, backBefore] = [await countLines(away), await countLines(back)];
     await askOften(limit - 24, 8, key);
@@ -181,7 +181,7 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     expect((await askOften(20, 4, key)).every(({ status }) => status === 429)).toBe(true);
   });
 
-  it("tell Redis what all keys counted meanwhile, also of clients that do not come back", async () => {
+  it("tell Redis the counts of all keys meanwhile, even if their clients do not come back", async () => {
     const keys = Array.from({ length: 300 }, makeKey);
     const [near, far] = gateways.map(({ url }) => url) as [string, string];
     const askAt = (url: string, key: string) =>

@@ -48,7 +48,7 @@ const piece = fc.constantFrom(
   "\\N",
   "\\.",
 );
-it("texts of backslashes, quotes, commas and line breaks are the same in CSV as in JSON", async () => {
+it("texts with backslashes, quotes, commas and line breaks are the same in CSV as in JSON", async () => {
   const text = fc.array(piece, { minLength: 1, maxLength: 30 }).map((pieces) => pieces.join(""));
   await fc.assert(
     fc.asyncProperty(text, async (text) => {
@@ -72,7 +72,7 @@ it.each([1, 2, 3])(
   },
 );
 
-it("an empty result is an empty line, and HEAD has no Content-Length that GET does not keep", async () => {
+it("an empty result is an empty line without Content-Length", async () => {
   const empty = "/general?auditee_name=eq.none&select=report_id";
   const { text, headers } = await request(empty, { key: "individual", headers: { accept: "text/csv" } });
   expect([text.trim(), headers["content-length"]]).toEqual(["", undefined]);

@@ -82,7 +82,7 @@ begin
     || set_config('statement_timeout', key.statement_timeout, true)
     || set_config('role', key.database_role, true);
   -- These tables have no key to sort by. Sequential and bitmap scans return rows in the order of the file; an index scan
-  -- does not, so that one page could overlap with the next (docs/api.md, Paging). With sorts off as well, a request that
+  -- does not, so one page could overlap with the next (docs/api.md, Paging). With sorts off as well, a request that
   -- sends order= still reads the index if that costs less.
   if path in ('/findings_text', '/corrective_action_plans', '/notes_to_sefa') then
     done := set_config('enable_indexscan', 'off', true) || set_config('enable_sort', 'off', true);

@@ -111,7 +111,7 @@ function handler:rewrite(config)
   end
 end
 
--- Judges the query, which takes more work than everything before it.
+-- Checks the query, which takes more work than everything before it.
 local function refuse_parameters(request, config)
   local parameters, has_more = parse_query(request.query, config.most_parameters)
   request.parameters = parameters

@@ -1,5 +1,5 @@
 -- Tells whether bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. PostgREST fails on
--- other bytes. A loop over bytes, because patterns take ten times as long for 32 KB.
+-- other bytes. It loops over bytes, because patterns take ten times as long for 32 KB.
 
 -- For each first byte: how many bytes follow, and the range of the second one.
 local SEQUENCES = {}

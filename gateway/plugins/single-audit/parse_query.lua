@@ -1,4 +1,4 @@
--- Splits a query string into its parameters as PostgREST does, which takes ";" for "&".
+-- Splits a query string into its parameters as PostgREST does, which treats ";" like "&".
 
 --- @param query  the query string, as sent
 --- @param most   how many parameters to read

@@ -1,7 +1,7 @@
 -- Exchanges requests' numbers with the other gateways through a Redis, in one script per request.
 --
 -- For each window, Redis has a hash with a field for each gateway: the highest number that it let pass. While Redis does
--- not answer, no request waits for it: the gateway goes on from the last counts that it knew, a timer waits for Redis, and
+-- not answer, no request waits for it: the gateway uses the last counts that it knew, a timer waits for Redis, and
 -- then tells it what was counted meanwhile. A script that timed out may still run, and changes nothing by running late.
 
 local redis = require "resty.redis"
@@ -24,7 +24,7 @@ local EXCHANGE = [[
   end
   return counted
 ]]
--- In milliseconds, for all steps together. A request waits at most for the first, the timer for the second.
+-- In milliseconds, for all steps together. A request waits at most PROMPT, the timer at most PATIENT.
 local PROMPT = 75
 local PATIENT = 1000
 local SECONDS_BETWEEN_TRIES = 0.2
@@ -98,7 +98,7 @@ local function evaluate(windows, milliseconds)
   return reply, problem
 end
 
--- Remembers the numbers that Redis was not told.
+-- Remembers the numbers that Redis does not have yet.
 local function note_unsent(windows)
   for _, window in ipairs(windows) do
     local flag = "unsent:" .. window.key
@@ -174,7 +174,7 @@ local function wait_for_redis()
   end
 end
 
--- Runs in a timer. A request that finds Redis away starts it again if it has failed.
+-- Runs in a timer. If it fails, the next request starts it again.
 local function keep_waiting(is_stopping)
   if is_stopping then
     return

@@ -1,5 +1,5 @@
--- Refuses requests of a client that sends too many. nginx counts a client's requests, and its responses in progress,
--- because the disk buffers what it has not read yet (kong.env). nginx itself would not give the client a reason.
+-- Refuses requests from a client that sends too many. nginx also counts responses in progress, because the disk buffers
+-- what the client has not read yet (kong.env). nginx itself would not give the client a reason.
 
 local refusal = require "kong.plugins.single-audit.refusal"
 

@@ -35,7 +35,7 @@ local HINTS = {
   ["57014"] = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
     .. "or another indexed column, ask for fewer rows, or download the bulk files.",
   PGRST003 = TRY_AGAIN,
-  PGRST103 = "Ask for rows that exist: the number of rows is behind the / in Content-Range.",
+  PGRST103 = "Ask for rows that exist: the number of rows is after the / in Content-Range.",
   PGRST107 = formats.hint,
   PGRST123 = "The tables totals_by_state and totals_by_agency have totals for each audit year. For other totals, download the bulk files.",
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
@@ -47,7 +47,7 @@ local function is_connection_lost(code)
   return code == "" or code:find("^PGRST00[012]$") ~= nil
 end
 
--- The position behind the JSON string that begins at this position.
+-- The position after the JSON string that begins at this position.
 local function skip_string(body, at)
   repeat
     at = body:find('["\\]', at + 1)

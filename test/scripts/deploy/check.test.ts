@@ -60,7 +60,7 @@ it("a checkout with other line endings has the same hashes", async () => {
   expect(await readFiles(copy.directory)).toMatchObject({ migrations, api, definitions });
 });
 
-it("db:check refuses a function that calls others than those on the list, and says which file to change", async () => {
+it("db:check refuses a function that calls one not on the list, and says which file to change", async () => {
   const add = (name: string, body: string) => `
     create function api_v1_1_0.${name}() returns text language sql stable begin atomic select ${body}; end;
     comment on function api_v1_1_0.${name}() is 'Test.';

@@ -53,7 +53,7 @@ it("a server that is too old is refused before any change; the oldest supported 
   expect(await run(runDeploy, ["--plan"], env)).toMatchObject({ code: 3 });
 });
 
-it("a database that sorts text otherwise gets no first deployment; once deployed, it gets a warning", async () => {
+it("a database that sorts text differently gets no first deployment; once deployed, it gets a warning", async () => {
   const database = await createScratchDatabase();
   onTestFinished(database.drop);
   const env = { DATABASE_URL: database.url, SCRATCH_URL: other.url };

@@ -210,7 +210,7 @@ describe("a data set whose definitions differ from those of the live one", () =>
       expect(await readAll(database.url, ["api"])).toEqual(api);
     });
 
-    it("is refused if clients were promised the type, also under another name", async () => {
+    it("is refused if clients were promised the type, even under another name", async () => {
       await publish();
       const [live, rows] = [await here.liveId(), await ask()];
       const fault = `${unfit}dollar_threshold as bigint, but in this data set it is text. Clients were promised the type.`;

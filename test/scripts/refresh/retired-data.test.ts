@@ -94,7 +94,7 @@ describe("a data set that was replaced", () => {
   });
 });
 
-it("the new data set can be read by nobody but publisher until it is live, and the old one by nobody else from then on", async () => {
+it("only publisher can read the new data set until it is live, and the old one from then on", async () => {
   const assertNoRights = (generation: string) =>
     `do $$ begin assert not exists (
        select from pg_catalog.pg_class, aclexplode(relacl)
