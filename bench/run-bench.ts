@@ -18,7 +18,12 @@ const atLeast = (least: number) => (text: string) => {
 };
 const options = new Command("npm run bench --")
   .description("Compares the service with a common design, on its own stack. Linux only.")
-  .option("--submissions <number>", "submissions in the generated data set, at least 2000", atLeast(2000), 40_000)
+  .option(
+    "--submissions <number>",
+    "submissions in the generated data set, at least 2000",
+    atLeast(2000),
+    40_000,
+  )
   .option("--source <directory>", "source files to use instead of generated ones")
   .option("--turns <number>", "how often to repeat each comparison", atLeast(1), 5)
   .option("--out <directory>", "where to write the results", import.meta.dirname)
