@@ -162,7 +162,16 @@ begin
     from published
     where pg_get_userbyid(published.nspowner) <> 'publisher'
     union all
-    select format('%s belongs to %s. Only publisher may own the data set.', pg_class.oid::regclass, pg_get_userbyid(pg_class.relowner))
+    select format('%s belongs to %s. Only api_owner may own what the API serves. Drop it, then run npm run db:deploy.', found.object, pg_get_userbyid(found.owner))
+  from (
+    select pg_proc.oid::regprocedure::text, pg_proc.pronamespace, pg_proc.proowner from pg_catalog.pg_proc
+    union all
+    select pg_class.oid::regclass::text, pg_class.relnamespace, pg_class.relowner from pg_catalog.pg_class where pg_class.relkind in ('r', 'p', 'v', 'm', 'f')
+  ) as found (object, schema_id, owner)
+  join publication.served_schemas on served_schemas.oid = found.schema_id
+  where pg_get_userbyid(found.owner) <> 'api_owner'
+  union all
+  select format('%s belongs to %s. Only publisher may own the data set.', pg_class.oid::regclass, pg_get_userbyid(pg_class.relowner))
     from published
     join pg_catalog.pg_class on pg_class.relnamespace = published.oid
     where pg_class.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and pg_get_userbyid(pg_class.relowner) <> 'publisher';

@@ -128,7 +128,7 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
   const deployed = await readDeployed(client);
   const drift = await findDrift(client, deployed);
   const changed = listChanged(files.definitions, deployed?.definitions);
-  const differs = pending.length + changed.length > 0 || drift.api;
+  const differs = pending.length + changed.length > 0 || drift.api || drift.isApiUnknown;
   const isDraftKept = promises === true && !deployed?.is_promise;
   const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
   const definitions = await findAwaitingDefinitions(client, files);

@@ -37,24 +37,34 @@ export async function findAwaitingDefinitions(
     .sort();
 }
 
-/** Whether the API, or durable objects, were changed by hand since the last deployment. */
-export async function findDrift(
-  client: Client,
-  deployed: Deployed | undefined,
-): Promise<{ api: boolean; durable: boolean }> {
-  const then = deployed?.fingerprint ?? {};
-  const now = then.query === undefined ? {} : await readFingerprint(client);
-  const differs = (scope: "api" | "durable") =>
-    then.query === now.query && then[scope] !== undefined && then[scope] !== now[scope];
-  return { api: differs("api"), durable: differs("durable") };
+/** What was changed by hand since the last deployment. */
+export interface Drift {
+  api: boolean;
+  durable: boolean;
+  /** A publication has rebuilt the API, or an older catalog.sql described it, so changes to it cannot be seen. */
+  isApiUnknown: boolean;
 }
 
-/** Records the catalog as the deployment left it, unless it is already recorded. A publication may remove the API's part. */
+/** Finds changes by hand to the API and to durable objects. */
+export async function findDrift(client: Client, deployed: Deployed | undefined): Promise<Drift> {
+  const then = deployed?.fingerprint ?? {};
+  if (then.query === undefined) return { api: false, durable: false, isApiUnknown: false };
+  const now = await readFingerprint(client);
+  const differs = (scope: "api" | "durable") =>
+    then.query === now.query && then[scope] !== undefined && then[scope] !== now[scope];
+  const isApiUnknown = then.query !== now.query || then.api === undefined;
+  return { api: differs("api"), durable: differs("durable"), isApiUnknown };
+}
+
+/** Records the catalog as the deployment left it, unless it is already recorded in the same way. */
 export async function recordFingerprint(client: Client): Promise<void> {
   const deployed = await readDeployed(client);
-  if (deployed === undefined || deployed.fingerprint.api !== undefined) return;
+  if (deployed === undefined) return;
+  const now = await readFingerprint(client);
+  const { api, query } = deployed.fingerprint;
+  if (api !== undefined && query === now.query) return;
   await client.query("update deployment.api_schemas set fingerprint = $1 where id = $2", [
-    JSON.stringify(await readFingerprint(client)),
+    JSON.stringify(now),
     deployed.id,
   ]);
 }

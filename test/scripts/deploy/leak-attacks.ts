@@ -8,6 +8,8 @@ export const attacks: Record<string, string> = {
     "api_public can read helper.bare, which is not part of the data set or the API",
   "create schema helper; create table helper.copy as table suppressed.findings; grant select on helper.copy to api_public;":
     "api_public can read helper.copy",
+  "create function api_v1_1_0.peek() returns text language plpgsql as $$ begin perform set_config('role', 'api_tribal', true); return (select string_agg(auditee_name, ',') from suppressed.general); end $$; grant execute on function api_v1_1_0.peek() to api_public":
+    "api_v1_1_0.peek() belongs to postgres. Only api_owner may own what the API serves",
   "grant select (owner_email) on access.api_keys to api_public": "api_public can read access.api_keys",
   "create function api_v1_1_0.all_suppressed() returns setof suppressed.general language sql stable security definer set search_path = '' as 'table suppressed.general'; grant execute on function api_v1_1_0.all_suppressed() to api_public;":
     "api_public can run api_v1_1_0.all_suppressed(), which runs with the rights of postgres",
