@@ -41,7 +41,9 @@ export async function readWithLimits({
         source.destroy();
         waited += performance.now() - startedAt;
         signal?.throwIfAborted();
-        if (tries === limits.tries || waited >= limits.total || stream.destroyed)
+        // A timer may fire a fraction of a millisecond early.
+        const isOver = limits.total - waited < 1;
+        if (tries === limits.tries || isOver || stream.destroyed)
           throw new Error(`${path} cannot be read to its end: ${describeReason(cause)}.`, { cause });
         tries += 1;
         source = await openAt(at);

@@ -43,13 +43,16 @@ it("gives up after three tries, and names the file and the reason", async () => 
 });
 
 it("gives up when all waits together take too long, however often a byte comes", async () => {
-  const file = { ...open({ chunks: 99, end: "end", pause: 50 }), limits: { ...limits, total: 400 } };
+  const file = {
+    ...open({ chunks: 99, end: "end", pause: 50 }),
+    limits: { ...limits, idle: 10_000, total: 400 },
+  };
   await expect(readWithLimits(file).then(readAll)).rejects.toThrow("cannot be read to its end");
   expect(file.starts).toEqual([0]);
 });
 
 it("does not count the time in which its reader reads nothing", async () => {
-  const file = { ...open({ chunks: 99, end: "end" }), limits: { ...limits, total: 1_000 } };
+  const file = { ...open({ chunks: 99, end: "end" }), limits: { ...limits, idle: 10_000, total: 1_000 } };
   const stream = await readWithLimits(file);
   const read: Buffer[] = [];
   for await (const chunk of stream) {
