@@ -59,6 +59,10 @@ describe("requests per hour and day", () => {
     };
     const before = await findRemaining();
     expect(await findRemaining()).toBe(before - 1);
+    // A 401 for a key that exists must not reset its count.
+    const forTribes = { "accept-profile": "admin_api_v1_1_0" };
+    expect((await request("/", { key: "individual", headers: forTribes })).status).toBe(401);
+    expect(await findRemaining()).toBe(before - 3);
   });
 });
 

@@ -197,6 +197,13 @@ local function rewrite_error_head(source, status, path)
   return new_status
 end
 
+-- Whether PostgreSQL does not know the key. Other 401s are for keys that it knows, whose requests count.
+local function is_key_unknown(source, status)
+  local proxy_status = kong.response.get_header("Proxy-Status")
+  return source == "service" and status == 401 and type(proxy_status) == "string"
+    and proxy_status:find("error=API_KEY_INVALID$") ~= nil
+end
+
 function handler:header_filter()
   local plugin, response = kong.ctx.plugin, kong.response
   local source, status = response.get_source(), response.get_status()
@@ -214,7 +221,7 @@ function handler:header_filter()
   if source == "service" then
     filter_service_headers(status)
   end
-  if status == 401 and plugin.windows then
+  if plugin.windows and is_key_unknown(source, status) then
     rate_limit.forget(plugin.windows, ngx.shared.single_audit_counts)
   end
   plugin.filters_body = plugin.error ~= nil or plugin.csv ~= nil
