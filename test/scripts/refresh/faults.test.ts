@@ -12,7 +12,7 @@ import type { RefreshOptions } from "../../../scripts/refresh/refresh-data-set.t
 import { startSchedule } from "../../../scripts/refresh/start-schedule.ts";
 import { writeCsv } from "../../../scripts/refresh/write-csv.ts";
 import { writeSample } from "../../../scripts/sample/write-sample.ts";
-import { limits, lost, session, useFaults } from "./support/faults.ts";
+import { limits, lost, session, silent, useFaults } from "./support/faults.ts";
 import { submissions } from "./support/source-files.ts";
 
 // Whatever fails, a refresh ends with a reason, frees its lock, and leaves the live data set and its files as they are.
@@ -22,7 +22,7 @@ const { here, refresh, disturb, fail, ...faults } = useFaults();
 
 it("a database that stops answering ends the refresh, and the next one succeeds", async () => {
   const reason = await fail(() => disturb("Checking", () => faults.databaseWire().hold()));
-  expect(reason).toMatch(new RegExp(`^${lost}.*PostgreSQL does not answer`));
+  expect(reason).toMatch(new RegExp(`^${lost}.*${silent}`));
   expect(await refresh()).toBe("published");
 });
 

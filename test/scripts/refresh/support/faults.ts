@@ -19,6 +19,8 @@ const keys = { accessKeyId: "AKIDTEST", secretAccessKey: "a/secret+key" };
 
 /** The beginning of the reason if the database fails. */
 export const lost = "PostgreSQL was stopped, or the connection to it was lost: ";
+/** The rest of the reason if the connection is silent. Which of the two is noticed first depends on what was last sent. */
+export const silent = "PostgreSQL (does not answer|did not receive the statement)";
 
 /** Provides a database with a data set, and storage, whose connections tests can pause or cut. */
 export function useFaults() {
