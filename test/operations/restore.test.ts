@@ -144,7 +144,20 @@ it("until the data set is published again, valid keys get 503 and revoked ones 4
 });
 
 it("the data set can be published from its source again, although the history already contains it", async () => {
+  let isPublished = false;
+  const seen = new Set<string>();
+  const readOnce = async () => {
+    const { status, json } = await ask("individual", `/general?select=auditee_uei&report_id=eq.${report}`);
+    seen.add(`${status} ${json.code ?? JSON.stringify(json)}`);
+  };
+  // The last request is sent after the publication.
+  const reader = (async () => {
+    for (let isLast = false; !isLast; await readOnce()) isLast = isPublished;
+  })();
   expect(await publish(fresh)).toMatchObject({ outcome: "published" });
+  isPublished = true;
+  await reader;
+  expect([...seen]).toEqual(["503 no_data_set", '200 [{"auditee_uei":"UEI1"}]']);
   const read = async (key: string, id: string) => (await ask(key, `/general?report_id=eq.${id}`)).json;
   expect(await read("individual", report)).toMatchObject([{ auditee_uei: "UEI1" }]);
   expect(await read("individual", hidden)).toMatchObject([{ auditee_uei: null }]);
