@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { columnNames } from "../support/columns.ts";
 import { listProcesses } from "../support/list-processes.ts";
@@ -186,6 +186,23 @@ describe.each(present)("the $language client", (client) => {
     await Promise.all(faults.map(check));
     expect(await readdir(directory)).toEqual([]);
   });
+});
+
+it("each client tries five times or more, keeps its files and says why, if no data set is published", async () => {
+  const message = "No data set has been published yet.";
+  const check = async (client: (typeof clients)[number]) => {
+    const file = inDirectory(`${client.language}.${client.format}`);
+    await writeFile(file, "kept");
+    for (const command of ["walk", "sync"]) {
+      const { requests, url } = await refuse(503, { "retry-after": "1" }, ["GET"], message);
+      const args = command === "walk" ? ["walk", "general", file] : ["sync", file];
+      const { code, stderr } = await run(client, args, { API_URL: url, APP_URL: url });
+      expect([code, stderr.trim().split("\n").at(-1)]).toEqual([1, `error: 503: ${message}`]);
+      expect(requests.length).toBeGreaterThanOrEqual(5);
+      expect(await readFile(file, "utf8")).toBe("kept");
+    }
+  };
+  await Promise.all(present.map(check));
 });
 
 it("each client retries after a lost connection, 429 and 503", async () => {

@@ -86,12 +86,17 @@ export function swapBefore(offset: string) {
   });
 }
 
-/** Starts a proxy to the API that gives requests with these methods this status, and forwards all others. */
-export const refuse = (status: number, headers: Record<string, string> = {}, methods = ["GET", "POST"]) =>
+/** Starts a proxy to the API that gives requests with these methods this error, and forwards all others. */
+export const refuse = (
+  status: number,
+  headers: Record<string, string> = {},
+  methods = ["GET", "POST"],
+  message = "not now",
+) =>
   proxyTo(stack.facts.base_url, {
     answer: ({ method }, response) => {
       const isRefused = methods.includes(method);
-      if (isRefused) response.writeHead(status, { ...json, ...headers }).end('{"message":"not now"}');
+      if (isRefused) response.writeHead(status, { ...json, ...headers }).end(JSON.stringify({ message }));
       return isRefused;
     },
   });

@@ -89,3 +89,16 @@ export function useDeployedDatabase(): DeployedDatabase {
   });
   return database;
 }
+
+/** Like `useDeployedDatabase`, but with a data set, which has no rows. */
+export function usePublishedDatabase(): DeployedDatabase {
+  const database = useDeployedDatabase();
+  beforeAll(() => database.client.query(recordDataSet));
+  return database;
+}
+
+/** SQL that makes the empty tables of a deployed database count as a published data set. */
+export const recordDataSet = `
+  insert into publication.data_sets (id, source, row_counts, state)
+  select id, 'test', '{"general": {"disclosed": 0, "suppressed": 0}}', 'live' from disclosed.data_set;
+  update disclosed.data_set set published_at = now()`;

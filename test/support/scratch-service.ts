@@ -9,6 +9,8 @@ import { type Answer, type Request, send } from "./target.ts";
 export interface ScratchService {
   /** PostgREST's process ID. */
   pid: number;
+  /** The environment of a gateway in front of it. */
+  gatewayEnv: { POSTGREST_URL: string; GATEWAY_TOKEN: string };
   /** Sends a request with the hash of the demonstration key, unless `headers` has another hash. */
   request: (path: string, options?: Request) => Promise<Answer>;
   stop: () => Promise<void>;
@@ -27,12 +29,14 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
   const postgrest = startProgram(program);
   await postgrest.ready;
   const url = `http://127.0.0.1:${port}`;
+  const token = await signGatewayToken(jwtSecret);
   const headers = {
-    authorization: `Bearer ${await signGatewayToken(jwtSecret)}`,
+    authorization: `Bearer ${token}`,
     "x-api-key-sha256": createHash("sha256").update("DEMO_KEY").digest("hex"),
   };
   return {
     pid: postgrest.pid ?? 0,
+    gatewayEnv: { POSTGREST_URL: url, GATEWAY_TOKEN: token },
     request: (path, options = {}) =>
       send(url, path, { ...options, headers: { ...headers, ...options.headers } }),
     stop: () => postgrest.stop(),

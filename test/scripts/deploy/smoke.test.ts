@@ -1,22 +1,21 @@
 import { expect, it, onTestFinished } from "vitest";
 import { runSmoke } from "../../../scripts/smoke/smoke-program.ts";
-import { startUpstream, useGateways } from "../../gateway/gateways.ts";
-import { useDeployedDatabase } from "../../support/scratch-database.ts";
+import { readKongYml, startEmbedded, startUpstream, unlimited, useGateways } from "../../gateway/gateways.ts";
+import { recordDataSet, useDeployedDatabase } from "../../support/scratch-database.ts";
 import { startScratchService } from "../../support/scratch-service.ts";
-import { target } from "../../support/target.ts";
+import { send, target } from "../../support/target.ts";
 import { publishSample, run } from "./support.ts";
 
 const database = useDeployedDatabase();
 useGateways();
 
-it("smoke passes on a correct deployment, in under 10 seconds", async () => {
-  const start = Date.now();
+it("smoke passes on a correct deployment", async () => {
   const { code, output } = await run(runSmoke, [
     ...["--base-url", target.baseUrl, "--app-url", target.appUrl],
     ...["--key", target.keys.individual, "--tribal-key", target.keys.tribal],
   ]);
   expect(output).toMatch(/^(\d+) of \1 checks passed\.$/m);
-  expect([code, Date.now() - start < 10_000]).toEqual([0, true]);
+  expect(code).toBe(0);
 });
 
 it("smoke fails if nothing answers, or if the API rejects the key", async () => {
@@ -26,6 +25,40 @@ it("smoke fails if nothing answers, or if the API rejects the key", async () => 
   expect(locked.code).toBe(1);
   expect(locked.output).toContain("FAIL api_v1_1_0.general has its columns");
   expect(locked.output).toContain("ok   no key gets 401");
+});
+
+it("until a data set is published, the API answers 503 to valid keys, and smoke says so and exits with 3", async () => {
+  const service = await startScratchService(database.url);
+  onTestFinished(service.stop);
+  const config = await readKongYml(unlimited);
+  const { url } = await startEmbedded(config, "", { env: service.gatewayEnv });
+  await database.client.query(
+    "select access.decide_agreement(access.request_agreement('Nation', 'c@example.gov'), 'approved', 'A', 'B', 'a@example.gov')",
+  );
+  const issue = async (tier: string, agreement: string) => {
+    const sql = `select api_key from access.issue_key('${tier}', 'a@example.gov', '', null, ${agreement})`;
+    return (await database.client.query<{ api_key: string }>(sql)).rows[0]?.api_key ?? "";
+  };
+  const individual = await issue("individual", "null");
+  const tribal = await issue("tribal", "(select id from access.tribal_access_agreements)");
+  const call = { method: "POST", body: '{"report_id": "2023-06-GSAFAC-0000000001"}' };
+  const headers = { "content-profile": "admin_api_v1_1_0", "content-type": "application/json" };
+  for (const answer of [
+    await send(url, "/general?report_id=eq.none", { key: { value: individual } }),
+    await send(url, "/rpc/request_file_access", { ...call, headers, key: { value: tribal } }),
+  ])
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "30", "proxy-status": "PostgREST; error=no_data_set" },
+      json: { code: "no_data_set" },
+    });
+  const args = ["--base-url", url, "--key", individual, "--tribal-key", tribal];
+  const { code, output } = await run(runSmoke, args);
+  expect(code, output).toBe(3);
+  expect(output).toMatch(/^No data set has been published yet/m);
+  expect(output).toMatch(/^(\d+) of \1 checks passed\.$/m);
+  // With a Tribal key, the check for a refused call fails.
+  expect(await run(runSmoke, ["--base-url", url, "--key", tribal])).toMatchObject({ code: 1 });
 });
 
 it("smoke finds suppressed submissions in a table or a public PDF, and a function in no contract", {
@@ -44,7 +77,7 @@ it("smoke finds suppressed submissions in a table or a public PDF, and a functio
       .split("\n")
       .find((line) => line.includes(what));
   const check = () => find("a suppressed submission's ID");
-  // The data set is still empty.
+  await database.client.query(recordDataSet);
   const walk = await find("the three steps", "--tribal-key", "any", "--app-url", "http://127.0.0.1:1");
   expect(walk).toMatch(/^-- .* there is no suppressed report$/);
   await publishSample(database.client);

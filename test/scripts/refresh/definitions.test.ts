@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
@@ -36,6 +36,20 @@ describe("a publication", () => {
     expect(cached.status).toBe(200);
     expect(cached.json).not.toEqual(before.json);
     expect(cached.headers.etag).toBe(walk.headers.etag);
+  });
+
+  it("lets requests be answered until it replaces the views, when all that takes long is done", async () => {
+    await publishReports(1);
+    await publishReports(2);
+    const query = database.client.query.bind(database.client) as (...args: unknown[]) => Promise<unknown>;
+    const answered: number[] = [];
+    const spy = vi.spyOn(database.client, "query").mockImplementation(async (...args: unknown[]) => {
+      if (String(args[0]).includes("create or replace view dissemination"))
+        answered.push((await service.request("/general?limit=1")).status);
+      return await query(...args);
+    });
+    await here.rollBack().finally(() => spy.mockRestore());
+    expect(answered).toContain(200);
   });
 
   it("updates each version's API description, as does a rollback, and a deployment keeps it", async () => {

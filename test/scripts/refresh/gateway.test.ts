@@ -1,7 +1,10 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { findFiles } from "../../../scripts/refresh/find-files.ts";
+import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { rollBack } from "../../../scripts/refresh/roll-back.ts";
 import { connect } from "../../../service/connect.ts";
+import { makeSmallSample } from "../../support/small-sample.ts";
 import { request, target } from "../../support/target.ts";
 
 // How often to swap the live and the previous data set: an even number leaves the deployment as it was.
@@ -16,6 +19,12 @@ beforeAll(async () => {
   );
   key = { value: rows[0].api_key };
   await client.query("set role publisher");
+  const { rowCount } = await client.query("select from publication.data_sets where state = 'previous'");
+  if (rowCount === 0) {
+    const load = { source: "test", files: await findFiles(await makeSmallSample()) };
+    await loadDataSet(client, load, { acceptShrink: true });
+    await rollBack(client);
+  }
 });
 afterAll(async () => {
   await client.query("reset role");

@@ -55,9 +55,15 @@ describe("the refresh service", () => {
     return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
   };
 
-  it("publishes, skips unchanged source files, and reports the age of the data set", async () => {
+  it("publishes at once if no data set is published, skips unchanged source files, and reports the age of the data set", async () => {
+    await withService("development", async (_schedule, ask) => {
+      expect(read(await ask("/metrics"), "data_set_published")).toBe(0);
+    });
     await withService("staging", async (schedule, ask) => {
-      await schedule.refreshNow();
+      const readHealth = async () => JSON.parse(await ask("/healthz"));
+      const isPublished = { refreshing: false, published_at: expect.any(String) };
+      await expect.poll(readHealth).toMatchObject(isPublished);
+      expect(read(await ask("/metrics"), "data_set_published")).toBe(1);
       await schedule.refreshNow();
       const metrics = await ask("/metrics");
       expect(outcomes(metrics)).toEqual({ published: 1, skipped: 1 });
