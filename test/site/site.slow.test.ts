@@ -226,6 +226,22 @@ describe("a row", () => {
   });
 });
 
+it("a request has an address that gives a spreadsheet its rows as CSV", async () => {
+  const { page, checkAccessibility } = await explore("/general?select=report_id&audit_year=eq.2023&limit=3");
+  await waitForRows(page);
+  await page.getByText("Address for a spreadsheet", { exact: true }).click();
+  const address = page.getByRole("group", { name: "Address for a spreadsheet" });
+  const answer = await fetch((await address.textContent()) ?? "");
+  expect(answer.headers.get("content-type")).toContain("text/csv");
+  const [header, ...ids] = (await answer.text()).trimEnd().split("\n");
+  expect([header, ids]).toEqual(["report_id", (await readCells(page)).map(([id]) => id)]);
+  await page.getByLabel("Your own API key").fill(site.facts.keys.individual);
+  expect(await address.textContent()).toMatch(/&format=csv&api_key=YOUR_KEY$/);
+  const button = page.getByRole("button", { name: "Copy with your key" });
+  expect(await button.getAttribute("data-copy")).toContain(`api_key=${site.facts.keys.individual}`);
+  await checkAccessibility();
+});
+
 it("on paper, rows have their query, their date and no form", async () => {
   const { page, checkFit } = await explore("/general?audit_year=eq.2023&limit=40");
   await waitForRows(page);
