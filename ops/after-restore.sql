@@ -1,9 +1,9 @@
--- Run this after the backup when you restore (docs/operations.md). It marks the data set in this database as live, because
--- the backup names the other database's data set.
+-- Run this after the backup when you restore (docs/operations.md). The backup has no data set, so requests get 503 until you
+-- publish one, even if this database had one: it was built without the backup's suppressed_reports.
 update publication.data_sets set state = 'dropped';
+update disclosed.data_set set published_at = null;
 -- No change leads from the backup's data sets to the next one, so clients must load everything again.
 delete from publication.changes;
-update publication.data_sets set state = 'live' where data_sets.id = (select data_set.id from disclosed.data_set);
 -- The next deployment must compare the API with the promises that the backup contains, and must not take the backup's tiers
 -- for changes made by hand.
 update deployment.api_schemas set sha256 = '', fingerprint = '{}';

@@ -29,9 +29,6 @@ begin
     from pg_catalog.pg_class
     where pg_class.relkind = 'r'
       and pg_class.relnamespace in ('access'::regnamespace, 'publication'::regnamespace)
-      and pg_class.oid <> 'publication.data_sets'::regclass
   );
 end
 $$;
--- The deployment's row for the empty data set stays, next to the backup's history.
-update publication.data_sets set state = 'dropped';

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { checkDatabase, DatabaseUnavailable, requireSwitchedOn, SwitchedOff } from "./database.ts";
+import { checkDatabase, DatabaseUnavailable, NotServing, requireService } from "./database.ts";
 import {
   failed,
   makeUnavailable,
   methodNotAllowed,
+  notServing,
   securityHeaders,
   sendError,
-  switchedOff,
   unknownPathError,
 } from "./error-responses.ts";
 import { limitDownloads } from "./limit-downloads.ts";
@@ -21,7 +21,7 @@ import { type Storage, StorageUnavailable } from "./storage.ts";
 
 /**
  * Adds the site's routes to the app, with its connection pool and bulk files. Routes that return data call `whileOn`,
- * which throws while the service is switched off.
+ * which throws while the service is switched off or has no data set.
  */
 export type AddSite = (
   app: FastifyInstance,
@@ -86,7 +86,7 @@ export function createReportService({
   });
   app.setNotFoundHandler((request, reply) => sendError(reply, unknownPathError(request.raw.url)));
   app.setErrorHandler((err, request, reply) => {
-    if (err instanceof SwitchedOff) return sendError(reply, switchedOff);
+    if (err instanceof NotServing) return sendError(reply, notServing[err.reason]);
     if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
       request.log.error({ err }, "storage or the database is unavailable");
       return sendError(reply, makeUnavailable());
@@ -97,7 +97,7 @@ export function createReportService({
 
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
-  const whileOn = requireSwitchedOn(pool);
+  const whileOn = requireService(pool);
   const onDownload = [limitDownloads(), whileOn];
   if (publicFiles !== undefined) servePublicData(app, publicFiles, onDownload);
   storage.addRoutes(app, onDownload);

@@ -6,9 +6,14 @@ export class DatabaseUnavailable extends Error {
   override name = "DatabaseUnavailable";
 }
 
-/** The operator has switched the service off, so it gives out no data. */
-export class SwitchedOff extends Error {
-  override name = "SwitchedOff";
+/** The service gives out no data: the operator has switched it off, or no data set has been published yet. */
+export class NotServing extends Error {
+  override name = "NotServing";
+  readonly reason: "switched_off" | "no_data_set";
+  constructor(reason: NotServing["reason"]) {
+    super(reason === "switched_off" ? "The service is switched off." : "No data set has been published yet.");
+    this.reason = reason;
+  }
 }
 
 /** Opens the connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s. */
@@ -43,30 +48,31 @@ export async function queryDatabase(pool: Pool, text: string, values: unknown[])
 }
 
 /**
- * Selects these SQL expressions, and checks in the same statement that the service is switched on.
+ * Selects these SQL expressions, and checks in the same statement that the service is on and has a data set.
  *
- * @throws SwitchedOff, DatabaseUnavailable
+ * @throws NotServing, DatabaseUnavailable
  */
 export async function queryWhileOn(pool: Pool, expressions: string, values: unknown[]): Promise<unknown[]> {
-  const statement = `select publication.is_switched_on(), ${expressions}`;
-  const [isOn, ...found] = await queryDatabase(pool, statement, values);
-  if (isOn !== true) throw new SwitchedOff("The service is switched off.");
+  const statement = `select publication.is_switched_on(), publication.has_data_set(), ${expressions}`;
+  const [isOn, hasDataSet, ...found] = await queryDatabase(pool, statement, values);
+  if (isOn !== true) throw new NotServing("switched_off");
+  if (hasDataSet !== true) throw new NotServing("no_data_set");
   return found;
 }
 
 /**
  * Makes a hook for routes that return data without querying the database. While it is down, its last answer counts.
  *
- * @throws SwitchedOff, or DatabaseUnavailable if the database has not yet answered that the service is on
+ * @throws NotServing, or DatabaseUnavailable if the database has not yet answered that the service is on and has a data set
  */
-export function requireSwitchedOn(pool: Pool): () => Promise<void> {
+export function requireService(pool: Pool): () => Promise<void> {
   let wasOn = false;
   return async () => {
     try {
       await queryWhileOn(pool, "true", []);
       wasOn = true;
     } catch (error) {
-      wasOn &&= !(error instanceof SwitchedOff);
+      wasOn &&= !(error instanceof NotServing);
       if (!wasOn) throw error;
     }
   };

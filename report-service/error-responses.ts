@@ -61,15 +61,28 @@ export function makeUnavailable(details: string | null = null, hint = tryAgain):
   return makeError(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
 }
 
-export const switchedOff = makeError(
-  503,
-  "service_switched_off",
-  {
-    message: "This service is switched off.",
-    hint: "Try again later. A one-time token that was not used stays valid until it expires.",
-  },
-  { "retry-after": "60" },
-);
+const tryLater = "Try again later. A one-time token that was not used stays valid until it expires.";
+const inAMinute = { "retry-after": "60" };
+
+/** While the service gives out no data, by the reason. */
+export const notServing = {
+  switched_off: makeError(
+    503,
+    "service_switched_off",
+    { message: "This service is switched off.", hint: tryLater },
+    inAMinute,
+  ),
+  no_data_set: makeError(
+    503,
+    "no_data_set",
+    {
+      message: "No data set has been published yet.",
+      details: "The operator is setting up or restoring the service.",
+      hint: tryLater,
+    },
+    inAMinute,
+  ),
+};
 
 export const failed = makeError(500, "internal_error", {
   message: "This service failed.",

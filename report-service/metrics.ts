@@ -11,11 +11,19 @@ const redemptionResults = [
   "file_missing",
   "client_gone",
   "switched_off",
+  "no_data_set",
   "storage_unavailable",
   "database_unavailable",
   "failed",
 ] as const;
-const publicReportResults = ["redirected", "not_found", "limited", "switched_off", "unavailable"] as const;
+const publicReportResults = [
+  "redirected",
+  "not_found",
+  "limited",
+  "switched_off",
+  "no_data_set",
+  "unavailable",
+] as const;
 export type Redemption = (typeof redemptionResults)[number];
 
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

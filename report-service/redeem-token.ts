@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { DatabaseUnavailable, queryDatabase, queryWhileOn, SwitchedOff } from "./database.ts";
+import { DatabaseUnavailable, NotServing, queryDatabase, queryWhileOn } from "./database.ts";
 import { makeUnavailable, notFound, sendError, tokenMissing } from "./error-responses.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
 import { type Storage, StorageUnavailable } from "./storage.ts";
@@ -70,6 +70,6 @@ export function serveDownloads(
 
 function describeFailure(error: unknown): Redemption {
   if (error instanceof StorageUnavailable) return "storage_unavailable";
-  if (error instanceof SwitchedOff) return "switched_off";
+  if (error instanceof NotServing) return error.reason;
   return error instanceof DatabaseUnavailable ? "database_unavailable" : "failed";
 }

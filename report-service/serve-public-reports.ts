@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
-import { queryWhileOn, SwitchedOff } from "./database.ts";
+import { NotServing, queryWhileOn } from "./database.ts";
 import { makeError, sendError } from "./error-responses.ts";
 import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
@@ -39,7 +39,7 @@ export function servePublicReports(
       metrics.countPublicReport(signedUrl === null ? "not_found" : "redirected");
       return signedUrl === null ? sendError(reply, notPublic) : reply.redirect(signedUrl);
     } catch (error) {
-      metrics.countPublicReport(error instanceof SwitchedOff ? "switched_off" : "unavailable");
+      metrics.countPublicReport(error instanceof NotServing ? error.reason : "unavailable");
       throw error;
     }
   });

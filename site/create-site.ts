@@ -22,7 +22,7 @@ interface SiteParts {
   pool: Pool;
   /** The bulk files, if they are served. The manifest is undefined while there are none. */
   publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;
-  /** Throws while the service is switched off. */
+  /** Throws while the service is switched off or has no data set. */
   whileOn: () => Promise<void>;
 }
 

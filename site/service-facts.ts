@@ -37,11 +37,11 @@ export type ServiceFacts = z.infer<typeof facts> & {
 };
 
 const keepMilliseconds = 30_000;
-const keepFailureMilliseconds = 3000;
+const keepBrieflyMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
 /**
- * Creates a function that reads the service's facts, which are up to 30 seconds old. It resolves to undefined if the
+ * Creates a function that reads the service's facts, which are up to 30 seconds old (3 until a data set is published). It resolves to undefined if the
  * database does not answer within 2 seconds. The database gets one query at a time, however many requests wait.
  */
 export function createFactsReader(
@@ -56,12 +56,15 @@ export function createFactsReader(
         `select publication.describe_service() as facts, publication.describe_api() as api,
            publication.describe_totals() as totals`,
       );
-      askAgainAt = performance.now() + keepMilliseconds;
+      const service = facts.parse(rows[0]?.facts);
       const found = totals.nullable().parse(rows[0]?.totals);
       const api = describeVersions(rows[0]?.api, listKnownValues(found));
-      return { ...facts.parse(rows[0]?.facts), totals: found, api, apiFile: writeFile(api) };
+      // Pages soon show a first data set.
+      askAgainAt =
+        performance.now() + (service.data_set === null ? keepBrieflyMilliseconds : keepMilliseconds);
+      return { ...service, totals: found, api, apiFile: writeFile(api) };
     } catch (error) {
-      askAgainAt = performance.now() + keepFailureMilliseconds;
+      askAgainAt = performance.now() + keepBrieflyMilliseconds;
       onError(error);
       return undefined;
     }

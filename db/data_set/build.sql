@@ -390,7 +390,7 @@ begin
 end
 $$;
 
--- Identifies the data set, in one row.
+-- Identifies the data set, in one row. Until a refresh or a rollback sets published_at (record_changes.sql), requests get 503.
 create table disclosed_next.data_set as
 select extensions.uuid_v7() as id, now() as built_at, null::timestamptz as published_at;
 

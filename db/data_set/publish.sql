@@ -16,6 +16,3 @@ alter schema disclosed_next rename to disclosed;
 alter schema suppressed_next rename to suppressed;
 -- Until now, only publisher could read the new generation. From the end of this transaction, only publisher can read the old.
 select publication.set_data_set_rights();
-
--- PostgREST need not reload its schema cache, because the views that it serves, and their columns, stay the same.
-update disclosed.data_set set published_at = now();

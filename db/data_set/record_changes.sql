@@ -1,5 +1,13 @@
--- Records which reports have other public rows than in the previous data set. Runs in the transaction that makes a data set
--- live: a refresh or a rollback. Data sets that older programs published have no fingerprints. Deletes old records.
+-- Records that a data set is live. Runs in the transaction that makes it live: a refresh or a rollback.
+
+-- From now on, request.decide() does not refuse requests. PostgREST need not reload its schema cache, because the views that
+-- it serves, and their columns, stay the same.
+update disclosed.data_set set published_at = data_sets.published_at
+from publication.data_sets
+where data_sets.id = data_set.id and data_sets.state = 'live';
+
+-- Which reports have other public rows than in the previous data set. Data sets that older programs published have no
+-- fingerprints. Deletes old records.
 do $$
 begin
   if to_regclass('disclosed.fingerprints') is null or to_regclass('disclosed_previous.fingerprints') is null then
@@ -23,9 +31,8 @@ begin
     full join disclosed.fingerprints as new using (report_id)
     where old.fingerprint is distinct from new.fingerprint
   ) as compared on true
-  -- Not for the first data set, which would list every report.
+  -- The first data set has no previous one, so it lists no reports.
   where previous.state = 'previous'
-    and (previous.source <> 'empty' or exists (select from publication.changes))
   group by previous.id, live.id;
   delete from publication.changes where number <= (select max(number) - 100 from publication.changes);
 end

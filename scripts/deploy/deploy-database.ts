@@ -6,6 +6,7 @@ import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
 import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type ContractChange, readServedContracts, recordPromise, refuseBrokenPromises } from "./contract.ts";
+import { createEmptyTables } from "./create-empty-tables.ts";
 import {
   findAwaitingDefinitions,
   findDrift,
@@ -15,7 +16,6 @@ import {
 } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
-import { publishEmptyDataSet } from "./publish-empty-data-set.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { keepNewestLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
@@ -58,8 +58,8 @@ export class DriftFound extends DeploymentRefused {
 }
 
 /**
- * Brings a database to the state of `db`: migrations, an empty data set if there is none, the API schemas, then the given
- * passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second
+ * Brings a database to the state of `db`: migrations, empty tables if there is no data set, the API schemas, then the
+ * given passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second
  * deployment at the same time waits for the first. If nothing differs, nothing is changed.
  *
  * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
@@ -92,7 +92,7 @@ export async function deployDatabase(
       await runMigration(client, migration, files.leakCheck, report);
       migrations.push(migration.id);
     }
-    await publishEmptyDataSet(client, files, report);
+    await createEmptyTables(client, files, report);
     let changes: ContractChange[] = [];
     if (isOutdated) {
       changes = await runTransaction(client, () => rebuildApi(client, files, options), report);

@@ -1,6 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 const gauges = {
+  refresh_data_set_published:
+    "1 if a data set is published. Alert if it is 0: requests get 503. Absent while the database does not answer.",
   refresh_data_set_age_seconds:
     "Time since the live data set became live. Alert if it exceeds refresh_data_set_age_limit_seconds.",
   refresh_data_set_age_limit_seconds:

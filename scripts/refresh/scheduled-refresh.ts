@@ -94,7 +94,7 @@ export async function readLiveDataSet(parts: ScheduleParts): Promise<void> {
   const live = "select published_at from publication.data_sets where state = 'live'";
   const rows = await query(parts, "the live data set", live);
   parts.state.isDatabaseConnected = rows !== undefined;
-  parts.state.publishedAt = rows?.[0]?.published_at ?? parts.state.publishedAt;
+  if (rows !== undefined) parts.state.publishedAt = rows[0]?.published_at;
 }
 
 /** Looks for leaks, because rights and rows may change between publications, and removes old one-time tokens. */

@@ -96,6 +96,7 @@ export async function startSchedule(
 }
 
 const listGauges = (state: ScheduleState, longestAge: number | undefined) => ({
+  refresh_data_set_published: state.isDatabaseConnected ? Number(state.publishedAt !== undefined) : undefined,
   refresh_data_set_age_seconds: state.publishedAt && now() - state.publishedAt.getTime() / 1000,
   refresh_data_set_age_limit_seconds: longestAge,
   refresh_database_connected: Number(state.isDatabaseConnected),

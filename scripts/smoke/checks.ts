@@ -13,22 +13,46 @@ const unknownReport = "2023-06-GSAFAC-9999999999";
 const download = (appUrl: string, accessUuid: string) =>
   new URL(`/dissemination/report/pdf/ota/${accessUuid}`, appUrl).href;
 
+/** Whether the API refuses reads because no data set has been published yet. */
+export async function lacksDataSet(deployment: Deployment): Promise<boolean> {
+  const { status, json } = await ask(deployment, "/general?limit=1", deployment.key);
+  return status === 503 && json?.code === "no_data_set";
+}
+
+const isAdmin = ({ schema }: Contract) => schema.startsWith("admin_");
+
 /**
- * Lists the checks: what every client relies on, and the three steps to a suppressed PDF if there is a Tribal key.
+ * Lists the checks that need no data set.
  *
  * @param contracts the contracts of the versions that this checkout deploys
  */
-export function listChecks(deployment: Deployment, contracts: Contract[]): Check[] {
-  const { appUrl, tribalKey } = deployment;
-  const served = contracts.filter(({ schema }) => schema.startsWith("api_"));
-  const admin = contracts.filter(({ schema }) => schema.startsWith("admin_"));
+export function listBasicChecks(deployment: Deployment, contracts: Contract[]): Check[] {
   return [
     checkVersions(deployment, contracts),
-    ...checkStatuses(deployment),
+    ...checkStatuses(deployment, [
+      ["no key", "/general?limit=1", 401],
+      ["an unknown key", "/general?limit=1", 401, "no such key"],
+      ["a write", "/general", 405, deployment.key, { method: "POST", body: "{}" }],
+    ]),
+    ...contracts.filter(isAdmin).map(({ schema }) => checkRefusedAccess(deployment, schema)),
+    checkDescription(deployment),
+  ];
+}
+
+/** Lists the other checks: what every client relies on, and the three steps to a suppressed PDF if there is a Tribal key. */
+export function listDataChecks(deployment: Deployment, contracts: Contract[]): Check[] {
+  const { appUrl, key, tribalKey } = deployment;
+  const served = contracts.filter((contract) => !isAdmin(contract));
+  const admin = contracts.filter(isAdmin);
+  return [
+    ...checkStatuses(deployment, [
+      ["an unknown table", "/no_such_table", 404, key],
+      ["a report that does not exist", `/general?report_id=eq.${unknownReport}`, 404, key],
+      ["an embedded table", "/federal_awards?select=report_id,general(auditee_name)&limit=1", 200, key],
+    ]),
     ...served.flatMap((contract) => checkTables(deployment, contract)),
     ...served.map((contract) => checkSuppression(deployment, contract)),
-    ...admin.map(({ schema }) => checkRefusedAccess(deployment, schema)),
-    ...checkReads(deployment),
+    checkEtag(deployment),
     ...(appUrl === undefined ? [] : checkDownloads(deployment, appUrl)),
     ...(appUrl === undefined || tribalKey === undefined
       ? []
@@ -60,17 +84,10 @@ function checkVersions(deployment: Deployment, contracts: Contract[]): Check {
   ];
 }
 
-function checkStatuses(deployment: Deployment): Check[] {
-  const { key } = deployment;
-  const embedding = "/federal_awards?select=report_id,general(auditee_name)&limit=1";
-  const requests: [name: string, path: string, status: number, key?: string, init?: RequestInit][] = [
-    ["no key", "/general?limit=1", 401],
-    ["an unknown key", "/general?limit=1", 401, "no such key"],
-    ["a write", "/general", 405, key, { method: "POST", body: "{}" }],
-    ["an unknown table", "/no_such_table", 404, key],
-    ["a report that does not exist", `/general?report_id=eq.${unknownReport}`, 404, key],
-    ["an embedded table", embedding, 200, key],
-  ];
+function checkStatuses(
+  deployment: Deployment,
+  requests: [name: string, path: string, status: number, key?: string, init?: RequestInit][],
+): Check[] {
   return requests.map(([name, path, status, ownKey, init]) => [
     `${name} gets ${status}`,
     async () => expectStatus(await ask(deployment, path, ownKey, init), status),
@@ -128,26 +145,27 @@ function checkTables(deployment: Deployment, { schema, views }: Contract): Check
   ]);
 }
 
-function checkReads(deployment: Deployment): Check[] {
+function checkEtag(deployment: Deployment): Check {
   const { key } = deployment;
   return [
-    [
-      "the ETag gets 304 as If-None-Match, and a stale one 412 as If-Match",
-      async () => {
-        const page = "/general?select=report_id&limit=1";
-        const etag = (await ask(deployment, page, key)).headers.get("etag") ?? "";
-        const same = await ask(deployment, page, key, { headers: { "if-none-match": etag } });
-        const stale = await ask(deployment, page, key, { headers: { "if-match": '"stale"' } });
-        return expectStatus(same, 304) ?? expectStatus(stale, 412);
-      },
-    ],
-    [
-      "the description of the API lists the tables",
-      async () => {
-        const { json } = await ask(deployment, "/", key);
-        return json?.paths?.["/general"] === undefined ? "no /general in it" : undefined;
-      },
-    ],
+    "the ETag gets 304 as If-None-Match, and a stale one 412 as If-Match",
+    async () => {
+      const page = "/general?select=report_id&limit=1";
+      const etag = (await ask(deployment, page, key)).headers.get("etag") ?? "";
+      const same = await ask(deployment, page, key, { headers: { "if-none-match": etag } });
+      const stale = await ask(deployment, page, key, { headers: { "if-match": '"stale"' } });
+      return expectStatus(same, 304) ?? expectStatus(stale, 412);
+    },
+  ];
+}
+
+function checkDescription(deployment: Deployment): Check {
+  return [
+    "the description of the API lists the tables",
+    async () => {
+      const { json } = await ask(deployment, "/", deployment.key);
+      return json?.paths?.["/general"] === undefined ? "no /general in it" : undefined;
+    },
   ];
 }
 

@@ -30,7 +30,8 @@ export function writeFiles(context: PageContext, manifest: Manifest | undefined)
     body: html`<div class="wrap page">
 <h1>Files</h1>
 ${
-  manifest === undefined
+  // After a restore, the storage has the files of the lost data set.
+  manifest === undefined || context.facts?.data_set === null
     ? html`<p class="notice">There are no files now. Reload this page in a minute.</p>`
     : listFiles(context, manifest)
 }

@@ -52,7 +52,8 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
       a minute.</p>`);
   }
   const dataSet = facts.data_set;
-  if (dataSet === null) return section(html`<p class="notice">No data has been published yet.</p>`);
+  // The notice at the top of the page says so.
+  if (dataSet === null) return html``;
   const newest = facts.totals?.newest_submission;
   const time = (date: Date) => html`<time datetime="${date.toISOString()}">${formatTime(date)}</time>`;
   const [next] = environment === undefined ? [] : listNextRuns(environment, 1);

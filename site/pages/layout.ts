@@ -4,6 +4,10 @@ import type { PageContext } from "../page-context.ts";
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%231a4480'/%3E%3Cpath d='M4 12V8m4 4V4m4 8V6' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
 
+const noDataSet = html`<div class="wrap"><p class="notice">No data set has been published yet. Until then, the API, the totals
+  and the files answer 503. Try again later.</p></div>
+`;
+
 export interface Page {
   /** The page's path, if the navigation lists it. */
   path?: string;
@@ -17,7 +21,7 @@ export interface Page {
 }
 
 /** Writes a whole document: the page's content with the header and footer that all pages share. */
-export function writeDocument({ config, hasPublicData, locate }: PageContext, page: Page): string {
+export function writeDocument({ config, facts, hasPublicData, locate }: PageContext, page: Page): string {
   const links = [
     ["/", "Overview"],
     ["/explorer", "Explorer"],
@@ -52,7 +56,10 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
     </nav>
   </div>
 </header>
-<main id="main" tabindex="-1">${page.body}</main>
+<main id="main" tabindex="-1">${
+    // An error page says it itself.
+    page.path !== undefined && facts?.data_set === null && noDataSet
+  }${page.body}</main>
 <footer class="site-footer">
   <div class="wrap">
     <p>Read-only access to Single Audit submissions (2 CFR part 200, subpart F). This site sets no cookies and loads

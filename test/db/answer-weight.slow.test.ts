@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
 // The limit on the embedded rows of one response. Each of 1,000 reports has 240 kB of finding texts and 100 awards.
 
-const database = useDeployedDatabase();
+const database = usePublishedDatabase();
 let service: ScratchService;
 
 beforeAll(async () => {

@@ -1,22 +1,25 @@
 import { createHash } from "node:crypto";
 import type { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { usePublishedDatabase } from "../support/scratch-database.ts";
 
 // How request.authorize() decides, based on the headers that the gateway sets.
 
-const database = useDeployedDatabase();
+const database = usePublishedDatabase();
 const hash = createHash("sha256").update("DEMO_KEY").digest("hex");
 
 /** Runs request.authorize() and rolls back. Returns the settings that it made, or its refusal. */
-async function authorize(headers: Record<string, string | undefined>) {
+async function authorize(
+  headers: Record<string, string | undefined>,
+  { method = "GET", path = "/general", before = "select" } = {},
+) {
   const { client } = database;
-  await client.query("begin");
+  await client.query(`begin; ${before}`);
   try {
     await client.query(
-      `select set_config('request.method', 'GET', true), set_config('request.path', '/general', true),
+      `select set_config('request.method', $2, true), set_config('request.path', $3, true),
          set_config('request.headers', $1, true), set_config('role', 'gateway', true)`,
-      [JSON.stringify(headers)],
+      [JSON.stringify(headers), method, path],
     );
     await client.query("select request.authorize()");
     const { rows } = await client.query(
@@ -57,6 +60,37 @@ describe("the key", () => {
     const id = "00000000-0000-4000-8000-000000000000";
     const answer = await authorize({ "x-api-key-sha256": sent, "x-consumer-custom-id": id });
     expect(answer).toEqual({ code: "API_KEY_INVALID", status: 401 });
+  });
+});
+
+describe("until a data set is published", () => {
+  const before = "update disclosed.data_set set published_at = null";
+  const admin = "admin_api_v1_1_0";
+
+  it.each<[what: string, request: { method?: string; path?: string }, headers?: Record<string, string>]>([
+    ["a read", {}],
+    ["a read of a report", {}, { "x-filter-report-id": "eq.none" }],
+    ["a read with any ETag", {}, { "if-none-match": "*" }],
+    ["HEAD", { method: "HEAD" }],
+    ["a call", { method: "POST", path: "/rpc/request_file_access" }],
+  ])("%s with a valid key gets 503", async (_what, request, headers) => {
+    const sent = { "x-api-key-sha256": hash, ...headers };
+    expect(await authorize(sent, { ...request, before })).toEqual({ code: "no_data_set", status: 503 });
+  });
+
+  it("invalid keys, keys without Tribal access and switched-off services are refused as before", async () => {
+    expect(await authorize({}, { before })).toMatchObject({ status: 401 });
+    const call = { method: "POST", path: "/rpc/request_file_access", before };
+    const refusal = { code: "tribal_key_required", status: 401 };
+    expect(await authorize({ "x-api-key-sha256": hash, "content-profile": admin }, call)).toEqual(refusal);
+    const off = `${before}; update publication.settings set is_switched_on = false`;
+    const answer = await authorize({ "x-api-key-sha256": hash }, { before: off });
+    expect(answer).toEqual({ code: "service_switched_off", status: 503 });
+  });
+
+  it("the API's description is served", async () => {
+    const described = await authorize({ "x-api-key-sha256": hash }, { path: "/", before });
+    expect(described).toMatchObject({ role: "api_public" });
   });
 });
 

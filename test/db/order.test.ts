@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { type ScratchService, startScratchService } from "../support/scratch-service.ts";
 
 // The order of rows that no `order` sorts. Each of 2,000 reports has four rows in each table, and the reports are in random
 // order. The settings make the planner prefer what would return rows in another order.
 
-const database = useDeployedDatabase();
+const database = usePublishedDatabase();
 const narratives = ["findings_text", "corrective_action_plans", "notes_to_sefa"];
 const tables = [...narratives, "federal_awards"];
 

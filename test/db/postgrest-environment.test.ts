@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from "vitest";
 import { dotenv } from "zx";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { startScratchService } from "../support/scratch-service.ts";
 
-const database = useDeployedDatabase();
+const database = usePublishedDatabase();
 
 it("scripts/stack/postgrest.env has the same settings as request.pre_config()", async () => {
   const { PGRST_DB_PRE_CONFIG, ...repeated } = dotenv.load("scripts/stack/postgrest.env");

@@ -3,12 +3,12 @@ import { expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { runKeys } from "../../scripts/access/keys.ts";
 import { runHere } from "../support/run-here.ts";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { startScratchService } from "../support/scratch-service.ts";
 import { readKongYml, send, startGateway, startUpstream, useGateways } from "./gateways.ts";
 
 useGateways();
-const database = useDeployedDatabase();
+const database = usePublishedDatabase();
 
 /** Reads the code blocks of "Add a tier" in docs/keys.md, which the test follows to the letter. */
 async function readSteps(): Promise<string[]> {

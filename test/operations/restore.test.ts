@@ -9,7 +9,7 @@ import { submission, writeCsv } from "../scripts/refresh/support/source-files.ts
 import { makeDirectory } from "../support/make-directory.ts";
 import { queryOn } from "../support/query-on.ts";
 import {
-  createScratchDatabase,
+  createDeployedDatabase,
   type ScratchDatabase,
   useDeployedDatabase,
 } from "../support/scratch-database.ts";
@@ -63,9 +63,7 @@ async function restore(): Promise<void> {
 }
 
 beforeAll(async () => {
-  // A copy of the template would have the old database's empty data set, with the same ID.
-  fresh = await createScratchDatabase();
-  await deployDatabase(fresh.url);
+  fresh = await createDeployedDatabase();
   // Production has promised what it serves.
   await deployDatabase(old.url, {}, { promises: true });
   source = await makeDirectory();
@@ -136,11 +134,13 @@ it("the new database still refuses to delete rows", async () => {
   await expect(removal).rejects.toThrow("access.api_keys does not allow delete.");
 });
 
-it("the new database first serves the empty data set, to valid keys and not to revoked ones", async () => {
-  expect(await ask("individual", "/general")).toMatchObject({ status: 200, json: [] });
+it("until the data set is published again, valid keys get 503 and revoked ones 401", async () => {
+  for (const path of ["/general", `/general?report_id=eq.${report}`])
+    expect(await ask("individual", path)).toMatchObject({ status: 503, json: { code: "no_data_set" } });
   expect(await ask("revoked", "/general")).toMatchObject({ status: 401 });
-  const live = (await readAll(fresh, "publication.data_sets")).filter(({ state }) => state !== "dropped");
-  expect(live).toMatchObject([{ state: "live", source: "empty" }]);
+  const rows = await readAll(fresh, "publication.data_sets");
+  expect(rows.length).toBeGreaterThan(0);
+  expect(rows.filter(({ state }) => state !== "dropped")).toEqual([]);
 });
 
 it("the data set can be published from its source again, although the history already contains it", async () => {

@@ -150,12 +150,16 @@ async function startApp(databaseUrl: string): Promise<RunningReportService> {
   return service;
 }
 
-it("the home page says if no data has been published", async () => {
+it("every page says if no data set has been published", async () => {
   const database = await createScratchDatabase();
   onTestFinished(database.drop);
   await deployDatabase(database.url);
   const service = await startApp(database.url);
-  expect((await send(service.url, "/")).body).toContain("No data has been published yet.");
+  for (const page of pages.filter((each) => each !== "/files")) {
+    const { status, body } = await send(service.url, page, { headers: { accept: "text/html" } });
+    expect([page, status]).toEqual([page, page === "/totals" ? 503 : 200]);
+    expect(body).toContain("No data set has been published yet.");
+  }
 });
 
 it("without a database or contact, every page is served, with commands that work and the app's addresses", async () => {

@@ -89,3 +89,15 @@ export function useDeployedDatabase(): DeployedDatabase {
   });
   return database;
 }
+
+/** Like `useDeployedDatabase`, but its tables, which are empty at first, count as a published data set. */
+export function usePublishedDatabase(): DeployedDatabase {
+  const database = useDeployedDatabase();
+  beforeAll(() => database.client.query(recordDataSet));
+  return database;
+}
+
+const recordDataSet = `
+  insert into publication.data_sets (id, source, row_counts, state)
+  select id, 'test', '{"general": {"disclosed": 0, "suppressed": 0}}', 'live' from disclosed.data_set;
+  update disclosed.data_set set published_at = now()`;

@@ -88,14 +88,24 @@ begin
     done := set_config('enable_indexscan', 'off', true) || set_config('enable_sort', 'off', true);
   end if;
 
-  -- The description of the API at / has no ETag, because PostgREST writes it from its schema cache, which may be outdated.
-  if is_read and path <> '/' then
+  -- The description of the API at / needs no data set. It has no ETag, because PostgREST writes it from its schema cache,
+  -- which may be outdated.
+  if path <> '/' then
     -- The same data set, API schemas and tier give the same response to the same request.
     select
       '"' || md5(concat_ws(' ', data_set.id, key.api_schemas_sha256, key.tier)) || '"' as etag,
       data_set.id as data_set_id,
       to_char(data_set.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at
     into answer from dissemination.data_set;
+    -- Clients would take an empty response to mean that their reports were removed.
+    if answer.published_at is null then
+      perform request.refuse(
+        503, 'no_data_set', 'No data set has been published yet.', 'The operator is setting up or restoring the service.',
+        'Wait the number of seconds in Retry-After, then send the request again.'
+      );
+    end if;
+  end if;
+  if is_read and path <> '/' then
     if headers ? 'if-match' and not request.matches_etag(headers ->> 'if-match', answer.etag, true) then
       perform request.refuse(
         412, 'data_set_changed', 'The data set, the API or your key''s tier has changed since you received this ETag.',

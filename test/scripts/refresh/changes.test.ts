@@ -45,13 +45,12 @@ async function readLast() {
   return lists;
 }
 
-it("lists nothing for the first data set, but all its reports if it is rolled back and returns", async () => {
+it("lists nothing for the first data set, which cannot be rolled back", async () => {
   await publish([1, 2, 3, 4, 7], [2]);
   expect((await readManifest()).changes).toEqual([]);
-  await here.refresh("--rollback");
-  expect(await readLast()).toEqual({ added: [], changed: [], removed: [1, 3, 4, 7] });
-  await here.refresh("--rollback");
-  expect(await readLast()).toEqual({ added: [1, 3, 4, 7], changed: [], removed: [] });
+  const { code, output } = await here.refresh("--rollback");
+  expect([code, output]).toEqual([1, "There is no previous data set to roll back to.\n"]);
+  expect(await here.list("select published_at is not null from dissemination.data_set")).toEqual([true]);
 });
 
 it("lists reports that were added, changed in any table, or removed or newly suppressed", async () => {
