@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
 import { readRateLimits } from "../service/read-rate-limits.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
+import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
 import { findReport } from "./find-report.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { PageContext } from "./page-context.ts";
+import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
 import { writeExplorer } from "./pages/explorer.ts";
 import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
@@ -38,9 +40,10 @@ function addSite(
   app: FastifyInstance,
   { pool, publicFiles, whileOn, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
-  const readFacts = createFactsReader(pool, (err) =>
-    app.log.warn({ err }, "the pages have no facts: the database did not answer"),
-  );
+  const warn = (err: unknown) =>
+    app.log.warn({ err }, "the pages have no facts: the database did not answer");
+  const readFacts = createFactsReader(pool, warn);
+  const readChanges = createChangesReader(pool, warn);
   const securityHeaders = {
     "content-security-policy": [
       "default-src 'none'",
@@ -76,6 +79,10 @@ function addSite(
       if (context.facts !== undefined) await whileOn();
       return writeTotals(context);
     },
+    "/changes": async (context) => {
+      await whileOn();
+      return writeChanges(context, await readChanges());
+    },
     "/reference": writeReference,
     ...(publicFiles && {
       "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),
@@ -88,6 +95,14 @@ function addSite(
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
+  addRoute(feedPath, async (request, reply) => {
+    await whileOn();
+    const changes = await readChanges();
+    if (changes === undefined) return reply.code(503).header("retry-after", "5").send(databaseUnavailable);
+    const body = writeFeed(await describeContext(request), changes);
+    reply.headers({ "access-control-allow-origin": "*", "cache-control": "public, no-cache" });
+    return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
+  });
   // Serves searches, and links such as /find?q=REPORT_ID. The explorer then sends the request with the visitor's key.
   addRoute("/find", async (request, reply) => {
     const { q } = request.query as { q?: unknown };
