@@ -80,7 +80,7 @@ function addSite(
       return writeTotals(context);
     },
     "/changes": async (context) => {
-      await whileOn();
+      if (context.facts?.data_set) await whileOn();
       return writeChanges(context, await readChanges());
     },
     "/reference": writeReference,
