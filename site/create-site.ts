@@ -2,10 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
 import { readRateLimits } from "../service/read-rate-limits.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
+import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
 import { findReport } from "./find-report.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { PageContext } from "./page-context.ts";
+import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
 import { writeExplorer } from "./pages/explorer.ts";
 import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
@@ -38,36 +40,60 @@ function addSite(
   app: FastifyInstance,
   { pool, publicFiles, whileOn, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
-  const readFacts = createFactsReader(pool, (err) =>
-    app.log.warn({ err }, "the pages have no facts: the database did not answer"),
-  );
-  const securityHeaders = {
-    "content-security-policy": [
-      "default-src 'none'",
-      "script-src 'self'",
-      "style-src 'self'",
-      "img-src 'self' data:",
-      `connect-src 'self' ${new URL(config.apiUrl).origin}`,
-      "base-uri 'none'",
-      "form-action 'self'",
-      "frame-ancestors 'none'",
-    ].join("; "),
-    "cross-origin-opener-policy": "same-origin",
-  };
-  const describeContext = async (request: FastifyRequest): Promise<PageContext> => {
-    const facts = await readFacts();
-    return {
+  const warn = (err: unknown) =>
+    app.log.warn({ err }, "the pages have no facts: the database did not answer");
+  const readFacts = createFactsReader(pool, warn);
+  const site: Site = {
+    config,
+    assets,
+    publicFiles,
+    whileOn,
+    readFacts,
+    readChanges: createChangesReader(pool, warn),
+    describeContext: async (request) => ({
       config,
-      facts,
+      facts: await readFacts(),
       appUrl: describeAppUrl(config, request),
       hasPublicData: publicFiles !== undefined,
       locate: assets.locate,
       asked: request.query as Record<string, unknown>,
-    };
+    }),
+    addRoute: (url, handler) => app.route({ method: ["GET", "HEAD"], url, handler }),
   };
-  const addRoute = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
-    app.route({ method: ["GET", "HEAD"], url, handler });
+  addPages(site);
+  addFeed(site);
+  addSearch(site);
+  addOpenApi(site);
+  addAssets(site);
+  addSecurityTxt(site);
+  addErrorPages(app, site);
+}
 
+interface Site extends Omit<SiteParts, "pool"> {
+  config: SiteConfig;
+  assets: BuiltAssets;
+  readFacts: ReturnType<typeof createFactsReader>;
+  readChanges: ReturnType<typeof createChangesReader>;
+  describeContext: (request: FastifyRequest) => Promise<PageContext>;
+  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
+}
+
+const describeSecurity = ({ apiUrl }: SiteConfig) => ({
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${new URL(apiUrl).origin}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "cross-origin-opener-policy": "same-origin",
+});
+
+function addPages(site: Site): void {
+  const { publicFiles, whileOn, readChanges } = site;
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": writeExplorer,
@@ -76,28 +102,49 @@ function addSite(
       if (context.facts !== undefined) await whileOn();
       return writeTotals(context);
     },
+    "/changes": async (context) => {
+      if (context.facts?.data_set) await whileOn();
+      return writeChanges(context, await readChanges());
+    },
     "/reference": writeReference,
     ...(publicFiles && {
       "/files": async (context) => writeFiles(context, (await publicFiles.readManifest())?.manifest),
     }),
   };
   for (const [url, write] of Object.entries(pages)) {
-    addRoute(url, async (request, reply) => {
-      const body = await write(await describeContext(request));
-      reply.headers({ ...securityHeaders, "cache-control": "public, no-cache" });
+    site.addRoute(url, async (request, reply) => {
+      const body = await write(await site.describeContext(request));
+      reply.headers({ ...describeSecurity(site.config), "cache-control": "public, no-cache" });
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
-  // Serves searches, and links such as /find?q=REPORT_ID. The explorer then sends the request with the visitor's key.
+}
+
+function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): void {
+  addRoute(feedPath, async (request, reply) => {
+    await whileOn();
+    const changes = await readChanges();
+    if (changes === undefined) return sendUnavailable(reply);
+    const body = writeFeed(await describeContext(request), changes);
+    reply.headers(forPrograms);
+    return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
+  });
+}
+
+/** Serves searches, and links such as /find?q=REPORT_ID. The explorer then sends the request with the visitor's key. */
+function addSearch({ addRoute, readFacts }: Site): void {
   addRoute("/find", async (request, reply) => {
     const { q } = request.query as { q?: unknown };
     const facts = await readFacts();
     return reply.redirect(findReport(typeof q === "string" ? q : "", facts?.api[0]?.schema ?? ""), 303);
   });
+}
+
+function addOpenApi({ addRoute, readFacts, config }: Site): void {
   addRoute("/openapi.json", async (request, reply) => {
-    reply.headers({ "access-control-allow-origin": "*", "cache-control": "public, no-cache" });
+    reply.headers(forPrograms);
     const facts = await readFacts();
-    if (facts === undefined) return reply.code(503).header("retry-after", "5").send(databaseUnavailable);
+    if (facts === undefined) return sendUnavailable(reply);
     const addresses = { ...config, appUrl: describeAppUrl(config, request) };
     const { version } = request.query as { version?: unknown };
     const document = describeOpenApi(facts, addresses, readRateLimits(), version);
@@ -107,6 +154,9 @@ function addSite(
       type: "application/json; charset=utf-8",
     });
   });
+}
+
+function addAssets({ addRoute, readFacts, assets }: Site): void {
   addRoute("/assets/:name", async (request, reply) => {
     const path = `/assets/${(request.params as { name: string }).name}`;
     const file = assets.files.get(path);
@@ -118,13 +168,18 @@ function addSite(
     reply.header("cache-control", path === current ? kept : "no-cache");
     return sendBody(request, reply, { body, type: "application/json; charset=utf-8" });
   });
+}
+
+function addSecurityTxt({ addRoute, config }: Site): void {
   addRoute("/.well-known/security.txt", (request, reply) => {
     reply.header("cache-control", "public, max-age=86400");
     const body = writeSecurityTxt(config.securityContact);
     return sendBody(request, reply, { body, type: "text/plain; charset=utf-8" });
   });
+}
 
-  // Browsers get errors as pages; programs get them as JSON.
+/** Browsers get errors as pages; programs get them as JSON. */
+function addErrorPages(app: FastifyInstance, { config, describeContext }: Site): void {
   app.addHook("onSend", async (request, reply, payload) => {
     const type = String(reply.getHeader("content-type"));
     if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
@@ -134,11 +189,14 @@ function addSite(
     reply.header("vary", "Accept");
     // Browsers list text/html in Accept when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
-    reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
+    reply.headers(describeSecurity(config)).type("text/html; charset=utf-8").removeHeader("content-length");
     return writeProblem(await describeContext(request), reply.statusCode, body);
   });
 }
 
+const forPrograms = { "access-control-allow-origin": "*", "cache-control": "public, no-cache" };
+const sendUnavailable = (reply: FastifyReply) =>
+  reply.code(503).header("retry-after", "5").send(databaseUnavailable);
 const databaseUnavailable = {
   code: "temporarily_unavailable",
   message: "The database did not answer.",

@@ -33,11 +33,31 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
 function normalizeFilter({ operator, value }: Filter, column: Column | undefined): string {
   if (column === undefined || operator === "contains") return value.trim();
   if (operator === "in") {
-    return listValues(value)
+    return splitValues(column, value)
       .map((each) => normalizeValue(column, each))
       .join("\n");
   }
   return normalizeValue(column, value.trim());
+}
+
+/** Columns of texts that contain no comma. */
+const code =
+  /(^|_)(report_id|uei|ein|state|zip(code)?|prefix|extension|reference|ref_number|reference_number|agency|year)$/;
+
+/** Where several values may be separated on one line. Names and texts contain commas, so each has a line of its own. */
+export function findSeparator({ name, type, values }: Column): RegExp | undefined {
+  // The comma in 1,000 separates nothing.
+  if (kindOf(type) === "number") return /[;,](?!\d{3}(?!\d))/;
+  return kindOf(type) !== "text" || values.length > 0 || code.test(name) ? /[;,]/ : undefined;
+}
+
+function splitValues(column: Column, text: string): string[] {
+  const separator = findSeparator(column);
+  return listValues(text).flatMap((line) =>
+    separator === undefined || column.values.includes(line)
+      ? [line]
+      : listValues(line.split(separator).join("\n")),
+  );
 }
 
 function normalizeValue({ name, type, values }: Column, text: string): string {
@@ -46,12 +66,51 @@ function normalizeValue({ name, type, values }: Column, text: string): string {
   if (/^(y|yes|true)$/i.test(text)) return values.find((value) => /^y(es)?$/i.test(value)) ?? text;
   if (/^(n|no|false)$/i.test(text)) return values.find((value) => /^no?$/i.test(value)) ?? text;
   if (kindOf(type) === "number") {
-    const digits = text.replace(/[$,\s]/g, "");
-    return /^-?\d+(\.\d+)?$/.test(digits) ? digits : text;
+    return readNumber(text) ?? text;
   }
+  if (kindOf(type) === "date") return readDate(text) ?? text;
   if (name.endsWith("_state")) return findState(text) ?? text.toUpperCase();
   if (/(^|_)uei$/.test(name) || /^(report_id|award_reference)$/.test(name)) return text.toUpperCase();
   if (/(^|_)ein$/.test(name)) return text.replace(/^(\d{2})[-\s](\d{7})$/, "$1$2");
   if (/_zip(code)?$/.test(name)) return text.replace(/^(\d{5})-(\d{4})$/, "$1$2");
   return text;
+}
+
+const magnitudes: Record<string, number> = {
+  "": 1,
+  k: 1e3,
+  thousand: 1e3,
+  m: 1e6,
+  mm: 1e6,
+  million: 1e6,
+  b: 1e9,
+  bn: 1e9,
+  billion: 1e9,
+};
+
+/** Reads "$1,000", "1.5 million" and "(500)". Undefined if the text is not a number. */
+export function readNumber(text: string): string | undefined {
+  const plain = text
+    .replace(/[$,\s]/g, "")
+    .toLowerCase()
+    .replace(/^\((.+)\)$/, "-$1");
+  const [, digits = "", magnitude = ""] = /^(-?\d+(?:\.\d+)?)([a-z]*)$/.exec(plain) ?? [];
+  const factor = magnitudes[magnitude];
+  if (digits === "" || factor === undefined) return undefined;
+  // Codes and large numbers stay as they were typed.
+  return factor === 1 ? digits : String(Math.round(Number(digits) * factor));
+}
+
+const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/** Reads "6/30/2023", "June 30, 2023" and "30 June 2023" as 2023-06-30. Undefined if the text is no such date. */
+export function readDate(text: string): string | undefined {
+  const numeric = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/.exec(text);
+  const named = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/i.exec(text);
+  const dayFirst = /^(\d{1,2}) ([a-z]{3,9})\.?,? (\d{4})$/i.exec(text);
+  const [month = "", day = "", year = ""] =
+    numeric?.slice(1) ?? named?.slice(1) ?? (dayFirst && [dayFirst[2], dayFirst[1], dayFirst[3]]) ?? [];
+  const number = /\d/.test(month) ? Number(month) : months.indexOf(month.slice(0, 3).toLowerCase()) + 1;
+  if (number < 1 || number > 12) return undefined;
+  return `${year}-${String(number).padStart(2, "0")}-${day.padStart(2, "0")}`;
 }

@@ -23,6 +23,8 @@ export function writeSnippet(language: Language, request: ApiRequest): string {
   return writers[language](request);
 }
 
+const setKeyFirst = "Set the environment variable API_KEY to your key first.";
+
 /** Quotes a text for a POSIX shell. */
 export function quoteShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
@@ -30,7 +32,7 @@ export function quoteShell(text: string): string {
 
 const writers: Record<Language, (request: ApiRequest) => string> = {
   curl: ({ url, headers, key }) => {
-    const ownKey = '"x-api-key: $API_KEY"';
+    const ownKey = `"x-api-key: \${API_KEY:?Set it first: export API_KEY=YOUR_KEY}"`;
     const lines = [
       // -g makes curl send brackets in the URL unchanged.
       `curl -sS -g ${quoteShell(url)}`,
@@ -39,7 +41,7 @@ const writers: Record<Language, (request: ApiRequest) => string> = {
     ];
     return lines.join(" \\\n  ");
   },
-  python: (request) => `import json
+  python: (request) => `${request.key === "own" ? `# ${setKeyFirst}\n` : ""}import json
 ${request.key === "own" ? "import os\n" : ""}import urllib.request
 
 request = urllib.request.Request(
@@ -51,7 +53,9 @@ ${listHeaders(request, 'os.environ["API_KEY"]', (name, value) => `        "${nam
 with urllib.request.urlopen(request) as response:
     rows = json.load(response)
 print(json.dumps(rows, indent=2))`,
-  r: (request) => `# install.packages(c("httr2", "jsonlite"))
+  r: (
+    request,
+  ) => `${request.key === "own" ? `# ${setKeyFirst} In R: Sys.setenv(API_KEY = "YOUR_KEY")\n` : ""}# install.packages(c("httr2", "jsonlite"))
 library(httr2)
 
 response <- request(${JSON.stringify(request.url)}) |>
@@ -62,7 +66,7 @@ ${listHeaders(request, 'Sys.getenv("API_KEY")', (name, value) => `    \`${name}\
 rows <- resp_body_json(response, simplifyVector = TRUE)
 options(scipen = 999)
 print(rows)`,
-  typescript: (request) => `async function main() {
+  typescript: (request) => `${request.key === "own" ? `// ${setKeyFirst}\n` : ""}async function main() {
   const response = await fetch(${JSON.stringify(request.url)}, {
     headers: {
 ${listHeaders(request, 'process.env.API_KEY ?? ""', (name, value) => `      "${name}": ${value},`)}

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Pool } from "pg";
 import { z } from "zod";
 import { describeVersions, type VersionDescription } from "./api-description.ts";
+import { keepAnswer } from "./keep-answer.ts";
 import { type Totals, totals } from "./totals.ts";
 
 const facts = z.object({
@@ -37,46 +37,24 @@ export type ServiceFacts = z.infer<typeof facts> & {
 };
 
 const keepMilliseconds = 30_000;
-const keepBrieflyMilliseconds = 3000;
-const patienceMilliseconds = 2000;
 
-/**
- * Creates a function that reads the service's facts, which are up to 30 seconds old (3 until a data set is published). It resolves to undefined if the
- * database does not answer within 2 seconds. The database gets one query at a time, however many requests wait.
- */
+/** Creates a function that reads the service's facts, which are up to 30 seconds old (3 until a data set is published). */
 export function createFactsReader(
   pool: Pool,
   onError: (error: unknown) => void,
 ): () => Promise<ServiceFacts | undefined> {
-  let asked: Promise<ServiceFacts | undefined> | undefined;
-  let askAgainAt = 0;
   const ask = async () => {
-    try {
-      const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
-        `select publication.describe_service() as facts, publication.describe_api() as api,
-           publication.describe_totals() as totals`,
-      );
-      const service = facts.parse(rows[0]?.facts);
-      const found = totals.nullable().parse(rows[0]?.totals);
-      const api = describeVersions(rows[0]?.api, listKnownValues(found));
-      // Pages soon show a first data set.
-      askAgainAt =
-        performance.now() + (service.data_set === null ? keepBrieflyMilliseconds : keepMilliseconds);
-      return { ...service, totals: found, api, apiFile: writeFile(api) };
-    } catch (error) {
-      askAgainAt = performance.now() + keepBrieflyMilliseconds;
-      onError(error);
-      return undefined;
-    }
+    const { rows } = await pool.query<{ facts: unknown; api: unknown; totals: unknown }>(
+      `select publication.describe_service() as facts, publication.describe_api() as api,
+         publication.describe_totals() as totals`,
+    );
+    const service = facts.parse(rows[0]?.facts);
+    const found = totals.nullable().parse(rows[0]?.totals);
+    const api = describeVersions(rows[0]?.api, listKnownValues(found));
+    return { ...service, totals: found, api, apiFile: writeFile(api) };
   };
-  return async () => {
-    if (asked === undefined || performance.now() > askAgainAt) {
-      // Until the database has answered, every request waits for this query.
-      askAgainAt = Number.POSITIVE_INFINITY;
-      asked = ask();
-    }
-    return Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
-  };
+  // Pages soon show a first data set.
+  return keepAnswer(ask, (found) => (found.data_set === null ? undefined : keepMilliseconds), onError);
 }
 
 function writeFile(api: VersionDescription[]): ServiceFacts["apiFile"] {

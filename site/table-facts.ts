@@ -16,6 +16,21 @@ const shown: Record<string, string> = {
   resubmission: "report_id,version,status,previous_report_id,next_report_id",
 };
 
+/** What a reader of a report looks for first. */
+const leading =
+  "total_amount_expended,gaap_results,is_internal_control_material_weakness_disclosed,is_material_noncompliance_disclosed,is_internal_control_deficiency_disclosed,is_going_concern_included,is_low_risk_auditee".split(
+    ",",
+  );
+/** Columns about the people and addresses of an auditee or auditor. */
+const contact = /_(certify|contact|phone|email|address|zip|foreign)(_|$)/;
+
+/** The order in which a record shows its columns: what matters most, then the rest, contacts last. */
+export function orderColumns(names: string[]): string[] {
+  const rank = (name: string) => (leading.includes(name) ? 0 : contact.test(name) ? 2 : 1);
+  const place = (name: string) => (rank(name) === 0 ? leading.indexOf(name) : names.indexOf(name));
+  return names.toSorted((one, other) => rank(one) - rank(other) || place(one) - place(other));
+}
+
 /**
  * Tables whose rows keep the order of the file unless a request sorts them. No column holds that order. A text may be
  * split over several rows with the same `identity`, and `text` is the column with its parts.

@@ -1,80 +1,36 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { largestLimit, type Query } from "../query.ts";
-import { addAuditee, chooseTieBreakers, completeColumns, findNarrative } from "../table-facts.ts";
-import { writeTarget } from "../write-target.ts";
-import { type Answer, formatCount, isGood } from "./ask.ts";
+import { largestLimit } from "../query.ts";
+import { findNarrative } from "../table-facts.ts";
+import { formatCount } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
-import type { Row } from "./outcome.ts";
+import type { Outcome, Row } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
-import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
+import { saveCsv } from "./save-csv.ts";
 import type { Shown } from "./use-explorer.ts";
+import { type Read, useReading } from "./use-reading.ts";
 
 const hint =
   '“CSV” has the same values as the API, with t for true and f for false. “CSV for spreadsheets” (for Excel, for example) writes codes as ="010" to keep their leading zeros, and puts an apostrophe before text that looks like a formula.';
 
-/** Saves all rows that match the query, not only this page's, as CSV files, and adds up their dollars. */
-export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
-  const { asked, key, rows = [], table, total } = outcome;
-  const [status, setStatus] = useState("");
-  const [sum, setSum] = useState<{ dollars: number; rows: number }>();
-  const [refused, setRefused] = useState<Answer>();
-  const [isRunning, setIsRunning] = useState(false);
+interface Sum {
+  dollars: number;
+  rows: number;
+}
 
-  /** Reads the rows, as many at a time as the API allows. Returns whether it got all of them. */
-  const read = async (wanted: Query, accept: string, take: (page: string, end: number) => void) => {
-    setRefused(undefined);
-    setStatus("Reading …");
-    setIsRunning(true);
-    let page: Answer | undefined;
-    for (let offset = 0, count = largestLimit; count === largestLimit; offset += largestLimit) {
-      const query = { ...wanted, limit: largestLimit, offset };
-      // All pages must come from the first page's data set.
-      const etag = page && { "if-match": page.headers.etag ?? "*" };
-      const headers = { accept, "accept-profile": asked.schema, ...etag };
-      page = await explorer.askApi(writeTarget(query, chooseTieBreakers(query, table)), { headers, key });
-      if (!isGood(page)) break;
-      const [, end = "-1"] = /^\d+-(\d+)/.exec(page.headers["content-range"] ?? "") ?? [];
-      count = Number(end) + 1 - offset;
-      take(page.text, offset + count);
-      setStatus(`${formatCount(offset + count, "row")} read.`);
-    }
-    const isWhole = page !== undefined && isGood(page);
-    setIsRunning(false);
-    if (!isWhole) setRefused(page);
-    return isWhole;
-  };
-  const save = async (isForSpreadsheets: boolean) => {
-    const pages = isForSpreadsheets ? [byteOrderMark] : [];
-    const query = (isForSpreadsheets ? completeColumns : addAuditee)(asked.query, table);
-    const isWhole = await read(query, "text/csv", (text, end) => {
-      const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
-      // Each page starts with a header line. Column names contain no line break.
-      const start = end <= largestLimit ? 0 : page.indexOf("\n") + 1;
-      pages.push(`${page.slice(start).replace(/\n$/, "")}\n`);
-    });
-    if (isWhole) saveFile(`${describeFile(asked.query)}.csv`, pages);
-  };
-  const money = ["total_amount_expended", "amount_expended"].find((name) => name in (rows[0] ?? {})) ?? "";
-  const add = (some: Row[]) => some.reduce((dollars, row) => dollars + Number(row[money] ?? 0), 0);
-  const addAll = async () => {
-    const found = { dollars: 0, rows: 0 };
-    const select = [money, ...asked.query.select.filter((term) => term.includes("("))];
-    const isWhole = await read({ ...asked.query, select, order: [] }, "application/json", (text, end) => {
-      found.dollars += add(JSON.parse(text));
-      found.rows = end;
-    });
-    if (isWhole) setSum(found);
-  };
+/** What can be done with all rows that match the query, not only this page's: save them as CSV, and add up their dollars. */
+export function AllRows({ explorer, outcome, children }: Shown & { children: ComponentChildren }): VNode {
+  const { asked, rows = [], total } = outcome;
+  const { read, status, refused, isRunning } = useReading({ explorer, outcome });
+  const [sum, setSum] = useState<Sum>();
+  const money = findMoney(rows);
   const requests = formatCount(Math.ceil(total / largestLimit), "request");
-  const canAdd = money !== "" && rows.length < total;
   const jobs: [name: string, start: () => void][] = [
-    ["CSV", () => void save(false)],
-    ["CSV for spreadsheets", () => void save(true)],
-    ["Add up all rows", () => void addAll()],
+    ["CSV", () => void saveCsv(read, outcome, false)],
+    ["CSV for spreadsheets", () => void saveCsv(read, outcome, true)],
+    ["Add up all rows", () => void addUp(read, outcome, money).then(setSum)],
   ];
-  const added = rows.length === total ? { dollars: add(rows), rows: total } : sum;
-  const findings = new Set(rows.map((row) => `${row.report_id} ${row.reference_number}`)).size;
+  const canAdd = money !== "" && rows.length < total;
   return (
     <>
       <div class="row">
@@ -97,12 +53,45 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
         </span>
       </div>
       {refused && <Refusal answer={refused} explorer={explorer} table={asked.query.table} />}
+      <Notes outcome={outcome} sum={rows.length === total ? undefined : sum} />
+    </>
+  );
+}
+
+const findMoney = ([first = {}]: Row[]) =>
+  ["total_amount_expended", "amount_expended"].find((name) => name in first) ?? "";
+const add = (rows: Row[], money: string) =>
+  rows.reduce((dollars, row) => dollars + Number(row[money] ?? 0), 0);
+
+async function addUp(read: Read, { asked: { query } }: Outcome, money: string): Promise<Sum | undefined> {
+  const found = { dollars: 0, rows: 0 };
+  const select = [money, ...query.select.filter((term) => term.includes("("))];
+  const isWhole = await read({ ...query, select, order: [] }, "application/json", (text, end) => {
+    found.dollars += add(JSON.parse(text), money);
+    found.rows = end;
+  });
+  return isWhole ? found : undefined;
+}
+
+/** The dollars of the rows, or of all rows if they were added up, and what the rows of a table stand for. */
+function Notes({
+  outcome: { asked, rows = [], table, total },
+  sum,
+}: {
+  outcome: Outcome;
+  sum: Sum | undefined;
+}): VNode {
+  const money = findMoney(rows);
+  const isAll = sum !== undefined || rows.length === total;
+  const findings = new Set(rows.map((row) => `${row.report_id} ${row.reference_number}`)).size;
+  return (
+    <>
       {money !== "" && (
         <p>
           {table?.columns.find(({ name }) => name === money)?.label}
           {total > 1 &&
-            `, sum of ${added ? "all" : "this page’s"} ${formatCount(added?.rows ?? rows.length, "row")}`}
-          : <b>{formatValue(money, added?.dollars ?? add(rows))}</b>
+            `, sum of ${isAll ? "all" : "this page’s"} ${formatCount(sum?.rows ?? rows.length, "row")}`}
+          : <b>{formatValue(money, sum?.dollars ?? add(rows, money))}</b>
         </p>
       )}
       {table && findNarrative(table)?.text && (
@@ -119,18 +108,4 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
       )}
     </>
   );
-}
-
-/** Returns a file name with the table and the filters: `general-auditee_state-TX-audit_year-2023`. */
-function describeFile({ table, filters, extra }: Query): string {
-  const parts = filters.map(({ column, operator, value }) => [column, operator.replace(/^eq$/, ""), value]);
-  const words = [table, ...parts.flat(), extra].join(" ").match(/[\p{L}\p{N}_]+/gu) ?? [];
-  return words.join("-").slice(0, 120);
-}
-
-function saveFile(name: string, parts: string[]): void {
-  const href = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
-  Object.assign(document.createElement("a"), { href, download: name }).click();
-  // The browser has read it by then.
-  setTimeout(() => URL.revokeObjectURL(href), 10_000);
 }

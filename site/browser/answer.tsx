@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type Filter, largestLimit, operators } from "../query.ts";
 import { writeTarget } from "../write-target.ts";
 import { AllRows } from "./all-rows.tsx";
-import { describeLimit } from "./ask.ts";
+import { describeLimit, formatCount } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
 import { formatValue } from "./format-value.ts";
 import type { Outcome } from "./outcome.ts";
@@ -43,6 +43,7 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
           {isRow ? describeRow(outcome) : title}
         </h2>
         {outcome?.table && !isRow && <Question explorer={explorer} outcome={outcome} />}
+        {outcome && <PrintedSource outcome={outcome} />}
         <p role="status" id="status" class="hint">
           {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome, explorer) : "No rows yet."}
         </p>
@@ -83,6 +84,19 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
         </div>
       )}
     </section>
+  );
+}
+
+/** Says on paper where the rows come from. */
+function PrintedSource({ outcome: { answer, rows = [], total } }: { outcome: Outcome }): VNode {
+  const [, published = ""] = /published="([^"]+)"/.exec(answer.headers["data-set"] ?? "") ?? [];
+  const dataSet = published && `from the data set of ${published.slice(0, 10)}, `;
+  const read = new Date(answer.receivedAt).toLocaleString("en-US", { dateStyle: "long", timeStyle: "short" });
+  return (
+    <p class="print-only">
+      {formatCount(rows.length, "row")} of {total.toLocaleString("en-US")}, {dataSet}read {read}.{" "}
+      {location.href}
+    </p>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { type Language, languages, writeSnippet } from "../request-snippets.ts";
+import { demonstrationKey, type Language, languages, writeSnippet } from "../request-snippets.ts";
 import { CopyButton, Scroll } from "./command.tsx";
 import { Choice } from "./query-form.tsx";
 import type { Explorer } from "./use-explorer.ts";
@@ -34,6 +34,36 @@ export function Commands({ explorer }: { explorer: Explorer }): VNode {
         </Scroll>
         <CopyButton label={`Copy: ${label}`} />
       </div>
+      <SpreadsheetAddress url={settings.apiUrl + target} ownKey={ownKey} />
     </section>
+  );
+}
+
+/** The rows as CSV, for programs that read a table from an address and cannot send a header. */
+function SpreadsheetAddress({ url, ownKey }: { url: string; ownKey: string }): VNode {
+  const write = (key: string) => `${url}&format=csv&api_key=${key}`;
+  const label = "Address for a spreadsheet";
+  return (
+    <details>
+      <summary>{label}</summary>
+      <p>
+        IMPORTDATA, Power Query and Stata read the rows as CSV from this address. Spreadsheets turn codes such
+        as 048 into 48; the button “CSV for spreadsheets” above the rows saves a file that keeps them.
+      </p>
+      <div class="command">
+        <Scroll label={label} kind="code wrapped">
+          <pre>
+            <code>{write(ownKey === "" ? demonstrationKey : "YOUR_KEY")}</code>
+          </pre>
+        </Scroll>
+        <CopyButton label={`Copy: ${label}`} />
+      </div>
+      {ownKey !== "" && (
+        <p>
+          Anyone who sees the spreadsheet can read your key in the address, so do not share it.{" "}
+          <CopyButton label="Copy with your key" name="Copy with your key" text={write(ownKey)} />
+        </p>
+      )}
+    </details>
   );
 }

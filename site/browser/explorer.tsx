@@ -3,6 +3,7 @@ import type { VersionDescription } from "../api-description.ts";
 import { type ClientSettings, isAdmin } from "../client-settings.ts";
 import { AnswerPart } from "./answer.tsx";
 import { Commands } from "./commands.tsx";
+import { KeyField } from "./key-field.tsx";
 import { QueryForm } from "./query-form.tsx";
 import { useExplorer } from "./use-explorer.ts";
 
@@ -11,6 +12,9 @@ function ExplorerPage({ start }: { start: Parameters<typeof useExplorer> }): VNo
   const isRow = explorer.outcome?.asked.isRow ?? false;
   return (
     <>
+      <div class="wrap">
+        <KeyField explorer={explorer} />
+      </div>
       {!isRow && (
         <div class="wrap explorer">
           <QueryForm explorer={explorer} />

@@ -2,13 +2,14 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import type { Column } from "../api-description.ts";
 import { agencies, states } from "../names.ts";
-import { emptyQuery, type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
+import { findSeparator } from "../normalize-query.ts";
+import { type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
 import { isAgency } from "./format-value.ts";
 import type { Explorer } from "./use-explorer.ts";
 
-/** The form for a request's table, filters, columns and key. */
+/** The form for a request's table, filters and columns. */
 export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
-  const { versions, form, change, submit, ownKey, setOwnKey } = explorer;
+  const { versions, form, change, changeTable, dropped, submit } = explorer;
   const { query } = form;
   const tables = versions.find(({ schema }) => schema === form.schema)?.tables ?? [];
   const table = tables.find(({ name }) => name === query.table);
@@ -25,8 +26,9 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
         label="Table"
         options={tables.map(({ name, title }) => [name, `${title} (${name})`])}
         value={query.table}
-        choose={(name) => change({ ...emptyQuery, table: name })}
+        choose={changeTable}
       />
+      <p role="status">{dropped}</p>
       <Filters
         columns={table?.columns ?? []}
         filters={query.filters}
@@ -43,14 +45,6 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
           change={(extra) => change({ extra })}
         />
       </details>
-      <Text
-        id="key"
-        label="Your own API key (optional)"
-        hint="Without a key, requests use DEMO_KEY. Your key is not stored: enter it again after you leave or reload this page. Copied links and commands never contain it."
-        type="password"
-        value={ownKey}
-        change={(typed) => setOwnKey(typed.trim())}
-      />
       <button type="submit">Show the rows</button>
     </form>
   );
@@ -70,7 +64,7 @@ interface Typed extends Labeled {
   change: (value: string) => void;
 }
 
-function Text({ id, label, value, hint, type = "text", known = [], change }: Typed): VNode {
+export function Text({ id, label, value, hint, type = "text", known = [], change }: Typed): VNode {
   const shared = { id, value, autocomplete: "off", "aria-describedby": hint && `${id}-hint` };
   return (
     <div class="field">
@@ -163,7 +157,7 @@ function Filters({ columns, filters, change }: Conditions): VNode {
               label={`Column ${index + 1}`}
               options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
               value={filter.column}
-              choose={(name) => replace(suggest(name))}
+              choose={(name) => replace({ ...suggest(name), value: filter.value })}
             />
             <Choice
               id={`operator-${index}`}
@@ -175,7 +169,11 @@ function Filters({ columns, filters, change }: Conditions): VNode {
             {!needsNoValue(filter.operator) && (
               <Text
                 id={`value-${index}`}
-                label={filter.operator === "in" ? `Values ${index + 1} (one per line)` : `Value ${index + 1}`}
+                label={
+                  filter.operator !== "in"
+                    ? `Value ${index + 1}`
+                    : `Values ${index + 1} (${column && findSeparator(column) ? "separated by commas" : "one per line"})`
+                }
                 value={filter.value}
                 type={filter.operator === "in" ? "lines" : "text"}
                 known={listKnown(column)}

@@ -112,3 +112,8 @@ export function readReport(row: Row, table: Table | undefined): Row | undefined 
 export function isStub(row: Row): boolean {
   return row.is_public === false && (row.auditee_name ?? row.audit_year ?? row.auditee_uei ?? null) === null;
 }
+
+/** Whether the API hides a value because the report is suppressed. */
+export function isHidden(row: Row, column: string): boolean {
+  return isStub(row) && column !== "report_id" && column !== "is_public";
+}

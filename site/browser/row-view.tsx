@@ -1,13 +1,14 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Table } from "../api-description.ts";
-import { chooseShown } from "../table-facts.ts";
+import { chooseShown, orderColumns } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import type { Answer } from "./ask.ts";
 import { formatValue } from "./format-value.ts";
+import { KeyField } from "./key-field.tsx";
 import type { Outcome, Row } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
-import { isStub, joinParts, listLinks, readReport } from "./row-parts.ts";
+import { isHidden, isStub, joinParts, listLinks, readReport } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
 /** A row's title: the auditee's name, or else the report ID or the table's title. */
@@ -39,10 +40,13 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
     <>
       <p>{place.filter(Boolean).join(" · ")}</p>
       {isStub(first) ? (
-        <p class="notice">
-          This report is suppressed: the auditee, an Indian tribe or tribal organization, chose not to make it
-          public (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a> shows it.
-        </p>
+        <div class="notice">
+          <p>
+            This report is suppressed: the auditee, an Indian tribe or tribal organization, chose not to make
+            it public (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a> shows it.
+          </p>
+          <KeyField explorer={explorer} label="A key with Tribal access" />
+        </div>
       ) : (
         <>
           {report?.is_public === true && (
@@ -82,7 +86,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
             <section key={part.name} aria-label={part.title}>
               {!isOwn && <h3>{part.title}</h3>}
               {rows.map((row, index) => (
-                <Values key={index} row={row} table={part} names={isOwn ? names : shown} />
+                <Values key={index} row={row} table={part} names={isOwn ? orderColumns(names) : shown} />
               ))}
             </section>
           )
@@ -101,25 +105,27 @@ function spellCode(code: unknown, description: string): string {
 
 /** A row's columns with their labels, names and full values. */
 function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
-  const columns = table.columns.filter(({ name }) => names.includes(name));
+  const columns = names.map((name) => table.columns.find((column) => column.name === name));
   return (
     <dl class="values">
-      {columns.map(({ name, label, description }) => (
-        <div key={name}>
-          <dt>
-            {label}{" "}
-            <a href={`/reference#${table.name}.${name}`} target="_blank" rel="noopener">
-              <code>{name}</code>
-            </a>
-          </dt>
-          <dd>
-            {formatValue(name, row[name])}
-            {/^(type_requirement|audit_report_type)$/.test(name) && (
-              <span class="hint">{spellCode(row[name], description)}</span>
-            )}
-          </dd>
-        </div>
-      ))}
+      {columns
+        .filter((column) => column !== undefined)
+        .map(({ name, label, description }) => (
+          <div key={name}>
+            <dt>
+              {label}{" "}
+              <a href={`/reference#${table.name}.${name}`} target="_blank" rel="noopener">
+                <code>{name}</code>
+              </a>
+            </dt>
+            <dd>
+              {isHidden(row, name) ? "suppressed" : formatValue(name, row[name])}
+              {/^(type_requirement|audit_report_type)$/.test(name) && (
+                <span class="hint">{spellCode(row[name], description)}</span>
+              )}
+            </dd>
+          </div>
+        ))}
     </dl>
   );
 }

@@ -6,7 +6,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
 import { formatValue } from "./format-value.ts";
 import type { Row } from "./outcome.ts";
-import { findRow, isStub } from "./row-parts.ts";
+import { findRow, isHidden } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
@@ -23,10 +23,11 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
     asked.query.filters.some(({ column }) => column === name);
   const main = new Set([...chooseShown(asked.query.table, names), ...names.filter(isMain)]);
   const shown = isWhole || !isAll ? names : [...main];
+  const labelOf = (name: string) => table?.columns.find((column) => column.name === name)?.label ?? name;
   return (
     <>
       <Scroll label="Rows" kind="rows-place">
-        <table class="rows-table">
+        <table class="rows-table stacked">
           <caption class="visually-hidden">Rows</caption>
           <thead>
             <tr>
@@ -49,7 +50,11 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
                       </a>
                     </th>
                   ) : (
-                    <td key={name} class={typeof row[name] === "number" ? "number" : undefined}>
+                    <td
+                      key={name}
+                      class={typeof row[name] === "number" ? "number" : undefined}
+                      data-label={labelOf(name)}
+                    >
                       {text}
                     </td>
                   );
@@ -100,7 +105,7 @@ function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: 
 
 /** A suppressed report's values are hidden, which differs from being empty. */
 function formatCell(row: Row, name: string): string {
-  if (isStub(row) && name !== "report_id" && name !== "is_public") return "not shown";
+  if (isHidden(row, name)) return "suppressed";
   const text = formatValue(name, row[name]);
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }

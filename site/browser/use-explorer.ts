@@ -2,19 +2,21 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { VersionDescription } from "../api-description.ts";
 import type { ClientSettings } from "../client-settings.ts";
 import { normalizeQuery } from "../normalize-query.ts";
-import { emptyQuery, largestLimit, type Query } from "../query.ts";
+import { emptyQuery, largestLimit, moveQuery, type Query } from "../query.ts";
 import { demonstrationKey } from "../request-snippets.ts";
 import { addAuditee, chooseTieBreakers } from "../table-facts.ts";
 import { linkToExplorer, writeTarget } from "../write-target.ts";
 import { type Answer, ask } from "./ask.ts";
 import { type Asked, type Outcome, readAddress, readRows } from "./outcome.ts";
 import { embedParts } from "./row-parts.ts";
+import { keepTabKey, readTabKey } from "./tab-key.ts";
 
 /** The form, the key, the last response, and the functions that change them. */
 export function useExplorer(settings: ClientSettings, versions: VersionDescription[]) {
   const start: Asked = { schema: versions[0]?.schema ?? "", query: emptyQuery, isRow: false };
   const [form, setForm] = useState(start);
-  const [ownKey, setOwnKey] = useState("");
+  const [ownKey, setOwnKey] = useState(readTabKey);
+  const [dropped, setDropped] = useState("");
   const [outcome, setOutcome] = useState<Outcome>();
   const [isWaiting, setIsWaiting] = useState(false);
   const [lastAnswer, setLastAnswer] = useState<Answer>();
@@ -29,10 +31,12 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     return answer;
   };
 
+  const findTable = (schema: string, name: string) =>
+    versions.find((version) => version.schema === schema)?.tables.find((table) => table.name === name);
+
   /** Returns the normalized query and the request that is sent for it. */
   const write = ({ schema, query: typed, isRow }: Asked) => {
-    const version = versions.find((each) => each.schema === schema);
-    const table = version?.tables.find(({ name }) => name === typed.table);
+    const table = findTable(schema, typed.table);
     const query = normalizeQuery(typed, table);
     const sent = isRow ? embedParts(query, table) : addAuditee(query, table);
     const target = writeTarget(sent, chooseTieBreakers(isRow ? query : sent, table));
@@ -91,23 +95,28 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     setIsWaiting(false);
     setOutcome(known);
   };
-  const latest = useRef({ follow, ownKey });
-  latest.current = { follow, ownKey };
+  const latest = useRef({ follow });
+  latest.current = { follow };
   useEffect(() => {
     latest.current.follow();
     addEventListener("hashchange", () => latest.current.follow());
-    // A browser may keep the page, with the key in it, after the visitor has left it.
-    addEventListener("pageshow", ({ persisted }) => {
-      if (persisted && latest.current.ownKey !== "") location.reload();
-    });
   }, []);
+
+  const submit = () => {
+    setDropped("");
+    setForm(write(form).asked);
+    void send(form, "pushState");
+  };
 
   return {
     settings,
     versions,
     form,
     ownKey,
-    setOwnKey,
+    setOwnKey: (key: string) => {
+      keepTabKey(key);
+      setOwnKey(key);
+    },
     outcome,
     isWaiting,
     /** The API's last response, whose headers say how many requests are left. */
@@ -116,11 +125,20 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     write,
     change: (changed: Partial<Query>) =>
       setForm({ ...form, query: { ...form.query, offset: 0, ...changed } }),
-    openAwards,
-    submit: () => {
-      setForm(write(form).asked);
-      void send(form, "pushState");
+    /** Chooses another table. Keeps the filters and columns that it has, too. */
+    changeTable: (table: string) => {
+      const { query, lost } = moveQuery(form.query, findTable(form.schema, table), table);
+      setForm({ ...form, query });
+      setDropped(
+        lost.length === 0 ? "" : `This table has no column ${lost.join(", ")}, so the filter was removed.`,
+      );
     },
+    /** Says which filters the last choice of a table has removed. */
+    dropped,
+    openAwards,
+    submit,
+    /** Sends the last request again, with the key that is entered now. */
+    repeat: () => (outcome === undefined ? submit() : void send(outcome.asked, "replaceState")),
     /** Repeats the request with changes. The form keeps everything else that was typed. */
     refine: (changed: Partial<Query>) => {
       if (outcome === undefined) return;

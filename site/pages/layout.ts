@@ -13,6 +13,8 @@ export interface Page {
   path?: string;
   title: string;
   description: string;
+  /** The path of the page's Atom feed. */
+  feed?: string;
   /** Scripts besides the one that every page has. */
   scripts?: string[];
   /** A file that a script fetches. */
@@ -28,6 +30,7 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
     ["/totals", "Totals"],
     ["/reference", "Reference"],
     ...(hasPublicData ? [["/files", "Files"]] : []),
+    ["/changes", "Changes"],
   ];
   const name = "Single Audit API";
   const document = html`<!doctype html>
@@ -40,6 +43,7 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${icon}">
 <link rel="stylesheet" href="${locate("site.css")}">
+${page.feed && html`<link rel="alternate" type="application/atom+xml" href="${page.feed}">`}
 ${page.preload && html`<link rel="preload" as="fetch" href="${page.preload}" crossorigin="anonymous">`}
 ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module" src="${locate(script)}"></script>`)}
 </head>

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { tables, totals } from "../support/columns.ts";
-import { type KeyName, keyNames, query, queryValue, type Request, request } from "../support/target.ts";
+import {
+  type KeyName,
+  keyNames,
+  query,
+  queryValue,
+  type Request,
+  request,
+  target,
+} from "../support/target.ts";
 
 // PostgREST clients work unchanged, cannot write, and learn that the data set has changed.
 
@@ -72,6 +80,38 @@ it("formats in capital letters are served", async () => {
 it("GeoJSON is left out of Accept if the client accepts other formats too", async () => {
   const answer = await get("/general?limit=1", { accept: "application/geo+json, text/csv;q=0.5" });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
+});
+
+describe("format=csv in the query string", () => {
+  it.each(["*/*", "text/html, application/xml;q=0.9, */*;q=0.8", "TEXT/CSV", ""])(
+    "means CSV if Accept is %j, and is no filter",
+    async (accept) => {
+      const csv = await get("/general?select=report_id&limit=2", { accept: "text/csv" });
+      const answer = await get("/general?select=report_id&format=csv&limit=2", { accept });
+      expect([answer.status, answer.headers["content-type"]]).toEqual([200, "text/csv; charset=utf-8"]);
+      expect(answer.text).toBe(csv.text);
+    },
+  );
+
+  it("works with a key in the query string, as in an address that a spreadsheet reads", async () => {
+    const key = `api_key=${target.keys.individual}`;
+    for (const query of [`format=csv&${key};limit=1`, `limit=1&${key}&format=csv`]) {
+      const { status, text } = await request(`/general?select=report_id&${query}`);
+      expect([status, text.split("\n").length]).toEqual([200, 2]);
+    }
+  });
+
+  it.each([
+    ["format=xlsx", "*/*"],
+    ["format=", "*/*"],
+    ["format=CSV", "*/*"],
+    ["format=csv", "application/json"],
+    ["format=csv", "application/vnd.pgrst.object+json"],
+  ])("is refused if it is %s and Accept is %s", async (query, accept) => {
+    const { status, json } = await get(`/general?limit=1&${query}`, { accept });
+    expect([status, json.code]).toEqual([400, "request_refused"]);
+    expect(json.message).toContain("format");
+  });
 });
 
 // A response to HEAD has no body, and browsers can read only the headers that CORS exposes.

@@ -2,7 +2,14 @@ import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { normalizeQuery } from "../../site/normalize-query.ts";
-import { emptyQuery, listOperators, type Operator, operators, type Query } from "../../site/query.ts";
+import {
+  emptyQuery,
+  listOperators,
+  moveQuery,
+  type Operator,
+  operators,
+  type Query,
+} from "../../site/query.ts";
 import { readTarget } from "../../site/read-target.ts";
 import { type Language, languages, writeSnippet } from "../../site/request-snippets.ts";
 import { writeTarget } from "../../site/write-target.ts";
@@ -92,11 +99,53 @@ it.each([
   ["report_id", "text", "2023-06-gsafac-0000000001", "2023-06-GSAFAC-0000000001"],
   ["auditee_zip", "text", "00610-1234", "006101234"],
   ["total_amount_expended", "bigint", "$1,000", "1000"],
+  ["total_amount_expended", "bigint", "1.5 million", "1500000"],
+  ["total_amount_expended", "bigint", "750k", "750000"],
+  ["total_amount_expended", "bigint", "($2,500)", "-2500"],
+  ["total_amount_expended", "bigint", "many", "many"],
+  ["fac_accepted_date", "date", "6/30/2023", "2023-06-30"],
+  ["fac_accepted_date", "date", "June 30, 2023", "2023-06-30"],
+  ["fac_accepted_date", "date", "30 Jun 2023", "2023-06-30"],
+  ["fac_accepted_date", "date", "2023-06-30", "2023-06-30"],
 ])("a value for %s (%s) that is typed as %j is sent as %j", (name, type, typed, sent) => {
   const values = name.startsWith("is_") ? ["Yes", "No"] : [];
   const columns = [{ name, type, label: "", description: "", values }];
   const table = { name: "general", title: "", description: "", columns, embeds: [], key: [] };
   expect(normalizeQuery(filter("eq", typed, name), table).filters[0]?.value).toBe(sent);
+});
+
+it.each([
+  ["audit_year", "text", "2022, 2023", "2022\n2023"],
+  ["auditee_state", "text", "CA,nevada;\nTX", "CA\nNV\nTX"],
+  ["federal_award_extension", "text", "010,048", "010\n048"],
+  ["total_amount_expended", "bigint", "1,000, $2,000,000", "1000\n2000000"],
+  ["auditee_name", "text", "POLK COUNTY, IOWA\nx;y", "POLK COUNTY, IOWA\nx;y"],
+])("values for %s (%s) that are typed as %j are sent as %j", (name, type, typed, sent) => {
+  const columns = [{ name, type, label: "", description: "", values: [] }];
+  const table = { name: "general", title: "", description: "", columns, embeds: [], key: [] };
+  expect(normalizeQuery(filter("in", typed, name), table).filters[0]?.value).toBe(sent);
+});
+
+it("another table keeps the filters and columns that it has, and names the others", () => {
+  const columns = ["report_id", "audit_year"].map((name) => ({
+    name,
+    type: "text",
+    label: "",
+    description: "",
+    values: [],
+  }));
+  const table = { name: "findings", title: "", description: "", columns, embeds: [], key: [] };
+  const typed = { ...filter("eq", "2023", "audit_year"), select: ["report_id", "auditee_name"], offset: 100 };
+  typed.filters.push(...filter("contains", "x", "auditee_name").filters);
+  expect(moveQuery(typed, table, "findings")).toEqual({
+    query: {
+      ...emptyQuery,
+      table: "findings",
+      select: ["report_id"],
+      filters: filter("eq", "2023", "audit_year").filters,
+    },
+    lost: ["auditee_name"],
+  });
 });
 
 it("other parameters move to their fields in the form, and a malformed limit or offset is dropped", () => {

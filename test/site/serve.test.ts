@@ -14,7 +14,7 @@ import { query, target } from "../support/target.ts";
 
 // The app's HTTP responses: pages, assets, redirects and error pages.
 
-const pages = ["/", "/totals", "/reference", "/explorer", "/files"];
+const pages = ["/", "/totals", "/reference", "/explorer", "/files", "/changes"];
 const csp = (api: string) =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ${api}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
@@ -48,6 +48,13 @@ it.each(pages)(
     expect(head).toMatchObject({ status: 200, body: "", headers: { "content-length": String(body.length) } });
   },
 );
+
+it("the feed of changes is Atom that links to the page", async () => {
+  const { status, headers, body } = await get("/changes.atom");
+  expect([status, headers["content-type"]]).toEqual([200, "application/atom+xml; charset=utf-8"]);
+  expect(body).toContain(`<link rel="alternate" type="text/html" href="${target.appUrl}/changes"/>`);
+  expect((await get("/changes")).body).toContain('type="application/atom+xml" href="/changes.atom"');
+});
 
 it("assets have a hash in their name and are cached for a year, and together they are small", async () => {
   const assets = await listAssets();

@@ -188,17 +188,21 @@ describe("a row", () => {
       `/general?select=*,federal_awards(report_id)&report_id=eq.${id}`,
     );
     await waitForRows(page);
-    expect(await page.locator("tbody").textContent()).toContain("not shown");
+    expect(await page.locator("tbody").textContent()).toContain("suppressed");
     await openRow(page);
     await page.getByText(/^This report is suppressed/).waitFor();
     expect(await page.locator("#result").locator("xpath=..").textContent()).not.toMatch(/\(0\)|: none/);
     const button = page.getByRole("button", { name: "Get the PDF with your key" });
     expect(await button.or(page.getByRole("link", { name: "PDF of the report" })).count()).toBe(0);
+    await page.getByLabel("A key with Tribal access").fill(site.facts.keys.tribal);
+    await page.getByRole("button", { name: "Send again with this key" }).last().click();
+    await button.waitFor();
+    await page.getByLabel("Your own API key").fill("");
     await page.goBack();
     await page.getByLabel("Your own API key").fill(site.facts.keys.tribal);
-    expect(await readCommand(page)).toContain("$API_KEY");
+    expect(await readCommand(page)).toContain("{API_KEY:?Set it first");
     await submit(page);
-    await expect.poll(() => page.locator("tbody").textContent()).not.toContain("not shown");
+    await expect.poll(() => page.locator("tbody").textContent()).not.toContain("suppressed");
     await openRow(page);
     const [answer] = await Promise.all([
       page.context().waitForEvent("response", (each) => each.url().includes("/pdf/ota/")),
@@ -210,16 +214,46 @@ describe("a row", () => {
     ).toBe("%PDF-");
     await checkAccessibility();
     const kept = (await page.evaluate(
-      "JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie, location.href, history.state, document.body.innerText])",
+      "JSON.stringify([{ ...localStorage }, document.cookie, location.href, history.state, document.body.innerText])",
     )) as string;
     expect(kept).not.toContain(site.facts.keys.tribal);
-    // Browsers send this event when they restore a page from the back/forward cache. The page must forget the key.
-    await Promise.all([
-      page.waitForEvent("load"),
-      page.evaluate("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"),
-    ]);
+    // The tab keeps the key until the visitor empties the field.
+    await page.reload();
+    await button.waitFor();
+    await page.getByLabel("Your own API key").fill("");
+    await page.getByRole("button", { name: "Send again with this key" }).click();
     await page.getByText(/^This report is suppressed/).waitFor();
   });
+});
+
+it("a request has an address that gives a spreadsheet its rows as CSV", async () => {
+  const { page, checkAccessibility } = await explore("/general?select=report_id&audit_year=eq.2023&limit=3");
+  await waitForRows(page);
+  await page.getByText("Address for a spreadsheet", { exact: true }).click();
+  const address = page.getByRole("group", { name: "Address for a spreadsheet" });
+  const answer = await fetch((await address.textContent()) ?? "");
+  expect(answer.headers.get("content-type")).toContain("text/csv");
+  const [header, ...ids] = (await answer.text()).trimEnd().split("\n");
+  expect([header, ids]).toEqual(["report_id", (await readCells(page)).map(([id]) => id)]);
+  await page.getByLabel("Your own API key").fill(site.facts.keys.individual);
+  expect(await address.textContent()).toMatch(/&format=csv&api_key=YOUR_KEY$/);
+  const button = page.getByRole("button", { name: "Copy with your key" });
+  expect(await button.getAttribute("data-copy")).toContain(`api_key=${site.facts.keys.individual}`);
+  await checkAccessibility();
+});
+
+it("on paper, rows have their query, their date and no form", async () => {
+  const { page, checkFit } = await explore("/general?audit_year=eq.2023&limit=40");
+  await waitForRows(page);
+  await page.emulateMedia({ media: "print" });
+  const rows = page.locator(".rows-table tbody tr");
+  expect(await rows.count()).toBeGreaterThan(20);
+  expect(await page.locator(".rows-place").evaluate((it) => it.scrollHeight - it.clientHeight)).toBe(0);
+  await checkFit();
+  for (const shown of [/is 2023/, /^\d+ rows of \d+, from the data set of 20\d\d-\d\d-\d\d, read /])
+    expect(await page.getByText(shown).isVisible()).toBe(true);
+  for (const hidden of ["form", "nav", "#commands", "button[type=submit]"])
+    expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
 });
 
 it("a page shows at most 500 rows, and a download says how many requests it takes and has each row once", async () => {
@@ -349,8 +383,19 @@ describe("an error", () => {
     await page.getByLabel("Your own API key").fill("not-a-key-of-anybody");
     await submit(page);
     await page.getByText(/^401: The API key is not valid/).waitFor();
-    await page.getByText("Use DEMO_KEY to try the API.").waitFor();
+    await page.getByText("Correct the key, or empty the field to use DEMO_KEY.").waitFor();
     expect(await page.locator("body").innerText()).not.toContain("not-a-key-of-anybody");
+    const field = page.getByLabel("API key for the next request");
+    await expect.poll(() => field.evaluate((it) => it.getBoundingClientRect().top)).toBeLessThan(900);
+    await field.fill("");
+    await page.getByRole("button", { name: "Send again with this key" }).last().click();
+    await waitForRows(page);
+  });
+
+  it("for a value that its column cannot have says which, in the words of the form", async () => {
+    const { page } = await explore("/general?total_amount_expended=gt.many&fac_accepted_date=eq.soon");
+    await page.getByText("“many” is not a whole number.").waitFor();
+    await page.getByText(/^Change the filters/).waitFor();
   });
 
   // This test comes last, because it uses up the demonstration key's requests.

@@ -15,6 +15,7 @@ local refuse_select = require "kong.plugins.single-audit.refuse_select"
 local refuse_size = require "kong.plugins.single-audit.refuse_size"
 local report_filter = require "kong.plugins.single-audit.report_filter"
 local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
+local take_parameter = require "kong.plugins.single-audit.take_parameter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
 -- Every key contains at least 40 letters and digits in a row.
@@ -35,21 +36,26 @@ local function set_or_clear(request, name, value)
   end
 end
 
--- Removes the key from x-api-key and from api_key= in the query string, and returns it. Keeps the rest of the query.
-local function take_key(request)
-  local key, query = request.headers["x-api-key"], request.query
-  if query:find("api_key=", 1, true) then
-    query = "&" .. query
-    -- A percent-encoded name counts as a filter, and stays.
-    key = key ~= "" and key or query:match("[&;]api_key=([^&;]*)")
-    request.query = query:gsub("[&;]api_key=[^&;]*", ""):gsub("^[&;]", "")
-    kong.service.request.set_raw_query(request.query)
+-- Removes api_key= and format= from the query string, and keeps the rest of it.
+local function take_parameters(request)
+  local query = request.query
+  query, request.query_key = take_parameter(query, "api_key")
+  query, request.format = take_parameter(query, "format")
+  if query ~= request.query then
+    request.query = query
+    kong.service.request.set_raw_query(query)
   end
+end
+
+-- Removes the key from x-api-key, and returns it, or the key in the query string.
+local function take_key(request)
+  local key = request.headers["x-api-key"]
   set_or_clear(request, "x-api-key", nil)
-  return key
+  return key ~= "" and key or request.query_key
 end
 
 local function identify(request, config)
+  take_parameters(request)
   local key = take_key(request)
   request.has_no_key = key == nil or key == ""
   if type(key) == "string" and key ~= "" then
@@ -129,7 +135,7 @@ local function refuse_or_count(request, config)
   if rate_limit.is_full(windows, counts) then
     return rate_limit.refuse(windows)
   end
-  request.accept, refused = formats.choose(request.headers.accept)
+  request.accept, refused = formats.choose(request.headers.accept, request.format)
   refused = refused or refuse_parameters(request, config)
   if refused then
     return refused

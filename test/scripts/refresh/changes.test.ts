@@ -4,6 +4,8 @@ import { fastify } from "fastify";
 import { beforeAll, expect, it } from "vitest";
 import { openPublicFiles } from "../../../report-service/public-files.ts";
 import { servePublicData } from "../../../report-service/serve-public-data.ts";
+import { type Change, changes as changesSchema } from "../../../site/changes.ts";
+import { writeFeed } from "../../../site/pages/changes.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -90,4 +92,20 @@ it("keeps the lists of the last 100 publications and rollbacks, without gaps", a
   await publish([1, 2]);
   expect((await readManifest()).changes.slice(0, -1)).toEqual(changes.slice(2));
   expect((await app.inject("/public-data/changes-1.csv.gz")).statusCode).toBe(404);
+});
+
+it("the page and the feed show the same changes, newest first, with at most 100 reports of each", async () => {
+  await publish([...Array(150).keys()].map((number) => number + 200));
+  const last = await readLast();
+  const manifest = (await readManifest()).changes;
+  const changes = changesSchema.parse((await here.list("select publication.describe_changes()"))[0]);
+  expect(changes.map(({ counts }) => counts)).toEqual(
+    manifest.map(({ added, changed, removed }: Change["counts"]) => ({ added, changed, removed })).reverse(),
+  );
+  expect(changes[0]?.first.added).toEqual(last.added.slice(0, 100).map(id));
+  const feed = writeFeed({ appUrl: "https://app.example.gov", hasPublicData: true }, changes);
+  expect(feed.match(/<entry>/g)).toHaveLength(changes.length);
+  expect(feed).toContain(`<id>https://app.example.gov/changes#${changes[0]?.number}</id>`);
+  expect(feed).toContain("first 100 of 150");
+  expect(feed).not.toContain(`>${id(last.added[100] ?? 0)}&lt;`);
 });

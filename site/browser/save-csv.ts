@@ -1,0 +1,36 @@
+import { largestLimit, type Query } from "../query.ts";
+import { addAuditee, completeColumns } from "../table-facts.ts";
+import type { Outcome } from "./outcome.ts";
+import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
+import type { Read } from "./use-reading.ts";
+
+/** Saves all rows of a query as a CSV file, with the API's values or adapted for spreadsheets. */
+export async function saveCsv(
+  read: Read,
+  { asked: { query }, table }: Outcome,
+  isForSpreadsheets: boolean,
+): Promise<void> {
+  const pages = isForSpreadsheets ? [byteOrderMark] : [];
+  const wanted = (isForSpreadsheets ? completeColumns : addAuditee)(query, table);
+  const isWhole = await read(wanted, "text/csv", (text, end) => {
+    const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
+    // Each page starts with a header line. Column names contain no line break.
+    const start = end <= largestLimit ? 0 : page.indexOf("\n") + 1;
+    pages.push(`${page.slice(start).replace(/\n$/, "")}\n`);
+  });
+  if (isWhole) saveFile(`${describeFile(query)}.csv`, pages);
+}
+
+/** Returns a file name with the table and the filters: `general-auditee_state-TX-audit_year-2023`. */
+function describeFile({ table, filters, extra }: Query): string {
+  const parts = filters.map(({ column, operator, value }) => [column, operator.replace(/^eq$/, ""), value]);
+  const words = [table, ...parts.flat(), extra].join(" ").match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return words.join("-").slice(0, 120);
+}
+
+function saveFile(name: string, parts: string[]): void {
+  const href = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
+  Object.assign(document.createElement("a"), { href, download: name }).click();
+  // The browser has read it by then.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
+}

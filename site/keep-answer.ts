@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const keepBrieflyMilliseconds = 3000;
+const patienceMilliseconds = 2000;
+
+/**
+ * Creates a function that returns the answer to a query, which it keeps. It resolves to undefined if the database does not
+ * answer within 2 seconds. The database gets one query at a time, however many requests wait.
+ *
+ * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
+ */
+export function keepAnswer<Answer>(
+  ask: () => Promise<Answer>,
+  keepFor: (answer: Answer) => number | undefined,
+  onError: (error: unknown) => void,
+): () => Promise<Answer | undefined> {
+  let asked: Promise<Answer | undefined> | undefined;
+  let askAgainAt = 0;
+  const keep = (milliseconds = keepBrieflyMilliseconds) => {
+    askAgainAt = performance.now() + milliseconds;
+  };
+  const askOnce = async () => {
+    try {
+      const answer = await ask();
+      keep(keepFor(answer));
+      return answer;
+    } catch (error) {
+      keep();
+      onError(error);
+      return undefined;
+    }
+  };
+  return async () => {
+    if (asked === undefined || performance.now() > askAgainAt) {
+      // Until the database has answered, every request waits for this query.
+      askAgainAt = Number.POSITIVE_INFINITY;
+      asked = askOnce();
+    }
+    return Promise.race([asked, sleep(patienceMilliseconds, undefined, { ref: false })]);
+  };
+}
