@@ -6,7 +6,7 @@ if (process.env.BASE_URL?.startsWith("http")) process.env.API_URL = process.env.
 
 /** Files that use their worker's stack, or the deployment that BASE_URL names. */
 const onStack = [
-  "test/bench/torture.slow.test.ts",
+  "test/torture/torture.slow.test.ts",
   "test/db/{catalog,plans}.test.ts",
   "test/gateway/hostile/requests.test.ts",
   "test/http/**/*.test.ts",

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
-import { listDescendants } from "../../bench/read-cpu-time.ts";
-import type { RunningKong } from "../../bench/start-kong.ts";
-import { type RunningRedis, redisProgram, startRedis } from "../../bench/start-redis.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
+import { listDescendants } from "../support/read-cpu-time.ts";
+import type { RunningKong } from "../support/start-kong.ts";
+import { unlimitedAddresses } from "../support/start-kong.ts";
+import { type RunningRedis, redisProgram, startRedis } from "../support/start-redis.ts";
 import {
   issueKey,
   kongProgram,

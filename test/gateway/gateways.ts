@@ -14,17 +14,16 @@ import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, vi } from "vitest";
 import { parse, stringify } from "yaml";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
-import { issueKey } from "../../bench/issue-key.ts";
-import { runProgram } from "../../bench/run-stack.ts";
-import { kongProgram, startKong } from "../../bench/start-kong.ts";
-import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
   type EmbeddedGateway,
   type EmbeddedGatewayOptions,
   startEmbeddedGateway,
 } from "../../gateway/embedded/start-embedded-gateway.ts";
+import { issueKey } from "../support/issue-key.ts";
 import { makeDirectory } from "../support/make-directory.ts";
+import { runProgram } from "../support/run-stack.ts";
+import { kongProgram, startKong, unlimitedAddresses } from "../support/start-kong.ts";
+import type { WireAnswer } from "../torture/send-request.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
 /** Registers a function that useGateways calls after the last test of the file. */

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
-import type { RunningKong } from "../../bench/start-kong.ts";
-import { type RunningRedis, redisProgram, startRedis } from "../../bench/start-redis.ts";
 import { findFreePort } from "../../scripts/servers/find-free-port.ts";
+import type { RunningKong } from "../support/start-kong.ts";
+import { unlimitedAddresses } from "../support/start-kong.ts";
+import { type RunningRedis, redisProgram, startRedis } from "../support/start-redis.ts";
 import {
   issueKey,
   kongProgram,

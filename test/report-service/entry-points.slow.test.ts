@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { runProgram } from "../../bench/run-stack.ts";
+import { runProgram } from "../support/run-stack.ts";
 import { target } from "../support/target.ts";
 import { send } from "./http.ts";
 import { downloads, loggedSecrets, openTokens, serviceDatabaseUrl, useDirectory } from "./parts.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { readTreeTime } from "../../../bench/read-cpu-time.ts";
+import { readTreeTime } from "../../support/read-cpu-time.ts";
 import {
   keys,
   kongProgram,
