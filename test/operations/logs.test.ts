@@ -54,7 +54,7 @@ beforeAll(async () => {
       const last = of("gateway").at(-1);
       return lines.some(({ msg }) => msg === "a token was redeemed") && last?.request_id !== requestId;
     },
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   );
 });
 afterAll(async () => {

@@ -27,7 +27,7 @@ function run(environment: Record<string, string>) {
   onTestFinished(() => void program.child.kill("SIGKILL"));
   const findAddress = () => /listening at (http:[^"]+)/.exec(program.output())?.[1];
   /** Waits for the URL that the program logs once it is listening. */
-  const listening = () => vi.waitUntil(findAddress, { timeout: 30_000 });
+  const listening = () => vi.waitUntil(findAddress, { timeout: 60_000 });
   return { ...program, listening };
 }
 

@@ -14,7 +14,7 @@ import { openTarget, type Target } from "./target.ts";
 const isLong = process.env.TORTURE === "1";
 const seed = Number(process.env.TORTURE_SEED ?? (isLong ? Date.now() % 2 ** 29 : 1));
 const project = process.env.TORTURE_PROJECT;
-const timeout = isLong ? 1_800_000 : 60_000;
+const timeout = isLong ? 1_800_000 : 240_000;
 
 let target: Target;
 beforeAll(async () => {

@@ -9,14 +9,13 @@ import { publishSample, run } from "./support.ts";
 const database = useDeployedDatabase();
 useGateways();
 
-it("smoke passes on a correct deployment, in under 10 seconds", async () => {
-  const start = Date.now();
+it("smoke passes on a correct deployment", async () => {
   const { code, output } = await run(runSmoke, [
     ...["--base-url", target.baseUrl, "--app-url", target.appUrl],
     ...["--key", target.keys.individual, "--tribal-key", target.keys.tribal],
   ]);
   expect(output).toMatch(/^(\d+) of \1 checks passed\.$/m);
-  expect([code, Date.now() - start < 10_000]).toEqual([0, true]);
+  expect(code).toBe(0);
 });
 
 it("smoke fails if nothing answers, or if the API rejects the key", async () => {
@@ -28,9 +27,7 @@ it("smoke fails if nothing answers, or if the API rejects the key", async () => 
   expect(locked.output).toContain("ok   no key gets 401");
 });
 
-it("smoke finds suppressed submissions in a table or a public PDF, and a function in no contract", {
-  timeout: 60_000,
-}, async () => {
+it("smoke finds suppressed submissions in a table or a public PDF, and a function in no contract", async () => {
   const service = await startScratchService(database.url);
   onTestFinished(service.stop);
   // PostgREST alone, with the header that the gateway sets.
@@ -59,5 +56,5 @@ it("smoke finds suppressed submissions in a table or a public PDF, and a functio
      create function api_v1_1_0.all_of_it() returns integer language sql stable as 'select 1';
      grant execute on function api_v1_1_0.all_of_it() to api_public; notify pgrst, 'reload schema'`,
   );
-  await expect.poll(check, { timeout: 20_000 }).toMatch(/^FAIL .*\/rpc\/all_of_it is in no contract/);
+  await expect.poll(check).toMatch(/^FAIL .*\/rpc\/all_of_it is in no contract/);
 });
