@@ -6,7 +6,8 @@ import { Client } from "pg";
 import type { Secrets } from "../scripts/stack/secrets.ts";
 import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
 import { gatewayConfigFile } from "../service/read-rate-limits.ts";
-import { type RunningStack, runStack } from "./run-stack.ts";
+import { type RunningStack, runStack } from "../test/support/run-stack.ts";
+import { unlimitedAddresses } from "../test/support/start-kong.ts";
 
 export interface BenchStack extends RunningStack {
   client: Client;
@@ -14,11 +15,6 @@ export interface BenchStack extends RunningStack {
   /** The gateway's headers for PostgREST: its token, and the hash of an individual key. */
   gatewayHeaders: Record<string, string>;
 }
-
-/** Raises the limit for each client network (gateway/kong.env) beyond what any client reaches. */
-export const unlimitedAddresses = {
-  KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$http_x_client_network zone=addresses:10m rate=1000000r/s",
-};
 
 /** Reads gateway/kong.yml, with rate limits that a benchmark does not reach. */
 export const readUnlimitedConfig = async () =>

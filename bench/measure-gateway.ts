@@ -5,13 +5,13 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { parse, stringify } from "yaml";
 import { findFreePort } from "../scripts/servers/find-free-port.ts";
-import { readUnlimitedConfig, unlimitedAddresses } from "./bench-stack.ts";
-import { issueKey } from "./issue-key.ts";
+import { issueKey } from "../test/support/issue-key.ts";
+import { readTreeTime } from "../test/support/read-cpu-time.ts";
+import { kongProgram, type RunningKong, startKong, unlimitedAddresses } from "../test/support/start-kong.ts";
+import { redisProgram, startRedis } from "../test/support/start-redis.ts";
+import { readUnlimitedConfig } from "./bench-stack.ts";
 import { type Arm, ask, measure } from "./measure.ts";
-import { readTreeTime } from "./read-cpu-time.ts";
 import type { Figure } from "./results.ts";
-import { kongProgram, type RunningKong, startKong } from "./start-kong.ts";
-import { redisProgram, startRedis } from "./start-redis.ts";
 
 const section = "The gateway";
 const connections = 8;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { runProgram } from "../test/support/run-stack.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { ask } from "./measure.ts";
 import type { Figure } from "./results.ts";
-import { runProgram } from "./run-stack.ts";
 
 const section = "Refresh";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent } from "undici";
-import { readCpuTime } from "./read-cpu-time.ts";
+import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { Figure } from "./results.ts";
 
 /** One of the alternatives that are compared. Sends the request with this number. */

@@ -3,13 +3,13 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { runProgram } from "../test/support/run-stack.ts";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
 import { measureGateway, missingForGateway } from "./measure-gateway.ts";
 import { measureLookups } from "./measure-lookups.ts";
 import { measureReads } from "./measure-reads.ts";
 import { measureRefresh } from "./measure-refresh.ts";
 import { formatTable, writeResults } from "./results.ts";
-import { runProgram } from "./run-stack.ts";
 
 const atLeast = (least: number) => (text: string) => {
   const number = Number(text);

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
+import { readTrustedIps } from "../gateway/embedded/client-address.ts";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
 import { gatewayConfigFile } from "../service/read-rate-limits.ts";
 import { closeOnSignal } from "../service/run-until-signal.ts";
@@ -21,7 +22,7 @@ const program = new Command("gateway:embedded")
   .option(
     "--trusted-ips <list>",
     "proxies whose X-Forwarded-* headers are trusted: IP addresses or CIDRs, separated by commas",
-    (list) => list.split(",").map((entry) => entry.trim()),
+    readAddresses,
   )
   .addHelpText(
     "after",
@@ -54,6 +55,12 @@ function describeError(error: unknown): string {
   if (code === "EADDRINUSE")
     return `Port ${port} is in use. Stop the program that listens there, or choose another port.`;
   return code === "ENOENT" ? `--config ${file}: no such file` : message;
+}
+
+function readAddresses(list: string): string[] {
+  const entries = list.split(",").map((entry) => entry.trim());
+  readTrustedIps(entries);
+  return entries;
 }
 
 function readPort(value: string): number {

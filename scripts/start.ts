@@ -36,7 +36,7 @@ Environment (or .env), defaults in parentheses:
   DATABASE_URL           an empty database (PostgreSQL 17 or newer) to use instead of the embedded one, made as
                          docs/operations.md says (Rights); the user must be a superuser, or own it and have createrole
   DATABASE_MEMORY        megabytes that PostgreSQL may use (1024)
-  POSTGREST_BIN          the PostgREST 12.0.2 program, if it is neither on the PATH nor installed by npm
+  POSTGREST_BIN          the PostgREST program (12.0.2 or newer), if it is neither on the PATH nor installed by npm
   TRUSTED_IPS            trusted load balancers, which set X-Forwarded-For, as IP addresses or CIDRs
   ENVIRONMENT            production, staging, development or preview: the pages show its refresh schedule (none)
   CONTACT, SECURITY_CONTACT

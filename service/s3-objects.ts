@@ -14,10 +14,20 @@ import {
   S3Client,
 } from "@aws-sdk/client-s3";
 import { describeReason, readWithLimits, within } from "./limit-reading.ts";
-import type { Objects, Range, StorageLimits, StorageOptions } from "./objects.ts";
+import type { Objects, Range, StorageLimits, StorageOptions, StoredFile } from "./objects.ts";
 import { parseBucketUrl } from "./parse-bucket-url.ts";
 
 type Options = StorageOptions & { limits: StorageLimits };
+
+/** An open bucket. */
+interface Connection {
+  client: S3Client;
+  bucket: string;
+  /** Comes before the keys of all objects: empty, or ends with a slash. */
+  prefix: string;
+  limits: StorageLimits;
+  signal: AbortSignal | undefined;
+}
 
 /**
  * Opens s3://bucket/prefix. Needs s3:ListBucket and s3:GetObject (without the former, S3 returns 403 instead of 404 for a
@@ -25,111 +35,147 @@ type Options = StorageOptions & { limits: StorageLimits };
  */
 export function openBucket(location: string, options: Options): Objects {
   const { limits, signal } = options;
-  const { bucket: Bucket, folder } = parseBucketUrl(location);
+  const { bucket, folder } = parseBucketUrl(location);
   const prefix = folder === "" ? "" : `${folder}/`;
   const client = createS3Client(options, location);
   // A connection that hangs would keep the process alive.
   signal?.addEventListener("abort", () => client.destroy());
-  const until = (abortSignal = signal) => (abortSignal === undefined ? {} : { abortSignal });
-
-  async function list(Prefix: string, Delimiter?: string) {
-    const objects: { Key: string; size: number; ETag: string }[] = [];
-    const folders: string[] = [];
-    const pages = paginateListObjectsV2({ client }, { Bucket, Prefix, Delimiter }, until());
-    for await (const page of pages) {
-      for (const { Key = "", Size: size = 0, ETag = "" } of page.Contents ?? [])
-        objects.push({ Key, size, ETag });
-      for (const found of page.CommonPrefixes ?? [])
-        folders.push((found.Prefix ?? "").slice(prefix.length, -1));
-    }
-    return { objects, folders };
-  }
-  const openObject = (Key: string, { start, end }: Partial<Range> = {}, IfMatch?: string) => {
-    // What is read after a retry must be the rest of the same object.
-    let expected = IfMatch;
-    return readWithLimits({
-      path: `s3://${Bucket}/${Key}`,
-      start,
-      limits,
-      signal,
-      openAt: async (first) => {
-        const range = first > 0 || end !== undefined ? `bytes=${first}-${end ?? ""}` : undefined;
-        const wanted = { Bucket, Key, IfMatch: expected, Range: range };
-        const { Body, ETag } = await client.send(new GetObjectCommand(wanted), until());
-        expected ??= ETag;
-        return Body as Readable;
-      },
-    });
-  };
-  const put = (Key: string, more: Partial<PutObjectCommandInput>, sending = {}) =>
-    client.send(new PutObjectCommand({ Bucket, Key: prefix + Key, ...more }), { ...until(), ...sending });
-
+  const connection: Connection = { client, bucket, prefix, limits, signal };
   return {
     check: async (abortSignal) => {
-      await client.send(new HeadBucketCommand({ Bucket }), { abortSignal });
+      await client.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal });
     },
-    has: async (key, own) => {
-      try {
-        await client.send(new HeadObjectCommand({ Bucket, Key: prefix + key }), until(own));
-        return true;
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-        await client.send(new HeadBucketCommand({ Bucket }), until(own));
-        return false;
-      }
-    },
-    listFiles: async () => {
-      const { objects } = await list(prefix, "/");
-      return objects.map(({ Key, size, ETag }) => ({
-        path: `s3://${Bucket}/${Key}`,
-        size,
-        // Fails if the object was replaced after it was listed.
-        open: () => openObject(Key, {}, ETag),
-        identify: async () => `${size} ${ETag}`,
-        checkUnchanged: async () => {},
-      }));
-    },
-    listFolders: async () => (await list(prefix, "/")).folders,
-    removeFolder: async (name) => {
-      const Objects = (await list(`${prefix}${name}/`)).objects.map(({ Key }) => ({ Key }));
-      while (Objects.length > 0) {
-        const Delete = { Objects: Objects.splice(0, 1000) };
-        await client.send(new DeleteObjectsCommand({ Bucket, Delete }), until());
-      }
-    },
-    open: (key, range) => openObject(prefix + key, range),
-    readText: async (key) => {
-      try {
-        const chunks = await (await openObject(prefix + key)).toArray();
-        return Buffer.concat(chunks).toString();
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    },
+    has: (key, own) => hasObject(connection, key, own),
+    listFiles: () => listFiles(connection),
+    listFolders: async () => (await list(connection, prefix, "/")).folders,
+    removeFolder: (name) => removeFolder(connection, name),
+    open: (key, range) => openObject(connection, prefix + key, range),
+    readText: (key) => readText(connection, key),
     makeWorkDirectory: () => mkdtemp(path.join(tmpdir(), "public-data-")),
-    put: async (key, Body, ContentType) => void (await put(key, { Body, ContentType })),
-    putFile: async (key, file, ContentType) => {
-      const ContentLength = (await stat(file)).size;
-      const giveUpAt = performance.now() + limits.total;
-      for (let tries = 1; ; tries += 1) {
-        const Body = createReadStream(file);
-        const stalled = watchProgress(() => Body.bytesRead, limits.idle, giveUpAt, signal);
-        try {
-          // The limit of a request would include the time in which the file is sent.
-          const sending = { abortSignal: stalled.signal, requestTimeout: 0 };
-          return void (await put(key, { Body, ContentType, ContentLength }, sending));
-        } catch (error) {
-          signal?.throwIfAborted();
-          if (tries === limits.tries || performance.now() > giveUpAt || isRefused(error)) throw error;
-        } finally {
-          stalled.stop();
-          Body.destroy();
-        }
-      }
-    },
+    put: async (key, Body, ContentType) => void (await put(connection, key, { Body, ContentType })),
+    putFile: (key, file, ContentType) => putFile(connection, key, file, ContentType),
     close: () => client.destroy(),
   };
+}
+
+const until = (abortSignal: AbortSignal | undefined) => (abortSignal === undefined ? {} : { abortSignal });
+
+async function hasObject({ client, bucket: Bucket, prefix, signal }: Connection, key: string, own = signal) {
+  try {
+    await client.send(new HeadObjectCommand({ Bucket, Key: prefix + key }), until(own));
+    return true;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await client.send(new HeadBucketCommand({ Bucket }), until(own));
+    return false;
+  }
+}
+
+/** Lists the objects whose keys begin with a prefix, and the folders below it if there is a delimiter. */
+async function list(
+  { client, bucket: Bucket, prefix, signal }: Connection,
+  Prefix: string,
+  Delimiter?: string,
+) {
+  const objects: { Key: string; size: number; ETag: string }[] = [];
+  const folders: string[] = [];
+  const pages = paginateListObjectsV2({ client }, { Bucket, Prefix, Delimiter }, until(signal));
+  for await (const page of pages) {
+    for (const { Key = "", Size: size = 0, ETag = "" } of page.Contents ?? [])
+      objects.push({ Key, size, ETag });
+    for (const found of page.CommonPrefixes ?? [])
+      folders.push((found.Prefix ?? "").slice(prefix.length, -1));
+  }
+  return { objects, folders };
+}
+
+async function listFiles(connection: Connection): Promise<StoredFile[]> {
+  const { objects } = await list(connection, connection.prefix, "/");
+  return objects.map(({ Key, size, ETag }) => ({
+    path: `s3://${connection.bucket}/${Key}`,
+    size,
+    // Fails if the object was replaced after it was listed.
+    open: () => openObject(connection, Key, {}, ETag),
+    identify: async () => `${size} ${ETag}`,
+    checkUnchanged: async () => {},
+  }));
+}
+
+async function removeFolder(connection: Connection, name: string): Promise<void> {
+  const { client, bucket: Bucket, prefix, signal } = connection;
+  const Objects = (await list(connection, `${prefix}${name}/`)).objects.map(({ Key }) => ({ Key }));
+  while (Objects.length > 0) {
+    const Delete = { Objects: Objects.splice(0, 1000) };
+    await client.send(new DeleteObjectsCommand({ Bucket, Delete }), until(signal));
+  }
+}
+
+function openObject(
+  { client, bucket: Bucket, limits, signal }: Connection,
+  Key: string,
+  { start, end }: Partial<Range> = {},
+  IfMatch?: string,
+): Promise<Readable> {
+  // What is read after a retry must be the rest of the same object.
+  let expected = IfMatch;
+  return readWithLimits({
+    path: `s3://${Bucket}/${Key}`,
+    start,
+    limits,
+    signal,
+    openAt: async (first) => {
+      const range = first > 0 || end !== undefined ? `bytes=${first}-${end ?? ""}` : undefined;
+      const wanted = { Bucket, Key, IfMatch: expected, Range: range };
+      const { Body, ETag } = await client.send(new GetObjectCommand(wanted), until(signal));
+      expected ??= ETag;
+      return Body as Readable;
+    },
+  });
+}
+
+async function readText(connection: Connection, key: string): Promise<string | undefined> {
+  try {
+    const chunks = await (await openObject(connection, connection.prefix + key)).toArray();
+    return Buffer.concat(chunks).toString();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+const put = (
+  { client, bucket: Bucket, prefix, signal }: Connection,
+  key: string,
+  more: Partial<PutObjectCommandInput>,
+  sending = {},
+) =>
+  client.send(new PutObjectCommand({ Bucket, Key: prefix + key, ...more }), { ...until(signal), ...sending });
+
+/** Writes a file to an object. Tries again if storage fails or accepts nothing for a while, but not if it refuses. */
+async function putFile(
+  connection: Connection,
+  key: string,
+  file: string,
+  ContentType: string,
+): Promise<void> {
+  const { limits, signal } = connection;
+  const ContentLength = (await stat(file)).size;
+  const giveUpAt = performance.now() + limits.total;
+  for (let tries = 1; ; tries += 1) {
+    const Body = createReadStream(file);
+    const stalled = watchProgress(() => Body.bytesRead, limits.idle, giveUpAt, signal);
+    try {
+      // The limit of a request would include the time in which the file is sent.
+      const sending = { abortSignal: stalled.signal, requestTimeout: 0 };
+      return void (await put(connection, key, { Body, ContentType, ContentLength }, sending));
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (tries === limits.tries || performance.now() > giveUpAt || isRefused(error)) throw error;
+    } finally {
+      stalled.stop();
+      Body.destroy();
+    }
+  }
 }
 
 /** Aborts if a number has not changed for so long, or at the given time. */

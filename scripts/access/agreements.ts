@@ -11,13 +11,29 @@ const statuses = ["requested", "approved", "denied", "revoked"];
 
 /** Runs `npm run agreements` to its end. */
 export async function runAgreements(context: ProcessContext): Promise<void> {
-  const { add, inDatabase, print, run } = createProgram(
+  const parts = createProgram(
     context,
     "agreements",
     "Manages the agreements under which an organization may see suppressed submissions (2 CFR 200.512(b)(2)). An agreement is requested, then approved or denied by a federal official with Single Audit oversight.",
     "0 success, 1 refused or failed, 2 invalid arguments.",
   );
 
+  addRequest(parts);
+  addDecision(
+    parts,
+    "approve",
+    "Record that a request was approved. Keys can then be issued under the agreement.",
+    "approved",
+  );
+  addDecision(parts, "deny", "Record that a request was denied.", "denied");
+  addRevoke(parts);
+  addList(parts);
+  await parts.run();
+}
+
+type Parts = ReturnType<typeof createProgram>;
+
+function addRequest({ add, inDatabase, print }: Parts): void {
   add("request", "Record a request for Tribal access.")
     .requiredOption("--organization <name>", "the organization that requests access")
     .requiredOption("--contact <email>", "its email address")
@@ -29,34 +45,34 @@ export async function runAgreements(context: ProcessContext): Promise<void> {
       });
       print(options, agreement, formatRow(agreement));
     });
+}
 
-  const addDecision = (name: string, description: string, decision: "approved" | "denied") =>
-    add(name, description)
-      .argument("<agreement>", agreementHelp)
-      .requiredOption("--official <name>", "the federal official with Single Audit oversight who decided")
-      .requiredOption("--agency <name>", "the official's agency")
-      .requiredOption("--email <email>", "the official's email address")
-      .addOption(
-        new Option("--reason <text>", "the reason for the decision").makeOptionMandatory(
-          decision === "denied",
-        ),
-      )
-      .action(async (reference: string, options: Decision) => {
-        const { official, agency, email, reason } = options;
-        const agreement = await inDatabase(options, async (ask) => {
-          const sql = "select access.decide_agreement(access.resolve_agreement($1), $2, $3, $4, $5, $6)";
-          await ask(sql, [reference, decision, official, agency, email, reason]);
-          return await findAgreement(ask, reference);
-        });
-        print(options, agreement, formatRow(agreement));
+function addDecision(
+  { add, inDatabase, print }: Parts,
+  name: string,
+  description: string,
+  decision: "approved" | "denied",
+): void {
+  add(name, description)
+    .argument("<agreement>", agreementHelp)
+    .requiredOption("--official <name>", "the federal official with Single Audit oversight who decided")
+    .requiredOption("--agency <name>", "the official's agency")
+    .requiredOption("--email <email>", "the official's email address")
+    .addOption(
+      new Option("--reason <text>", "the reason for the decision").makeOptionMandatory(decision === "denied"),
+    )
+    .action(async (reference: string, options: Decision) => {
+      const { official, agency, email, reason } = options;
+      const agreement = await inDatabase(options, async (ask) => {
+        const sql = "select access.decide_agreement(access.resolve_agreement($1), $2, $3, $4, $5, $6)";
+        await ask(sql, [reference, decision, official, agency, email, reason]);
+        return await findAgreement(ask, reference);
       });
-  addDecision(
-    "approve",
-    "Record that a request was approved. Keys can then be issued under the agreement.",
-    "approved",
-  );
-  addDecision("deny", "Record that a request was denied.", "denied");
+      print(options, agreement, formatRow(agreement));
+    });
+}
 
+function addRevoke({ add, inDatabase, print }: Parts): void {
   add("revoke", "Revoke an approved agreement. Every later request with its keys is refused.")
     .argument("<agreement>", agreementHelp)
     .action(async (reference: string, options: CommonOptions) => {
@@ -67,7 +83,9 @@ export async function runAgreements(context: ProcessContext): Promise<void> {
       });
       print(options, agreement, `Keys revoked: ${before.active_keys}\n\n${formatRow(agreement)}`);
     });
+}
 
+function addList({ add, inDatabase, print }: Parts): void {
   add("list", "List agreements, newest first.")
     .addOption(new Option("--status <status>", "only agreements with this status").choices(statuses))
     .action(async (options: CommonOptions & { status?: string }) => {
@@ -85,8 +103,6 @@ export async function runAgreements(context: ProcessContext): Promise<void> {
         agreements.length === 0 ? "No agreements." : formatTable(columns, agreements),
       );
     });
-
-  await run();
 }
 
 /** Finds an agreement by its ID, or by the first characters of its ID. */

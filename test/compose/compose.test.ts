@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -12,6 +12,7 @@ import {
   project,
   readCompose,
   readProjectFile,
+  readSmallCompose,
 } from "./read-compose.ts";
 
 const { services, networks } = readCompose();
@@ -124,6 +125,66 @@ describe.each(entries)("the service %s", (name, service) => {
       const file = /\/run\/secrets\/(\w+)$/.exec(value)?.[1];
       if (file !== undefined) expect(service.secrets).toContain(file);
     }
+  });
+});
+
+describe("docker-compose.small.yml", () => {
+  const small = readSmallCompose();
+
+  test("keeps the memory limits of what always runs below 4 GB, and changes nothing but limits", () => {
+    const megabytes = entries
+      .filter(([name, { profiles }]) => profiles === undefined && name !== "migrate")
+      .map(([name, { mem_limit }]) => /^(\d+)m$/.exec(small[name]?.mem_limit ?? mem_limit ?? "")?.[1])
+      .map(Number);
+    expect(megabytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(4000);
+    for (const [name, service] of Object.entries(small)) {
+      expect(services).toHaveProperty(name);
+      expect(Object.keys(service).filter((key) => key !== "mem_limit" && key !== "environment")).toEqual([]);
+    }
+  });
+
+  test("follows the rules of docs/operations.md for two connections and responses of 60 MB", () => {
+    const [connections, response] = [Number(small.postgrest?.environment?.PGRST_DB_POOL), 60];
+    expect(small.postgrest?.environment?.PGOPTIONS).toBe("-c single_audit.max_rows=1000");
+    const read = (name: string) => Number.parseInt(small[name]?.mem_limit ?? "", 10);
+    expect(read("postgrest")).toBeGreaterThan(64 + connections * 5.5 * response);
+    expect(read("postgres")).toBeGreaterThan((256 + connections * (16 + 4.5 * response)) / 0.6);
+  });
+});
+
+describe("npm run compose:upgrade", () => {
+  /** Runs it with a program named docker that logs its arguments, and fails if they match `failing`. */
+  async function upgrade(args: string[], failing = "^$") {
+    const directory = await makeDirectory();
+    const log = path.join(directory, "log");
+    const script = `#!/bin/sh\necho "$*" >> ${log}\n! echo "$*" | grep -qE '${failing}'\n`;
+    await writeFile(path.join(directory, "docker"), script, { mode: 0o755 });
+    const env = { PATH: `${directory}:${process.env.PATH}` };
+    const file = path.join(project, "scripts/compose-upgrade.sh");
+    const { status, stdout, stderr } = spawnSync("sh", [file, ...args], { env, encoding: "utf8" });
+    const ran = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
+    return { status, output: stdout + stderr, ran };
+  }
+
+  test("builds, migrates, and only then replaces services", async () => {
+    const { status, ran } = await upgrade([]);
+    const steps = ran.map((line) => /^compose (\w+)(?:.* ([a-z-]+))?$/.exec(line)?.slice(1).join(" "));
+    expect([status, steps]).toEqual([
+      0,
+      ["build ", "run migrate", "up report-service", "up gateway", "up --wait"],
+    ]);
+  });
+
+  test("replaces nothing if a migration fails", async () => {
+    const { status, ran } = await upgrade([], "migrate");
+    expect([status === 0, ran.at(-1)]).toEqual([false, "compose run --rm migrate"]);
+  });
+
+  test("says what it replaces, and does nothing if it is asked for help or gets an unknown argument", async () => {
+    const help = await upgrade(["--help"]);
+    expect(help).toMatchObject({ status: 0, ran: [] });
+    for (const name of ["postgres", "report-service", "gateway"]) expect(help.output).toContain(name);
+    expect(await upgrade(["--now"])).toMatchObject({ status: 1, ran: [] });
   });
 });
 

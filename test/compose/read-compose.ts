@@ -28,6 +28,10 @@ interface Service {
   extends?: string;
 }
 
+/** Reads what docker-compose.small.yml changes. */
+export const readSmallCompose = (): Record<string, Pick<Service, "environment" | "mem_limit">> =>
+  parse(readProjectFile("docker-compose.small.yml")).services;
+
 /** Reads docker-compose.yml, and merges into each service the one that it extends. */
 export function readCompose() {
   const compose = parse(readProjectFile("docker-compose.yml"), {

@@ -15,6 +15,16 @@ it("scripts/stack/postgrest.env has the same settings as request.pre_config()", 
   }
 });
 
+it("a response has fewer rows if single_audit.max_rows is set, as in docker-compose.small.yml", async () => {
+  await database.client.query(
+    `insert into disclosed.general (report_id, auditee_uei, is_public)
+     select 'R' || n, 'UEI', true from generate_series(1, 3) as n`,
+  );
+  const service = await startScratchService(database.url, { PGOPTIONS: "-c single_audit.max_rows=2" });
+  onTestFinished(service.stop);
+  expect((await service.request("/general?limit=3")).json).toHaveLength(2);
+});
+
 it("PostgREST refuses and answers the same requests if request.pre_config() is missing", async () => {
   await database.client.query("alter function request.pre_config rename to cannot_be_read");
   const service = await startScratchService(database.url);

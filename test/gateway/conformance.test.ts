@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
-import { apiRequest } from "../../bench/torture/generate-requests.ts";
-import { sendRequest, type WireAnswer, type WireRequest } from "../../bench/torture/send-request.ts";
+import { apiRequest } from "../torture/generate-requests.ts";
+import { sendRequest, type WireAnswer, type WireRequest } from "../torture/send-request.ts";
 import {
   keys,
   kongProgram,

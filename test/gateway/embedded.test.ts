@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { createConnectionPool } from "../../gateway/embedded/forward-request.ts";
 import { handleRequest, type Outcome } from "../../gateway/embedded/handle-request.ts";
 import { loadLuaPlugin } from "../../gateway/embedded/lua-plugin.ts";
@@ -52,7 +52,10 @@ describe("npm run gateway:embedded", () => {
       [["--port", "x"], "Enter a port number"],
       [["--metrics-port", "0", "--port", port], `Port ${port} is in use.`],
       [["--port", "0", "--metrics-port", port], `Port ${port} is taken. Set --metrics-port`],
-      [[...anyPorts, "--trusted-ips", "10.0.0.0/99"], "invalid range on address: 10.0.0.0/99"],
+      [
+        [...anyPorts, "--trusted-ips", "10.0.0.0/99"],
+        "gateway:embedded: TRUSTED_IPS is malformed (invalid range on address: 10.0.0.0/99).",
+      ],
     ];
     for (const [args, message, environment = env] of errors) {
       const { exited, output } = run(args, environment);
@@ -127,9 +130,9 @@ describe("bodies", () => {
       });
       const client = open(url).end();
       if (answers) await once(await respond(client), "data");
-      await vi.waitUntil(() => sockets.length > 0, { timeout: 5000 });
+      await expect.poll(() => sockets.length).toBe(1);
       client.destroy();
-      await vi.waitUntil(() => sockets[0]?.destroyed, { timeout: 5000 });
+      await expect.poll(() => sockets[0]?.destroyed).toBe(true);
     },
   );
 

@@ -2,21 +2,10 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
-import { listDescendants } from "../../bench/read-cpu-time.ts";
-import type { RunningKong } from "../../bench/start-kong.ts";
-import { type RunningRedis, redisProgram, startRedis } from "../../bench/start-redis.ts";
-import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import {
-  issueKey,
-  kongProgram,
-  onClose,
-  readKongYml,
-  send,
-  startRealKong,
-  startUpstream,
-  useGateways,
-} from "./gateways.ts";
+import { listDescendants } from "../support/read-cpu-time.ts";
+import type { RunningKong } from "../support/start-kong.ts";
+import { redisProgram } from "../support/start-redis.ts";
+import { issueKey, kongProgram, redisLog, send, startSharedRedis, useGateways } from "./gateways.ts";
 
 // Two gateways that share a Redis serve 100 requests a second for ENDURANCE_SECONDS, while Redis pauses again and again
 // and restarts once, and while gateways stop and start. Needs real Kong (KONG_BIN), and redis-server or valkey-server on
@@ -40,8 +29,7 @@ const secondsToStop = 10;
 const warmUpRounds = 6;
 const mostGrowthInMegabytes = 20;
 
-const away = "Redis does not answer";
-const back = "Redis answers again";
+const { away, back } = redisLog;
 
 interface Gateway {
   kong: RunningKong;
@@ -51,27 +39,12 @@ interface Gateway {
   memory: number[];
 }
 let gateways: [Gateway, Gateway];
-let redis: RunningRedis;
-let startGateway: (port?: number) => Promise<RunningKong>;
-let startOneRedis: () => Promise<RunningRedis>;
+let redis: Awaited<ReturnType<typeof startSharedRedis>>;
 
 beforeAll(async () => {
   if (!isPossible) return;
-  const [port, password] = [await findFreePort(), "the password of this test"];
-  startOneRedis = () => startRedis(port, password);
-  redis = await startOneRedis();
-  onClose(() => redis.stop());
-  const upstream = await startUpstream((_, response) => response.end("[]"));
-  const environment = {
-    ...unlimitedAddresses,
-    REDIS_HOST: "127.0.0.1",
-    REDIS_PORT: String(port),
-    REDIS_PASSWORD: password,
-  };
-  const config = await readKongYml(({ config }) => {
-    config.limits = { default: { by: "key", hour: limit } };
-  });
-  startGateway = (port) => startRealKong(config, upstream, [], environment, port);
+  redis = await startSharedRedis({ default: { by: "key", hour: limit } });
+  const { startGateway } = redis;
   gateways = [
     { kong: await startGateway(), isStopped: false, memory: [] },
     { kong: await startGateway(), isStopped: false, memory: [] },
@@ -127,7 +100,7 @@ async function restart(gateway: Gateway): Promise<void> {
   figures.longestStop = Math.max(figures.longestStop, took);
   if (took > secondsToStop) faults.push(`A gateway took ${took} s to stop.`);
   await checkLog(gateway, false);
-  gateway.kong = await startGateway(port);
+  gateway.kong = await redis.startGateway(port);
   gateway.memory = [];
   gateway.isStopped = false;
 }
@@ -152,7 +125,7 @@ async function pauseRedis(): Promise<void> {
 async function restartRedis(): Promise<void> {
   await redis.stop();
   await sleep(3000);
-  redis = await startOneRedis();
+  await redis.restart();
 }
 
 /** Sends a request, and returns whether it passed. */

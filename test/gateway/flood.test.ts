@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { beforeAll, describe, expect, it } from "vitest";
-import { readTreeTime } from "../../bench/read-cpu-time.ts";
-import type { RunningKong } from "../../bench/start-kong.ts";
-import type { WireAnswer } from "../../bench/torture/send-request.ts";
+import { readTreeTime } from "../support/read-cpu-time.ts";
+import type { RunningKong } from "../support/start-kong.ts";
+import type { WireAnswer } from "../torture/send-request.ts";
 import {
   issueKey,
   kongProgram,

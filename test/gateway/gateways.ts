@@ -14,17 +14,18 @@ import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, vi } from "vitest";
 import { parse, stringify } from "yaml";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
-import { issueKey } from "../../bench/issue-key.ts";
-import { runProgram } from "../../bench/run-stack.ts";
-import { kongProgram, startKong } from "../../bench/start-kong.ts";
-import type { WireAnswer } from "../../bench/torture/send-request.ts";
 import {
   type EmbeddedGateway,
   type EmbeddedGatewayOptions,
   startEmbeddedGateway,
 } from "../../gateway/embedded/start-embedded-gateway.ts";
+import { findFreePort } from "../../scripts/servers/find-free-port.ts";
+import { issueKey } from "../support/issue-key.ts";
 import { makeDirectory } from "../support/make-directory.ts";
+import { runProgram } from "../support/run-stack.ts";
+import { kongProgram, startKong, unlimitedAddresses } from "../support/start-kong.ts";
+import { startRedis } from "../support/start-redis.ts";
+import type { WireAnswer } from "../torture/send-request.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
 /** Registers a function that useGateways calls after the last test of the file. */
@@ -119,6 +120,44 @@ export async function startRealKong(
   return kong;
 }
 
+/**
+ * Starts a Redis, and returns it with a function that starts gateways which share their counts in it.
+ *
+ * @param limits of each tier
+ * @param environment overrides gateway/kong.env
+ */
+export async function startSharedRedis(limits: Record<string, Limit>, environment: NodeJS.ProcessEnv = {}) {
+  const [port, password] = [await findFreePort(), "the password of this test"];
+  const startOneRedis = () => startRedis(port, password);
+  const upstream = await startUpstream((_, response) => response.end("[]"));
+  const shared = {
+    ...unlimitedAddresses,
+    REDIS_HOST: "127.0.0.1",
+    REDIS_PORT: String(port),
+    REDIS_PASSWORD: password,
+    ...environment,
+  };
+  const config = await readKongYml(({ config }) => {
+    config.limits = limits;
+  });
+  let redis = await startOneRedis();
+  closes.push(() => redis.stop());
+  return {
+    freeze: () => redis.freeze(),
+    thaw: () => redis.thaw(),
+    stop: () => redis.stop(),
+    /** Starts it again, empty. */
+    restart: async () => {
+      redis = await startOneRedis();
+    },
+    /** @param gatewayPort a free port if absent */
+    startGateway: (gatewayPort?: number) => startRealKong(config, upstream, [], shared, gatewayPort),
+  };
+}
+
+/** What the gateways log when their Redis fails and recovers. */
+export const redisLog = { away: "Redis does not answer", back: "Redis answers again" };
+
 /** Starts real Kong if KONG_BIN is set, and otherwise the embedded gateway. */
 export const startGateway = (config: string, upstream: string, trustedIps: string[] = []) =>
   kongProgram === undefined
@@ -142,7 +181,7 @@ export async function startGatewayProgram(
     child.kill();
     await exited;
   });
-  await vi.waitUntil(() => output().includes("ready"), { timeout: 30_000 });
+  await vi.waitUntil(() => output().includes("ready"), { timeout: 60_000 });
   return { url: /on (\S+),/.exec(output())?.[1] ?? "", pid: child.pid ?? 0 };
 }
 

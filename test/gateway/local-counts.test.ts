@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
+import { unlimitedAddresses } from "../support/start-kong.ts";
 import {
   issueKey,
   kongProgram,

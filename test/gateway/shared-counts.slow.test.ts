@@ -2,20 +2,9 @@ import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { unlimitedAddresses } from "../../bench/bench-stack.ts";
-import type { RunningKong } from "../../bench/start-kong.ts";
-import { type RunningRedis, redisProgram, startRedis } from "../../bench/start-redis.ts";
-import { findFreePort } from "../../scripts/servers/find-free-port.ts";
-import {
-  issueKey,
-  kongProgram,
-  onClose,
-  readKongYml,
-  send,
-  startRealKong,
-  startUpstream,
-  useGateways,
-} from "./gateways.ts";
+import type { RunningKong } from "../support/start-kong.ts";
+import { redisProgram } from "../support/start-redis.ts";
+import { issueKey, kongProgram, onClose, redisLog, send, startSharedRedis, useGateways } from "./gateways.ts";
 
 // Two gateways of two workers each share their counts in a Redis. Needs real Kong (KONG_BIN), and redis-server or
 // valkey-server on the PATH.
@@ -27,30 +16,15 @@ const limit = 1000;
 useGateways();
 
 let gateways: RunningKong[] = [];
-let redis: RunningRedis;
+let redis: Awaited<ReturnType<typeof startSharedRedis>>;
 
-let startOneRedis: () => Promise<RunningRedis>;
 beforeAll(async () => {
   if (!isPossible) return;
-  const [port, password] = [await findFreePort(), "the password of this test"];
-  startOneRedis = () => startRedis(port, password);
-  redis = await startOneRedis();
-  onClose(() => redis.stop());
-  const upstream = await startUpstream((_, response) => response.end("[]"));
-  const environment = {
-    ...unlimitedAddresses,
-    KONG_NGINX_PROXY_LIMIT_CONN: "clients 1000",
-    REDIS_HOST: "127.0.0.1",
-    REDIS_PORT: String(port),
-    REDIS_PASSWORD: password,
-  };
-  const config = await readKongYml(({ config }) => {
-    config.limits = { demo: { by: "network", hour: 30, day: 50 }, default: { by: "key", hour: limit } };
-  });
-  gateways = [
-    await startRealKong(config, upstream, [], environment),
-    await startRealKong(config, upstream, [], environment),
-  ];
+  redis = await startSharedRedis(
+    { demo: { by: "network", hour: 30, day: 50 }, default: { by: "key", hour: limit } },
+    { KONG_NGINX_PROXY_LIMIT_CONN: "clients 1000" },
+  );
+  gateways = [await redis.startGateway(), await redis.startGateway()];
 });
 
 // Windows are calendar hours, so a test that starts at the end of one waits for the next.
@@ -104,8 +78,7 @@ async function countLines(text: string) {
   const logs = await Promise.all(gateways.map(({ readLog }) => readLog()));
   return logs.map((log) => log.split("\n").filter((line) => line.includes(text)).length);
 }
-const away = "Redis does not answer";
-const back = "Redis answers again";
+const { away, back } = redisLog;
 
 describe.skipIf(!isPossible)("gateways that share a Redis", () => {
   it.each([1, 4, 24, 100])(
@@ -174,8 +147,9 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     redis.thaw();
     // Each gateway knows of at least the requests that had passed, and lets at most the rest of them pass.
     expect(countPassed(outcomes)).toBeLessThanOrEqual(2 * 20 + 8);
-    const waited = outcomes.filter(({ milliseconds }) => milliseconds > longestWait / 2);
-    expect(waited.length).toBeLessThanOrEqual(2 * 8);
+    // A busy machine delays requests too, but if all of them waited for Redis, none would be faster than a wait.
+    const fast = outcomes.filter(({ milliseconds }) => milliseconds < longestWait);
+    expect(fast.length).toBeGreaterThan(outcomes.length / 4);
     await expect.poll(() => countLines(back)).toEqual(backBefore.map((count) => count + 1));
     expect(await countLines(away)).toEqual(before.map((count) => count + 1));
     expect((await askOften(20, 4, key)).every(({ status }) => status === 429)).toBe(true);
@@ -201,7 +175,7 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     await askOften(400, 8, key);
     await redis.stop();
     await askOften(100, 8, key);
-    redis = await startOneRedis();
+    await redis.restart();
     await sleep(1500);
     await askOften(2, 1, key);
     expect((await ask(key)).remaining).toBe(limit - 503);

@@ -4,7 +4,8 @@ import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { connect } from "../../service/connect.ts";
-import { type RunningStack, runSeparateStack } from "../support/run-stack.ts";
+import type { RunningStack } from "../support/run-stack.ts";
+import { runSeparateStack } from "../support/small-sample.ts";
 import { type Request, send } from "../support/target.ts";
 
 // One request ID appears in the logs of all parts that handle a download, and no log contains a secret. Also: what
@@ -53,7 +54,7 @@ beforeAll(async () => {
       const last = of("gateway").at(-1);
       return lines.some(({ msg }) => msg === "a token was redeemed") && last?.request_id !== requestId;
     },
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   );
 });
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { runProgram } from "../../bench/run-stack.ts";
+import { runProgram } from "../support/run-stack.ts";
 import { target } from "../support/target.ts";
 import { send } from "./http.ts";
 import { downloads, loggedSecrets, openTokens, serviceDatabaseUrl, useDirectory } from "./parts.ts";
@@ -27,7 +27,7 @@ function run(environment: Record<string, string>) {
   onTestFinished(() => void program.child.kill("SIGKILL"));
   const findAddress = () => /listening at (http:[^"]+)/.exec(program.output())?.[1];
   /** Waits for the URL that the program logs once it is listening. */
-  const listening = () => vi.waitUntil(findAddress, { timeout: 30_000 });
+  const listening = () => vi.waitUntil(findAddress, { timeout: 60_000 });
   return { ...program, listening };
 }
 

@@ -45,7 +45,7 @@ it("records pending uses before it stops", async () => {
   const id = await issueKey();
   await announce(id);
   // The notification may still be on its way to the listener.
-  await ask("select pg_sleep(0.1)");
+  await ask("select pg_sleep(0.5)");
   await parts.close();
   await expectRecorded(id, false);
   await expect.poll(countListeners).toBe(0);

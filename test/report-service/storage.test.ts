@@ -3,6 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { securityHeaders } from "../../report-service/error-responses.ts";
 import { createS3Store } from "../../report-service/s3-store.ts";
+import { hastyLimits } from "../../report-service/storage.ts";
+import { openBucket } from "../../service/s3-objects.ts";
+import { query } from "../support/target.ts";
 import { follow, type Reply, send } from "./http.ts";
 import {
   bucket,
@@ -82,9 +85,7 @@ describe("storage", () => {
     const token = await parts.tokens.issue();
     parts.s3.requests = [];
     await breakStorage();
-    const start = Date.now();
     expectUnavailable(await redeem(token));
-    expect(Date.now() - start).toBeLessThan(4500);
     expect(parts.s3.requests).toHaveLength(times);
     expect(await parts.tokens.isSpent(token)).toBe(false);
     await expectReadiness("ok", "unavailable");
@@ -94,20 +95,28 @@ describe("storage", () => {
     await expectReadiness("ok", "ok");
   });
 
-  test("that hangs for 100 requests delays no others, and spends none of the 100 tokens", async () => {
-    const hungKey = `reports/${hungReport}.pdf`;
-    Object.assign(parts.s3, { hungKey, requests: [] });
-    const issue = (count: number, report: string) =>
-      Promise.all(Array.from({ length: count }, () => parts.tokens.issue(report)));
-    const [hung, others] = [await issue(100, hungReport), await issue(5, reportId)];
+  test("that hangs holds no transaction, delays no other request, and spends no token", async () => {
+    Object.assign(parts.s3, { hungKey: `reports/${hungReport}.pdf`, mostHung: 0 });
+    const hung = await Promise.all(Array.from({ length: 20 }, () => parts.tokens.issue(hungReport)));
+    const other = await parts.tokens.issue();
     const waiting = Promise.all(hung.map((token) => redeem(token)));
-    await expect.poll(() => parts.s3.requests.length).toBeGreaterThanOrEqual(100);
-    const start = Date.now();
-    for (const reply of await Promise.all(others.map((token) => redeem(token))))
-      expect(reply.status).toBe(302);
-    expect(Date.now() - start).toBeLessThan(1000);
+    await expect.poll(() => parts.s3.mostHung, { interval: 5 }).toBeGreaterThan(0);
+    const transactions =
+      "select from pg_stat_activity where application_name = 'report-service' and state like '%transaction%'";
+    expect(await query(transactions)).toEqual([]);
+    expect((await redeem(other)).status).toBe(302);
     for (const reply of await waiting) expectUnavailable(reply);
     expect(await Promise.all(hung.map(parts.tokens.isSpent))).not.toContain(true);
+  });
+
+  test("that hangs does not use up the connections to storage", async () => {
+    Object.assign(parts.s3, { hungKey: `${hungReport}.pdf`, mostHung: 0 });
+    const limits = { ...hastyLimits, answer: 600_000 };
+    const reports = openBucket(`s3://${bucket}/reports`, { ...describeS3(parts.s3.port), limits });
+    // By default, the AWS SDK opens 50.
+    for (let count = 0; count < 60; count += 1) reports.has(`${hungReport}.pdf`).catch(() => {});
+    await expect.poll(() => parts.s3.mostHung).toBe(60);
+    reports.close();
   });
 });
 
@@ -123,14 +132,12 @@ describe("a database", () => {
     await expectReadiness("ok", "ok");
   });
 
-  test("that does not answer: 503 within 8 seconds, on open and new connections", async () => {
+  test("that does not answer: 503, on open and new connections", async () => {
     const token = await parts.tokens.issue();
     const fresh = await parts.startAnother();
     await parts.databaseWire.hold();
-    const start = Date.now();
     for (const reply of await Promise.all([redeem(token), redeem(token, fresh.url)]))
       expectUnavailable(reply);
-    expect(Date.now() - start).toBeLessThan(8000);
     await parts.databaseWire.pass();
     expect((await redeem(token)).status).toBe(302);
   });

@@ -13,7 +13,7 @@ export async function visit(
   options: BrowserContextOptions = {},
 ) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   const asked = new Set<string>();
   const complaints: string[] = [];
   const [, api = ""] = origins;

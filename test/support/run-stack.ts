@@ -1,14 +1,54 @@
-import {
-  type RunningStack,
-  type RunStackOptions,
-  runStack as run,
-  runProgram,
-} from "../../bench/run-stack.ts";
-import { makeSmallSample } from "./small-sample.ts";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 
-export { freePorts, type RunningStack } from "../../bench/run-stack.ts";
+const project = path.resolve(import.meta.dirname, "../..");
+const ports = ["GATEWAY", "APP", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_METRICS"];
+/** Environment variables that make a stack choose free ports, so that several can run at a time. */
+export const freePorts: Record<string, string> = Object.fromEntries(
+  ports.map((name) => [`${name}_PORT`, "0"]),
+);
 
-/** Runs a program in `scripts` and collects its output. Its environment is PATH and `env`. */
+/** A stack that `npm start` runs in a child process. */
+export interface RunningStack {
+  facts: StackFacts;
+  directory: string;
+  pid: number;
+  /** Returns everything that it has printed so far. */
+  output: () => string;
+  /** Resolves to the exit code. */
+  exited: Promise<number | null>;
+  kill: (signal: NodeJS.Signals) => void;
+  /** Stops it and removes its data. */
+  dispose: () => Promise<void>;
+}
+
+/** Starts a program in `scripts` and collects its output. */
+export function runProgram(name: string, args: string[], env: NodeJS.ProcessEnv, cwd = project) {
+  const program = [
+    "--import",
+    createRequire(import.meta.url).resolve("tsx"),
+    path.join(project, "scripts", name),
+  ];
+  const child = spawn(process.execPath, [...program, ...args], {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, output: () => output, exited };
+}
+
+/** Runs a program in `scripts` whose environment is PATH and `env`. */
 export const runScript = (script: string, args: string[], env: Record<string, string>) =>
   runProgram(script, args, { PATH: process.env.PATH, ...env });
 
@@ -21,11 +61,31 @@ function choosePrograms(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
-/** Runs `npm start` in its own directory. Resolves when it serves and has written its bulk files. */
-export const runStack = (options: RunStackOptions = {}): Promise<RunningStack> =>
-  run({ ...options, env: { ...choosePrograms(), ...options.env } });
+interface RunStackOptions {
+  args?: string[];
+  env?: NodeJS.ProcessEnv;
+  directory?: string;
+}
 
-/** Runs a stack with a small sample, for one test file. */
-export async function runSeparateStack(env: Record<string, string> = {}): Promise<RunningStack> {
-  return await runStack({ args: ["--data", await makeSmallSample()], env });
+/**
+ * Runs `npm start` in its own directory. Resolves when it serves and has written its bulk files.
+ *
+ * @throws Error with the stack's output if it ends before it serves
+ */
+export async function runStack(options: RunStackOptions = {}): Promise<RunningStack> {
+  const directory = options.directory ?? (await mkdtemp(path.join(tmpdir(), "single-audit-stack-")));
+  const env = { ...freePorts, STACK_DIRECTORY: directory, ...choosePrograms(), ...options.env };
+  const { child, output, exited } = runProgram("start.ts", options.args ?? [], env);
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on("data", () => output().includes("The bulk files are ready.") && resolve());
+    void exited.then((code) => reject(new Error(`npm start ended with exit code ${code}:\n${output()}`)));
+  });
+  const facts: StackFacts = JSON.parse(await readFile(path.join(directory, "stack.json"), "utf8"));
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  const dispose = async () => {
+    kill("SIGINT");
+    await exited;
+    await rm(directory, { recursive: true, force: true });
+  };
+  return { facts, directory, pid: child.pid ?? 0, output, exited, kill, dispose };
 }

@@ -19,6 +19,8 @@ export interface S3Server {
   secondsAhead: number;
   /** Never answers requests for this key. */
   hungKey: string | null;
+  /** The most requests for it that waited at the same time. */
+  mostHung: number;
   /** Sends half of this key's object, and then nothing, so many times. */
   stalled: { key: string; times: number } | null;
   /** Bytes of objects that were sent. */
@@ -47,17 +49,22 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
     requests: [],
     secondsAhead: 0,
     hungKey: null,
+    mostHung: 0,
     stalled: null,
     bytesSent: 0,
     failure: null,
   };
 
-  async function answer({ method = "", url = "", headers }: IncomingMessage, sent: Buffer): Promise<Answer> {
+  /** Returns undefined if the request gets no response. */
+  async function answer(
+    { method = "", url = "", headers }: IncomingMessage,
+    sent: Buffer,
+  ): Promise<Answer | undefined> {
     const { pathname, searchParams, href } = new URL(url, `http://${headers.host}`);
     // In virtual-hosted style, the bucket's name is the first label of the host.
     const path = headers.host?.startsWith(`${bucket}.`) ? `/${bucket}${pathname}` : pathname;
     state.requests.push(`${method} ${path}`);
-    if (state.hungKey !== null && path.endsWith(state.hungKey)) await new Promise(() => {});
+    if (state.hungKey !== null && path.endsWith(state.hungKey)) return undefined;
     if (state.failure !== null) return fail(state.failure.status, state.failure.code);
     const now = Date.now() + state.secondsAhead * 1000;
     const refusal = await refuse(href, headers.authorization, { ...keys, bucket, now });
@@ -97,8 +104,18 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
         };
   }
 
+  let hung = 0;
   const server = createServer(async (request, response) => {
-    const { status, headers = {}, body = "" } = await answer(request, await buffer(request));
+    const answered = await answer(request, await buffer(request));
+    if (answered === undefined) {
+      hung += 1;
+      state.mostHung = Math.max(state.mostHung, hung);
+      response.once("close", () => {
+        hung -= 1;
+      });
+      return;
+    }
+    const { status, headers = {}, body = "" } = answered;
     response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
     const { stalled } = state;
     if (request.method !== "GET") return response.end(request.method === "HEAD" ? "" : body);

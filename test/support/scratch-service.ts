@@ -16,7 +16,11 @@ export interface ScratchService {
   stop: () => Promise<void>;
 }
 
-export async function startScratchService(databaseUrl: string): Promise<ScratchService> {
+/** @param settings overrides and additions to PostgREST's environment */
+export async function startScratchService(
+  databaseUrl: string,
+  settings: Record<string, string> = {},
+): Promise<ScratchService> {
   const port = await findFreePort();
   const jwtSecret = "the secret of a service that lives for one test only";
   const program = await preparePostgrest({
@@ -25,6 +29,7 @@ export async function startScratchService(databaseUrl: string): Promise<ScratchS
     jwtSecret,
     port,
     adminPort: await findFreePort(),
+    settings,
   });
   const postgrest = startProgram(program);
   await postgrest.ready;

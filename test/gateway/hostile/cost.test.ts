@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { readTreeTime } from "../../../bench/read-cpu-time.ts";
+import { readTreeTime } from "../../support/read-cpu-time.ts";
 import {
   keys,
   kongProgram,
@@ -33,14 +33,14 @@ const pathBlocks = quoteSplit(
 );
 const queryBlocks = [
   ...quoteSplit(
-    '& a& = a=& api_key=& &api_key=DEMO_KEY select= ( ) () ,( (a ), a( a() , a, a,( " "" "a" "a", %22 %22a%22, : :: a: a:b, ::bytea ::text',
+    'a & a& = a=& api_key=& &api_key=DEMO_KEY select= ( ) () ,( (a ), a( a() , a, a,( " "" "a" "a", %22 %22a%22, : :: a: a:b, ::bytea ::text',
   ),
   ...quoteSplit(
     "-> ->> a->b . .. ... a. + %20 * ! !inner %C3%A9 %F0%9F%98%80 %E2%82%AC %zz %25 %2C %28 %29 limit=1& a.limit=1& [ ] { } ; ' \\ @ ~",
   ),
 ];
 const queryStarts = quoteSplit(
-  '? ?select= ?select=" ?or=( ?order= ?a=in.( ?limit= ?a.limit= ?x.select= ?report_id=eq. ?report_id=in.( ?columns= ?%73elect=',
+  '? ?select= ?select=" ?select="a", ?or=( ?order= ?a=in.( ?limit= ?a.limit= ?x.select= ?report_id=eq. ?report_id=in.( ?columns= ?%73elect=',
 );
 const headerNames = quoteSplit(
   "Accept Accept-Profile Content-Profile Connection X-Api-Key X-Request-Id Prefer Authorization X-Forwarded-For Referer If-None-Match Cookie Te",
@@ -113,10 +113,10 @@ const requests: Record<string, string[]> = {
   ],
 };
 
-/** Sends a request up to three times, because a gateway also works in the background. Returns the least CPU time. */
+/** Sends a request up to eight times, because a gateway also works in the background. Returns the least CPU time. */
 async function measure(request: string): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < 3 && least > most; attempt += 1) {
+  for (let attempt = 0; attempt < 8 && least > most; attempt += 1) {
     const before = readTreeTime(gateway.pid);
     await sendBytes(gateway.url, request);
     least = Math.min(least, readTreeTime(gateway.pid) - before);
@@ -125,7 +125,7 @@ async function measure(request: string): Promise<number> {
 }
 
 describe("a request costs the gateway little, whatever is repeated in its", () => {
-  it.each(Object.entries(requests))("%s", { timeout: 180_000 }, async (_, list) => {
+  it.each(Object.entries(requests))("%s", { timeout: 600_000 }, async (_, list) => {
     await sendBytes(gateway.url, write("/general", ""));
     const costly: string[] = [];
     let worst = 0;

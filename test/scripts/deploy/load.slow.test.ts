@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { queryOn } from "../../support/query-on.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   keys.push(...issued.map(({ api_key }) => api_key));
   const isServed = async (value: string) =>
     (await request("/general?limit=1", { key: { value } })).status === 200;
-  for (const value of keys) await vi.waitUntil(() => isServed(value), 5000);
+  for (const value of keys) await expect.poll(() => isServed(value)).toBe(true);
 });
 afterAll(async () => {
   await forgetPromises();
@@ -46,25 +46,20 @@ async function watchWaits(signal: AbortSignal): Promise<number> {
   return longest;
 }
 
-it("no request fails or waits much longer than usual, and no ETag stands for two shapes of a view", {
-  timeout: 120_000,
-}, async () => {
+it("no request fails or waits longer than a deployment takes, and no ETag stands for two shapes of a view", async () => {
   await copy.addColumn();
   const stop = new AbortController();
   const failures: string[] = [];
   const shapes = new Map<string, Set<string>>();
-  // A busy machine also makes readers wait, so this compares the waits with those outside of deployments.
-  let [count, slowest, without, isDeploying] = [0, 0, 0, false];
+  let [count, slowest] = [0, 0];
   const views = ["/additional_eins?limit=5", "/general?limit=5", "/additional_eins?limit=5"];
   const paths = [...views, "/findings?limit=5&select=*,general(auditee_name)", "/"];
   const read = async (worker: number) => {
     for (let turn = worker; !stop.signal.aborted; turn += 1) {
       const path = paths[turn % paths.length] ?? "/";
-      const [start, wasDeploying] = [performance.now(), isDeploying];
+      const start = performance.now();
       const answer = await request(path, { key: { value: keys[turn % keys.length] ?? "" } });
-      const time = performance.now() - start;
-      slowest = Math.max(slowest, time);
-      if (!wasDeploying && !isDeploying) without = Math.max(without, time);
+      slowest = Math.max(slowest, performance.now() - start);
       count += 1;
       if (answer.status !== 200) failures.push(`${path} ${answer.status} ${answer.text}`);
       else if (path.startsWith("/additional_eins")) {
@@ -77,24 +72,25 @@ it("no request fails or waits much longer than usual, and no ETag stands for two
   const workers = [0, 1, 2, 3].map(read);
   await sleep(1500);
   const waits = watchWaits(stop.signal);
+  const durations: number[] = [];
   for (let round = 0; round < 12; round += 1) {
     const options = round % 2 === 0 ? { directory: copy.directory } : {};
     await forgetPromises();
-    isDeploying = true;
+    const start = performance.now();
     expect((await deployDatabase(target.databaseUrl, {}, options)).apiSchemasChanged).toBe(true);
-    isDeploying = false;
+    durations.push(performance.now() - start);
     await sleep(250);
   }
   stop.abort();
   await Promise.all(workers);
   const longest = await waits;
-  const [most, before, wait] = [slowest, without, longest].map(Math.round);
+  const [most, wait, deployment] = [slowest, longest, Math.max(...durations)].map(Math.round);
   process.stdout.write(
-    `12 deployments under load: ${count} requests, slowest ${most} ms (${before} ms without), longest wait for a lock ${wait} ms\n`,
+    `12 deployments under load: ${count} requests, slowest ${most} ms, longest wait for a lock ${wait} ms, longest deployment ${deployment} ms\n`,
   );
   expect(failures).toEqual([]);
   expect(count).toBeGreaterThan(200);
-  expect(longest).toBeLessThan(2 * without + 250);
+  expect(longest).toBeLessThan(Math.max(...durations));
   expect(new Set([...shapes.values()].flatMap((set) => [...set])).size).toBe(2);
   for (const shape of shapes.values()) expect(shape.size).toBe(1);
 });

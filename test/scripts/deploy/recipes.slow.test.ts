@@ -92,7 +92,7 @@ const ask = async (target: string, profile = "api_v1_1_0") =>
     headers: { "accept-profile": profile, "x-api-key": stack.facts.keys.individual },
   });
 
-describe("docs/recipes.md", { timeout: 180_000 }, () => {
+describe("docs/recipes.md", { timeout: 400_000 }, () => {
   const county = "/general?select=auditee_county&auditee_county=not.is.null";
 
   it("adds a column, and takes it back", async () => {

@@ -21,7 +21,7 @@ it("db:watch serves a saved view within seconds, prints what changed, and keeps 
   const { child, output, exited } = runScript("db-watch.ts", ["--directory", copy.directory], {
     STACK_DIRECTORY: copy.directory,
   });
-  const says = (text: string | RegExp) => expect.poll(output, { timeout: 30_000 }).toMatch(text);
+  const says = (text: string | RegExp) => expect.poll(output).toMatch(text);
   await says("Watching");
   const old = await copy.read(viewFile);
   await copy.addColumn();

@@ -41,7 +41,7 @@ it.each(moments)(
     expect(await here.liveId()).toBe(before);
     // The killed run keeps its locks until the server notices that the client is gone.
     const again = () => here.publish("--force", "--accept-shrink");
-    await expect.poll(async () => (await again()).code, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await again()).code).toBe(0);
     const left = "select nspname from pg_namespace where nspname ~ '_next$|_dropped$|^staging$'";
     expect(await here.list(left)).toEqual([]);
     expect((await readdir(here.publicData)).filter((name) => name.startsWith(".part"))).toEqual([]);

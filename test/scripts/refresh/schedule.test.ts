@@ -68,7 +68,7 @@ describe("the refresh service", () => {
       const metrics = await ask("/metrics");
       expect(outcomes(metrics)).toEqual({ published: 1, skipped: 1 });
       expect(read(metrics, "data_set_age_seconds")).toBeGreaterThan(0);
-      expect(read(metrics, "data_set_age_seconds")).toBeLessThan(20);
+      expect(read(metrics, "data_set_age_seconds")).toBeLessThan(600);
       expect(read(metrics, "last_success_timestamp_seconds")).toBeGreaterThan(0);
       // A day between refreshes, and a day in case one fails; daylight saving time adds or takes an hour.
       expect(Math.abs(read(metrics, "data_set_age_limit_seconds") - 2 * 86_400)).toBeLessThanOrEqual(3600);
@@ -119,7 +119,7 @@ describe("the refresh service", () => {
       await withService("development", async (_schedule, ask) => {
         const metrics = await ask("/metrics");
         expect(read(metrics, "leaks")).toBe(states[change]);
-        expect(Date.now() / 1000 - read(metrics, "leaks_checked_timestamp_seconds")).toBeLessThan(60);
+        expect(Date.now() / 1000 - read(metrics, "leaks_checked_timestamp_seconds")).toBeLessThan(600);
         for (const name of ["data_set_age_limit", "last_success_timestamp"])
           expect(read(metrics, `${name}_seconds`)).toBeNaN();
         expect(JSON.parse(await ask("/healthz")).next_run).toBeNull();

@@ -2,7 +2,8 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { warmTables } from "../../../scripts/refresh/warm-tables.ts";
 import { connect } from "../../../service/connect.ts";
-import { type RunningStack, runSeparateStack } from "../../support/run-stack.ts";
+import type { RunningStack } from "../../support/run-stack.ts";
+import { runSeparateStack } from "../../support/small-sample.ts";
 
 let stack: RunningStack;
 let client: Client;

@@ -33,7 +33,7 @@ it("stops what it has started if it is interrupted before it is ready", { timeou
     await expect.poll(() => isThere(start.output()), { interval: 5, timeout: 120_000 }).toBe(true);
     start.child.kill("SIGINT");
     expect(await start.exited).toBe(0);
-    await expect.poll(() => listParts(own), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => listParts(own)).toEqual([]);
   }
 });
 
@@ -53,13 +53,13 @@ describe("in a private directory with a space in its name,", () => {
     expect(await stack.exited).toBe(1);
     expect(stack.output()).toContain("\nPostgreSQL ended with SIGKILL.\n  ");
     expect(stack.output()).toMatch(/\nEverything was stopped.*\n$/);
-    await expect.poll(() => listParts(stack.directory), { timeout: 1000 }).toEqual([]);
+    await expect.poll(() => listParts(stack.directory)).toEqual([]);
   });
 
   it("starts again, leaves no process behind if it is killed itself, and then starts once more", async () => {
     await run();
     stack.kill("SIGKILL");
-    await expect.poll(() => listParts(stack.directory), { timeout: 5000 }).toEqual([]);
+    await expect.poll(() => listParts(stack.directory)).toEqual([]);
     await writeFile(path.join(stack.directory, "stack.lock"), "{");
     await run();
   });

@@ -99,7 +99,7 @@ it("stops on Ctrl-C with exit status 0, leaves no process behind, and restarts w
   stack.kill("SIGINT");
   expect(await stack.exited).toBe(0);
   const left = () => listProcesses().filter(({ pid }) => children.some((child) => child.pid === pid));
-  await expect.poll(left, { timeout: 1000 }).toEqual([]);
+  await expect.poll(left).toEqual([]);
   await replacePasswords("100%20 /?#@:é");
   stack = await runStack({ directory });
   expect(stack.facts.keys).toEqual(keys);

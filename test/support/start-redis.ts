@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { which } from "zx";
-import { startProgram } from "../scripts/servers/run-program.ts";
+import { startProgram } from "../../scripts/servers/run-program.ts";
 
 /** The path of redis-server, or else of valkey-server; undefined if neither is on the PATH. */
 export const redisProgram =

@@ -1,11 +1,16 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { findFreePort } from "../scripts/servers/find-free-port.ts";
-import { startProgram } from "../scripts/servers/run-program.ts";
-import { prepareKong } from "../scripts/stack/kong.ts";
+import { findFreePort } from "../../scripts/servers/find-free-port.ts";
+import { startProgram } from "../../scripts/servers/run-program.ts";
+import { prepareKong } from "../../scripts/stack/kong.ts";
 
 /** The path of real Kong's program (KONG_BIN, or GATEWAY=kong); undefined for the embedded gateway. */
 export const kongProgram = process.env.KONG_BIN || (process.env.GATEWAY === "kong" ? "kong" : undefined);
+
+/** Raises the limit for each client network (gateway/kong.env) beyond what any client reaches. */
+export const unlimitedAddresses = {
+  KONG_NGINX_HTTP_LIMIT_REQ_ZONE: "$http_x_client_network zone=addresses:10m rate=1000000r/s",
+};
 
 interface KongFacts {
   /** An empty directory. */

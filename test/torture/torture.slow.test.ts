@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { askGenerated } from "../../bench/torture/ask-generated.ts";
-import type { Finding } from "../../bench/torture/finding.ts";
-import { apiRequest, appRequest } from "../../bench/torture/generate-requests.ts";
-import { killContainers } from "../../bench/torture/kill-containers.ts";
-import { raceRedeemers } from "../../bench/torture/race-redeemers.ts";
-import { requestFileAccess } from "../../bench/torture/readers.ts";
-import { scanForLeaks } from "../../bench/torture/scan-leaks.ts";
-import { sendRequest } from "../../bench/torture/send-request.ts";
-import { openTarget, type Target } from "../../bench/torture/target.ts";
 import { target as addresses, findReport, query } from "../support/target.ts";
+import { askGenerated } from "./ask-generated.ts";
+import type { Finding } from "./finding.ts";
+import { apiRequest, appRequest } from "./generate-requests.ts";
+import { killContainers } from "./kill-containers.ts";
+import { raceRedeemers } from "./race-redeemers.ts";
+import { requestFileAccess } from "./readers.ts";
+import { scanForLeaks } from "./scan-leaks.ts";
+import { sendRequest } from "./send-request.ts";
+import { openTarget, type Target } from "./target.ts";
 
 // Without TORTURE=1, the test sends the same few requests every time, so that it does not fail at random.
 const isLong = process.env.TORTURE === "1";
 const seed = Number(process.env.TORTURE_SEED ?? (isLong ? Date.now() % 2 ** 29 : 1));
 const project = process.env.TORTURE_PROJECT;
-const timeout = isLong ? 1_800_000 : 60_000;
+const timeout = isLong ? 1_800_000 : 240_000;
 
 let target: Target;
 beforeAll(async () => {

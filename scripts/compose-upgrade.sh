@@ -1,0 +1,34 @@
+#!/bin/sh
+# npm run compose:upgrade
+set -eu
+case ${1-} in
+  '') ;;
+  --help)
+    cat << 'TEXT'
+Usage: npm run compose:upgrade
+
+Deploys this checkout to the Docker Compose stack of this host, in this order:
+  1. builds the images of docker-compose.yml
+  2. runs the migrations and deploys db/. This replaces postgres first if its image or settings changed. If a migration
+     fails, the command stops here and replaces nothing else
+  3. replaces report-service, gateway and then every other running service, each only if its image or settings changed
+
+Each service must become healthy before the next one is replaced. Services of the profiles monitoring and tls are not
+replaced: run the command that started them, with --build.
+
+Environment (or .env): see .env.example. COMPOSE_FILE and COMPOSE_PROFILES choose what Compose runs.
+Exit status: 0 upgraded, 1 a step failed.
+TEXT
+    exit
+    ;;
+  *)
+    echo "compose:upgrade: unknown argument $1. See npm run compose:upgrade -- --help." >&2
+    exit 1
+    ;;
+esac
+cd "$(dirname "$0")/.."
+docker compose build
+docker compose run --rm migrate
+docker compose up --detach --no-deps --wait report-service
+docker compose up --detach --wait gateway
+docker compose up --detach --wait
