@@ -295,3 +295,34 @@ describe.runIf(hasKubectl)("a restore", () => {
     );
   });
 });
+
+test("a release names every image by the digest that its tag has", async () => {
+  const { jobs } = parse(readProjectFile(".github/workflows/release.yml"));
+  const { run: render } = jobs.release.steps.find(
+    ({ name }: { name: string }) => name === "Render the manifests",
+  );
+  const rendered = [
+    "image: kong:3.9.1",
+    "- image: single-audit@sha256:1",
+    "  imageName: postgresql:18",
+    "  image: kong:3.9.1",
+  ];
+  const bin = await makeDirectory();
+  const programs = {
+    kustomize: "",
+    kubectl: `printf '%s\\n' '${rendered.join("' '")}'`,
+    docker: "echo sha256:2",
+  };
+  for (const [name, does] of Object.entries(programs)) {
+    writeFileSync(path.join(bin, name), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+  }
+  const env = { PATH: `${bin}:${process.env.PATH}`, OVERLAY: bin, IMAGE: "single-audit" };
+  const script = render.replace(/\$\{\{.*?\}\}/g, "sha256:1");
+  expect(spawnSync("bash", ["-e", "-c", script], { cwd: bin, env, encoding: "utf8" }).status).toBe(0);
+  expect(readFileSync(path.join(bin, "manifests.yaml"), "utf8").trim().split("\n")).toEqual([
+    "image: kong:3.9.1@sha256:2",
+    "- image: single-audit@sha256:1",
+    "  imageName: postgresql:18@sha256:2",
+    "  image: kong:3.9.1@sha256:2",
+  ]);
+});
