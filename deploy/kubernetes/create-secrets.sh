@@ -1,6 +1,7 @@
 #!/bin/sh
-# Creates the Secrets of deploy/kubernetes in kubectl's current cluster, from files in secrets/. Keep those files. Running this
-# again changes nothing, except secrets whose files you removed or wrote yourself (such as a bucket's keys).
+# Creates the Secrets of deploy/kubernetes in kubectl's current cluster, one for each workload, from files in secrets/. Keep
+# those files. Running this again changes nothing, except secrets whose files you removed or wrote yourself (such as a
+# bucket's keys).
 set -eu
 cd "$(dirname "$0")/../.."
 directory=${1:-secrets/kubernetes}
@@ -24,10 +25,28 @@ write_secret postgrest_reader_uri "$(address postgres-ro,postgres-rw)&target_ses
 write_secret postgrest_writer_uri "$(address postgres-rw)"
 
 namespace=single-audit
-kubectl create namespace "$namespace" --dry-run=client --output=yaml | kubectl apply --filename=-
-# --server-side keeps no copy of the secrets in an annotation.
-kubectl create secret generic single-audit --namespace="$namespace" --from-file="$directory" --dry-run=client --output=yaml \
-  | kubectl apply --server-side --force-conflicts --filename=-
+kubectl create namespace "$namespace" --dry-run=client --output=yaml | kubectl apply --server-side --filename=-
+# create NAME [KEY=]FILE…: --server-side keeps no copy of the secrets in an annotation.
+create() {
+  name=$1
+  shift
+  for file; do
+    set -- "$@" "--from-file=${file%=*}=$directory/${file#*=}"
+    shift
+  done
+  kubectl create secret generic "$name" --namespace="$namespace" "$@" --dry-run=client --output=yaml \
+    | kubectl apply --server-side --force-conflicts --filename=-
+}
+create gateway gateway_token counters_password
+create counters counters_config
+create postgrest-reader postgrest_db_uri=postgrest_reader_uri jwt_secret
+create postgrest-writer postgrest_db_uri=postgrest_writer_uri jwt_secret
+create report-service report_service_password storage_reader_access_key storage_reader_secret_key
+create refresher publisher_password storage_access_key storage_secret_key
+create deploy-database postgres_password authenticator_password report_service_password publisher_password
+create backups backup_access_key backup_secret_key
+create storage storage_access_key storage_secret_key
+create storage-reader storage_reader_access_key storage_reader_secret_key
 kubectl create secret generic postgres-owner --namespace="$namespace" --type=kubernetes.io/basic-auth --dry-run=client --output=yaml \
   --from-literal=username=single_audit_owner --from-file=password="$directory/postgres_password" \
   | kubectl apply --server-side --force-conflicts --filename=-

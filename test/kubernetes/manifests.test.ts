@@ -1,22 +1,89 @@
-import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { longestStop, project, readCompose, readProjectFile } from "../compose/read-compose.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 
-const directory = "deploy/kubernetes";
-const files = readdirSync(path.join(project, directory), { recursive: true, encoding: "utf8" })
+const kubernetes = "deploy/kubernetes";
+const files = readdirSync(path.join(project, kubernetes), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".yaml"))
-  .map((name) => path.join(directory, name));
+  .map((name) => path.join(kubernetes, name));
 
-test.each(files)("%s is valid YAML, and each document has an apiVersion and a kind", (file) => {
-  for (const document of parseAllDocuments(readProjectFile(file))) {
-    expect(document.errors).toEqual([]);
-    expect(document.toJS()).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
-  }
-});
+const realKubectl = spawnSync("sh", ["-c", "command -v kubectl"], { encoding: "utf8" }).stdout.trim();
+
+/** What the fake kubectl of a release that works does for these requests. */
+const working = {
+  job: "echo Complete",
+  replicas: "echo 3",
+  present: "echo deployment.apps/gateway; echo deployment.apps/left",
+  applied: "echo deployment.apps/gateway",
+};
+
+/** Makes a kubectl that writes down how it is called, and runs the commands for what it is asked. */
+async function fakeKubectl(commands: Record<string, string> = {}) {
+  const bin = await makeDirectory();
+  const log = path.join(bin, "calls");
+  const {
+    kustomize = "",
+    logs = "",
+    job = "",
+    cluster = "",
+    replicas = "",
+    present = "",
+    applied = "",
+  } = commands;
+  const script = `#!/bin/sh
+echo "$@" >> "${log}"
+case "$*" in
+  kustomize*) ${kustomize || ":"} ;;
+  *"get job/deploy-database --output"*) ${job || ":"} ;;
+  *" logs "*) ${logs || ":"} ;;
+  *"get cluster/postgres --output"*) echo True ;;
+  *"get cluster/postgres "*) ${cluster || ":"} ;;
+  *"get deployment "*) ${replicas || ":"} ;;
+  *--selector=app.kubernetes.io/part-of*) ${present || ":"} ;;
+  *apply*--output=name*) ${applied || ":"} ;;
+esac
+`;
+  writeFileSync(path.join(bin, "kubectl"), script, { mode: 0o755 });
+  writeFileSync(path.join(bin, "sleep"), "#!/bin/sh\n", { mode: 0o755 });
+  return { bin, calls: () => (existsSync(log) ? readFileSync(log, "utf8") : "") };
+}
+
+async function run(script: string, options: string[], bin: string) {
+  const env = { PATH: `${bin}:${process.env.PATH}` };
+  return spawnSync("sh", [path.resolve(project, script), ...options], {
+    cwd: project,
+    env,
+    encoding: "utf8",
+  });
+}
+
+async function writeManifests(text: string): Promise<string> {
+  const file = path.join(await makeDirectory(), "manifests.yaml");
+  writeFileSync(file, text.replace(/^/, "  "));
+  return file;
+}
+
+function readCluster(manifests: string) {
+  return parseAllDocuments(manifests)
+    .map((document) => document.toJS())
+    .find(({ kind }) => kind === "Cluster");
+}
+
+test.each(files)(
+  "%s is valid YAML, and each document has an apiVersion and a kind, or is a patch",
+  (file) => {
+    for (const document of parseAllDocuments(readProjectFile(file))) {
+      expect(document.errors).toEqual([]);
+      const content = document.toJS();
+      if (Array.isArray(content)) expect(content[0]).toMatchObject({ op: expect.any(String) });
+      else expect(content).toMatchObject({ apiVersion: expect.any(String), kind: expect.any(String) });
+    }
+  },
+);
 
 test("the pods' images are those of docker-compose.yml; CloudNativePG runs its own image of PostgreSQL", () => {
   const { services } = readCompose();
@@ -35,13 +102,13 @@ test("the pods' images are those of docker-compose.yml; CloudNativePG runs its o
 });
 
 test("deployments to production promise: the job and compose's migrate know the environment", () => {
-  const job = parse(readProjectFile(`${directory}/base/deploy-database.yaml`));
-  const [container] = job.spec.jobTemplate.spec.template.spec.containers;
+  const job = parse(readProjectFile(`${kubernetes}/base/deploy-database.yaml`));
+  const [container] = job.spec.template.spec.containers;
   expect(container.env).toContainEqual({
     name: "ENVIRONMENT",
     valueFrom: { configMapKeyRef: { name: "settings", key: "ENVIRONMENT" } },
   });
-  expect(readProjectFile(`${directory}/overlays/production/kustomization.yaml`)).toContain(
+  expect(readProjectFile(`${kubernetes}/overlays/production/kustomization.yaml`)).toContain(
     "ENVIRONMENT=production",
   );
   const { migrate, refresher } = readCompose().services;
@@ -49,7 +116,7 @@ test("deployments to production promise: the job and compose's migrate know the 
 });
 
 test("a gateway pod may stop for as long as Kong lets clients read, and its image has the scripts that start it", () => {
-  const [{ spec }] = parseAllDocuments(readProjectFile(`${directory}/base/gateway.yaml`)).map((it) =>
+  const [{ spec }] = parseAllDocuments(readProjectFile(`${kubernetes}/base/gateway.yaml`)).map((it) =>
     it.toJS(),
   );
   const { terminationGracePeriodSeconds, containers, initContainers } = spec.template.spec;
@@ -63,18 +130,39 @@ test("a gateway pod may stop for as long as Kong lets clients read, and its imag
   expect(mounted.map((file: string) => path.basename(file))).toContain("run-until-sent.sh");
 });
 
-test("create-secrets.sh creates every file of the Secret that a pod mounts", () => {
-  const made =
-    readProjectFile("scripts/compose-secrets.ts") + readProjectFile(`${directory}/create-secrets.sh`);
+test("create-secrets.sh creates the Secret of each pod, with the files that it reads and no others", async () => {
+  const { bin, calls } = await fakeKubectl();
+  const directory = await makeDirectory();
+  await run(`${kubernetes}/create-secrets.sh`, [directory], bin);
+  const made = new Map(
+    [...calls().matchAll(/^create secret generic (\S+) (.*)$/gm)].map(([, name = "", options = ""]) => [
+      name,
+      [...options.matchAll(/--from-(?:file|literal)=(\w+)=/g)].map(([, key]) => key),
+    ]),
+  );
+  const mounted = new Map<string, string[]>();
   for (const file of files) {
-    for (const [, key = ""] of readProjectFile(file).matchAll(/\{ key: (\w+), path: \w+ \}/g)) {
-      expect(made, `${file}: ${key}`).toContain(key);
+    for (const text of readProjectFile(file).split(/^---$/m)) {
+      const [, secret] = text.match(/ secretName: (?!postgres-ca)([\w-]+)/) ?? [];
+      if (secret === undefined) continue;
+      const read = [...text.matchAll(/single-audit\/(\w+)/g)].map(([, key = ""]) => key);
+      mounted.set(secret, [...new Set(read)]);
     }
   }
+  // Kong's start script and the shared part of both PostgREST name these files.
+  mounted.set("gateway", ["gateway_token", "counters_password"]);
+  for (const twin of ["reader", "writer"])
+    mounted.set(`postgrest-${twin}`, ["postgrest_db_uri", "jwt_secret"]);
+  // CloudNativePG reads these.
+  mounted.set("backups", ["backup_access_key", "backup_secret_key"]);
+  mounted.set("postgres-owner", ["username", "password"]);
+  for (const [secret, keys] of mounted)
+    expect([secret, made.get(secret)?.sort()]).toEqual([secret, keys.sort()]);
+  expect([...made.keys()].sort()).toEqual([...mounted.keys()].sort());
 });
 
 test("every rule of a network policy names peers, except the one for the Kubernetes API", () => {
-  const text = readProjectFile(`${directory}/base/network-policies.yaml`);
+  const text = readProjectFile(`${kubernetes}/base/network-policies.yaml`);
   const open = parseAllDocuments(text).flatMap((document) => {
     const { metadata, spec } = document.toJS();
     const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
@@ -82,8 +170,8 @@ test("every rule of a network policy names peers, except the one for the Kuberne
   });
   // No selector can match the Kubernetes API, so the production overlay names its addresses.
   expect(open).toEqual(["postgres-reaches-kubernetes-api"]);
-  const { patches } = parse(readProjectFile(`${directory}/overlays/production/kustomization.yaml`));
-  const narrowed = patches.map(({ patch }: { patch: string }) => parse(patch));
+  const { patches } = parse(readProjectFile(`${kubernetes}/overlays/production/kustomization.yaml`));
+  const narrowed = patches.map(({ patch = "" }: { patch?: string }) => parse(patch));
   expect(narrowed).toContainEqual(
     expect.objectContaining({
       metadata: { name: open[0] },
@@ -93,13 +181,148 @@ test("every rule of a network policy names peers, except the one for the Kuberne
 });
 
 test("a release stops before it applies anything if the addresses of the ingress controller are missing", async () => {
-  const bin = await makeDirectory();
-  const overlay = `${directory}/overlays/production`;
-  const kubectl = `#!/bin/sh\n[ "$1" = kustomize ] && exec cat "$2/kustomization.yaml"; touch "${bin}/applied"; exit 1\n`;
-  writeFileSync(path.join(bin, "kubectl"), kubectl, { mode: 0o755 });
-  const release = path.join(project, directory, "release.sh");
-  const env = { PATH: `${bin}:${process.env.PATH}` };
-  const { status, stderr } = spawnSync("sh", [release, overlay], { cwd: project, env, encoding: "utf8" });
+  const { bin, calls } = await fakeKubectl({ kustomize: 'cat "$2/kustomization.yaml"' });
+  const { status, stderr } = await run(
+    `${kubernetes}/release.sh`,
+    [`${kubernetes}/overlays/production`],
+    bin,
+  );
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^TRUSTED_IPS is missing in .*production/)]);
-  expect(readdirSync(bin)).toEqual(["kubectl"]);
+  expect(calls()).not.toContain("apply");
+});
+
+describe.each([
+  { job: "Complete", logs: "exit 1", status: 0 },
+  { job: "Failed", logs: "exit 0", status: 1 },
+])("a release whose job is $job", ({ job, logs, status }) => {
+  test(`exits with ${status}, whether or not its log can be read, and updates the servers only if it succeeded`, async () => {
+    const { bin, calls } = await fakeKubectl({ ...working, job: `echo ${job}`, logs });
+    const manifests = await writeManifests("TRUSTED_IPS: 10.0.0.1");
+    expect((await run(`${kubernetes}/release.sh`, [manifests], bin)).status).toBe(status);
+    expect(calls().includes("rollout status")).toBe(status === 0);
+  });
+});
+
+test("a release keeps the number of pods that an autoscaler sets, and deletes what is no longer part of it", async () => {
+  const { bin, calls } = await fakeKubectl(working);
+  const scaled = "TRUSTED_IPS: 10.0.0.1\nspec:\n  scaleTargetRef:\n    kind: Deployment\n    name: gateway";
+  expect((await run(`${kubernetes}/release.sh`, [await writeManifests(scaled)], bin)).status).toBe(0);
+  const lines = calls().split("\n");
+  const kept = lines.findIndex((line) => line.includes("--field-manager=autoscaler"));
+  expect(kept).toBeGreaterThan(-1);
+  expect(kept).toBeLessThan(lines.findIndex((line) => line.startsWith("apply ")));
+  expect(lines.filter((line) => line.includes(" delete "))).toEqual([
+    expect.stringContaining("delete job/deploy-database"),
+    expect.stringMatching(/delete deployment\.apps\/left$/),
+  ]);
+});
+
+test("replicas are set only where no autoscaler sets them", () => {
+  const text = readProjectFile(`${kubernetes}/autoscaling/autoscalers.yaml`);
+  const scaled = parseAllDocuments(text).map((it) => it.toJS().spec.scaleTargetRef.name);
+  const { patches } = parse(readProjectFile(`${kubernetes}/autoscaling/kustomization.yaml`));
+  expect(patches).toEqual([
+    {
+      target: { kind: "Deployment", name: scaled.join("|") },
+      patch: expect.stringContaining("{ op: remove, path: /spec/replicas }"),
+    },
+  ]);
+});
+
+const hasKubectl = spawnSync("kubectl", ["version", "--client"]).status === 0;
+if (!hasKubectl) process.stderr.write("kubectl is not installed, so no overlay was rendered.\n");
+
+describe.runIf(hasKubectl)("a restore", () => {
+  const options = ["--from", "postgres", "--to", "2026-11-22T12:00:00Z"];
+  test.each(["kind", "production"])(
+    "of %s changes only where PostgreSQL comes from and where its backups go",
+    async (name) => {
+      const copy = await makeDirectory();
+      for (const part of ["deploy", "gateway", "scripts/stack", "ops"]) {
+        cpSync(path.join(project, part), path.join(copy, part), { recursive: true });
+      }
+      const overlay = `${copy}/${kubernetes}/overlays/${name}`;
+      const settings = readFileSync(`${overlay}/kustomization.yaml`, "utf8");
+      writeFileSync(`${overlay}/kustomization.yaml`, settings.replace("# - TRUSTED_IPS", "- TRUSTED_IPS"));
+      const render = (at: string) =>
+        readCluster(execFileSync("kubectl", ["kustomize", at], { encoding: "utf8" }));
+      const before = render(overlay);
+      const { bin } = await fakeKubectl({
+        ...working,
+        kustomize: `${realKubectl} kustomize "$2" | tee "${copy}/rendered"`,
+      });
+      const restore = await run(`${copy}/${kubernetes}/restore.sh`, [overlay, ...options], bin);
+      expect([restore.status, restore.stderr]).toEqual([0, ""]);
+
+      const restored = readCluster(readFileSync(`${copy}/rendered`, "utf8"));
+      const after = render(overlay);
+      const { initdb } = before.spec.bootstrap;
+      const archive = { barmanObjectName: "backups", serverName: "postgres" };
+      expect(restored).toEqual({
+        ...after,
+        spec: {
+          ...after.spec,
+          bootstrap: {
+            recovery: {
+              source: "archive",
+              ...{ database: initdb.database, owner: initdb.owner, secret: initdb.secret },
+              recoveryTarget: { targetTime: "2026-11-22T12:00:00Z" },
+            },
+          },
+          externalClusters: [
+            { name: "archive", plugin: { name: "barman-cloud.cloudnative-pg.io", parameters: archive } },
+          ],
+        },
+      });
+      const [plugin] = after.spec.plugins;
+      expect(plugin.parameters.serverName).toMatch(/^postgres-\d{14}$/);
+      plugin.parameters.serverName = "postgres";
+      expect(after).toEqual(before);
+      expect(readdirSync(path.dirname(overlay)).sort()).toEqual(["kind", "production"]);
+    },
+  );
+
+  test("is refused while there is a cluster, and leaves the record of its backups unchanged", async () => {
+    const { bin, calls } = await fakeKubectl({
+      ...working,
+      cluster: "echo cluster.postgresql.cnpg.io/postgres",
+    });
+    const { status, stderr } = await run(`${kubernetes}/restore.sh`, [`${kubernetes}/overlays/kind`], bin);
+    expect([status, stderr]).toEqual([1, expect.stringContaining("There is a PostgreSQL cluster already.")]);
+    expect(calls()).not.toContain("apply");
+    expect(readProjectFile(`${kubernetes}/overlays/kind/archive.yaml`)).toContain(
+      "serverName, value: postgres }",
+    );
+  });
+});
+
+test("a release names every image by the digest that its tag has", async () => {
+  const { jobs } = parse(readProjectFile(".github/workflows/release.yml"));
+  const { run: render } = jobs.release.steps.find(
+    ({ name }: { name: string }) => name === "Render the manifests",
+  );
+  const rendered = [
+    "image: kong:3.9.1",
+    "- image: single-audit@sha256:1",
+    "  imageName: postgresql:18",
+    "  image: kong:3.9.1",
+  ];
+  const bin = await makeDirectory();
+  const programs = {
+    kustomize: "",
+    kubectl: `printf '%s\\n' '${rendered.join("' '")}'`,
+    docker: "echo sha256:2",
+  };
+  for (const [name, does] of Object.entries(programs)) {
+    writeFileSync(path.join(bin, name), `#!/bin/sh\n${does}\n`, { mode: 0o755 });
+  }
+  const env = { PATH: `${bin}:${process.env.PATH}`, OVERLAY: bin, IMAGE: "single-audit" };
+  const script = render.replace(/\$\{\{.*?\}\}/g, "sha256:1");
+  expect(spawnSync("bash", ["-e", "-c", script], { cwd: bin, env, encoding: "utf8" }).status).toBe(0);
+  expect(readFileSync(path.join(bin, "manifests.yaml"), "utf8").trim().split("\n")).toEqual([
+    "image: kong:3.9.1@sha256:2",
+    "- image: single-audit@sha256:1",
+    "  imageName: postgresql:18@sha256:2",
+    "  image: kong:3.9.1@sha256:2",
+  ]);
 });

@@ -29,12 +29,14 @@ function findSelectors(expression: string): { metric: string; labels: string[] }
 const project = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFile(path.join(project, file), "utf8");
 
-/** Metrics of Prometheus, node_exporter, postgres_exporter and blackbox_exporter that rules and dashboard may use. */
+/** Metrics of Prometheus, exporters and CloudNativePG that rules and dashboard may use. */
 const foreign = new Set([
   "up",
   ...["node_filesystem_avail_bytes", "node_filesystem_size_bytes"],
   ...["node_timex_offset_seconds", "node_timex_sync_status"],
   ...["pg_stat_activity_count", "pg_settings_max_connections", "pg_replication_lag_seconds"],
+  ...["cnpg_collector_up", "cnpg_pg_replication_in_recovery"],
+  ...["cnpg_pg_stat_archiver_last_failed_time", "cnpg_pg_stat_archiver_last_archived_time"],
   "probe_ssl_earliest_cert_expiry",
 ]);
 

@@ -1,0 +1,48 @@
+#!/bin/sh
+# restore.sh OVERLAY [--from SERVER_NAME] [--to TIME]: creates PostgreSQL from its backups in kubectl's current cluster, where
+# there is none, and releases everything else (release.sh). WAL and backups of the restored cluster go to a new directory of
+# the bucket, which OVERLAY/archive.yaml records: commit that file.
+#   --from  the directory to restore from; without it, the one in OVERLAY/archive.yaml
+#   --to    restores this moment, such as 2026-11-22T12:00:00Z; without it, the latest
+set -eu
+overlay=${1:?Name an overlay, such as deploy/kubernetes/overlays/kind}
+overlay=${overlay%/}
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+archive=$overlay/archive.yaml
+from=$(sed -n 's/.*serverName, value: \(.*\) }$/\1/p' "$archive")
+target=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --from) from=${2:?Name a directory of the bucket} ;;
+    --to) target="      - { op: add, path: /spec/bootstrap/recovery/recoveryTarget, value: { targetTime: \"${2:?Name a time}\" } }" ;;
+    *) echo "restore.sh does not know $1." >&2; exit 1 ;;
+  esac
+  shift 2
+done
+if [ -n "$(kubectl get cluster/postgres --namespace=single-audit --ignore-not-found --output=name)" ]; then
+  echo "There is a PostgreSQL cluster already. To replace it, delete it first: kubectl delete --namespace single-audit cluster/postgres" >&2
+  exit 1
+fi
+
+name=postgres-$(date -u +%Y%m%d%H%M%S)
+restored=$(mktemp -d "${overlay%/*}/restored-XXXXXX")
+trap 'rm -rf "$restored"' EXIT
+cat > "$restored/kustomization.yaml" <<YAML
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [../${overlay##*/}]
+components: [../../restore]
+patches:
+  - target: { group: postgresql.cnpg.io, kind: Cluster }
+    patch: |
+      - { op: replace, path: /spec/externalClusters/0/plugin/parameters/serverName, value: $from }
+      - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $name }
+$target
+YAML
+cat > "$archive" <<YAML
+# The directory in the bucket that has this cluster's WAL and backups. Restored from $from.
+- { op: replace, path: /spec/plugins/0/parameters/serverName, value: $name }
+YAML
+"$here/release.sh" "$restored"
+kubectl create --namespace=single-audit --filename="$here/backup.yaml"
