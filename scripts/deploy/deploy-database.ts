@@ -7,6 +7,7 @@ import { applyApi, refuseBrokenRules } from "./apply-api.ts";
 import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
 import { type Contract, type ContractChange, compareContracts, readServedContracts } from "./contract.ts";
 import {
+  driftUnknown,
   findAwaitingDefinitions,
   findDrift,
   readDeployed,
@@ -85,11 +86,13 @@ export async function deployDatabase(
     await options.confirm?.();
     const { pending, deployed, drift, isOutdated, ...found } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
-    if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
-    if (drift.api) report("The API schemas were changed by hand. Rebuilding them from db/api.");
+    const isDurableChanged = drift.durable === "changed";
+    if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
+    if (drift.durable === "unknown") report(driftUnknown);
+    if (drift.api === "changed") report("The API schemas were changed by hand. Rebuilding them from db/api.");
 
     // The next deployment must not report accepted drift, or changes that this one makes before it is killed, as drift.
-    if (deployed && (pending.length > 0 || drift.durable))
+    if (deployed && (pending.length > 0 || isDurableChanged))
       await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
     for (const migration of pending) {
       await runMigration(client, migration, files.leakCheck, report);
@@ -131,7 +134,7 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
   const deployed = await readDeployed(client);
   const drift = await findDrift(client, deployed);
   const changed = listChanged(files.definitions, deployed?.definitions);
-  const differs = pending.length + changed.length > 0 || drift.api || drift.isApiUnknown;
+  const differs = pending.length + changed.length > 0 || drift.api !== "same";
   const definitions = await findAwaitingDefinitions(client, files);
   const served = deployed ? await readServedContracts(client) : [];
   const promiseAwaitsRefresh = awaitsRefresh(served, await expectNextRefresh(client, files, served), options);

@@ -1,6 +1,7 @@
 import { describeChanges } from "./catalog.ts";
 import { type ContractChange, describeChange } from "./contract.ts";
 import type { Deployment } from "./deploy-database.ts";
+import { driftUnknown } from "./deployed.ts";
 import type { Plan } from "./plan-deployment.ts";
 
 /** What a deployment did, for people. */
@@ -26,6 +27,7 @@ export function hasWork(plan: Plan, passwords: string[]): boolean {
 export function describePlan(plan: Plan, passwords: string[]): string {
   const { migrations, uncertain, apiSchemasChanged, changes, promises, refusal, hash } = plan;
   const lines = [
+    ...(plan.isDriftUnknown ? [driftUnknown] : []),
     ...describeDrift(plan),
     ...migrations.flatMap(({ name, sql }) => [
       `Migration ${name} would run:`,

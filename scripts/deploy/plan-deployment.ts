@@ -34,6 +34,8 @@ export interface Plan {
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
   isDriftNew: boolean;
+  /** Whether the deployment could not tell if there are changes made by hand since the last one, and so is not refused. */
+  isDriftUnknown: boolean;
   /** Why the deployment would be refused or fail. */
   refusal?: string;
   /** Identifies this plan: a hash of the other fields, the files and the options. */
@@ -71,6 +73,7 @@ export async function planDeployment(
     promiseAwaitsRefresh: false,
     drift: [],
     isDriftNew: false,
+    isDriftUnknown: false,
     hash: "",
   };
   try {
@@ -115,7 +118,8 @@ async function tryDeployment(
   plan.definitions = definitions;
   plan.apiSchemasChanged = isOutdated;
   plan.promiseAwaitsRefresh = promiseAwaitsRefresh;
-  plan.isDriftNew = drift.durable;
+  plan.isDriftNew = drift.durable === "changed";
+  plan.isDriftUnknown = drift.durable === "unknown";
   const repeat = (statements: string[]) => repeatOnScratch(plan, scratch, statements);
   const current = await readCatalog(client);
   const applied = (await readAppliedMigrations(client)).map(({ name }) => name);
