@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { applyApi } from "../../../scripts/deploy/apply-api.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../service/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
@@ -113,6 +115,15 @@ describe("db:deploy", () => {
     expect(await runTransaction(client, work)).toEqual([{ free: false }]);
     expect((await tryLock()).rows).toEqual([{ free: true }]);
     await Promise.all([client.end(), other.end()]);
+  });
+
+  it("lets running requests end before it drops what they read", async () => {
+    const [client, request] = [await connect(database.url, "test"), await connect(database.url, "test")];
+    await request.query("select pg_advisory_lock_shared(hashtext('api_schemas'))");
+    await client.query("begin; set local lock_timeout = 1");
+    const { api } = await readFiles(copy.directory);
+    await expect(applyApi(client, api)).rejects.toThrow("lock timeout");
+    await Promise.all([client.end(), request.end()]);
   });
 
   it("says which process it waits for and how to end it, and waits no longer than --wait", async () => {
