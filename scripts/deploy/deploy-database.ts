@@ -5,9 +5,10 @@ import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";
 import { refuseMissingRights, refuseOldServer, refuseOtherCollation } from "./check-server.ts";
-import { type ContractChange, readServedContracts, recordPromise, refuseBrokenPromises } from "./contract.ts";
+import { type Contract, type ContractChange, compareContracts, readServedContracts } from "./contract.ts";
 import { createEmptyTables } from "./create-empty-tables.ts";
 import {
+  driftUnknown,
   findAwaitingDefinitions,
   findDrift,
   readDeployed,
@@ -16,6 +17,7 @@ import {
 } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
+import { expectNextRefresh, recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
 import { keepNewestLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
@@ -29,6 +31,8 @@ export interface Deployment {
   apiSchemasChanged: boolean;
   /** What clients gained and lost, compared with what they were promised. */
   changes: ContractChange[];
+  /** Whether clients are promised nothing yet, because the next refresh changes types of served columns. */
+  promiseAwaitsRefresh: boolean;
   /** Files of `db/data_set` that await the next refresh: the live data set was not built from them. */
   definitions: string[];
 }
@@ -80,22 +84,24 @@ export async function deployDatabase(
     await refuseMissingRights(client, files.migrations);
     await lockDeployment(client, report, options.waitMilliseconds);
     await options.confirm?.();
-    const { pending, deployed, drift, isOutdated } = await findWork(client, files, options);
+    const { pending, deployed, drift, isOutdated, ...found } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
-    if (drift.durable && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
-    if (drift.api) report("The API schemas were changed by hand. Rebuilding them from db/api.");
+    const isDurableChanged = drift.durable === "changed";
+    if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
+    if (drift.durable === "unknown") report(driftUnknown);
+    if (drift.api === "changed") report("The API schemas were changed by hand. Rebuilding them from db/api.");
 
     // The next deployment must not report accepted drift, or changes that this one makes before it is killed, as drift.
-    if (deployed && (pending.length > 0 || drift.durable))
+    if (deployed && (pending.length > 0 || isDurableChanged))
       await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
     for (const migration of pending) {
       await runMigration(client, migration, files.leakCheck, report);
       migrations.push(migration.id);
     }
     await createEmptyTables(client, files, report);
-    let changes: ContractChange[] = [];
+    let promised: Promised = { changes: [], promiseAwaitsRefresh: found.promiseAwaitsRefresh };
     if (isOutdated) {
-      changes = await runTransaction(client, () => rebuildApi(client, files, options), report);
+      promised = await runTransaction(client, () => rebuildApi(client, files, options), report);
       // For `GET /`, PostgREST's query takes ten times as long if the planner expects only one function in the catalog.
       // Requests wait for the transaction above, so this runs after it.
       await client.query("analyze pg_catalog.pg_proc");
@@ -106,7 +112,7 @@ export async function deployDatabase(
     for (const statement of describePasswords(passwords)) await client.query(statement);
     await recordFingerprint(client);
     const definitions = await findAwaitingDefinitions(client, files);
-    return { migrations, apiSchemasChanged: isOutdated, changes, definitions };
+    return { migrations, apiSchemasChanged: isOutdated, ...promised, definitions };
   } catch (error) {
     if (migrations.length > 0) {
       report(`The deployment did not finish. These migrations stay applied: ${migrations.join(", ")}.`);
@@ -128,28 +134,49 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
   const deployed = await readDeployed(client);
   const drift = await findDrift(client, deployed);
   const changed = listChanged(files.definitions, deployed?.definitions);
-  const differs = pending.length + changed.length > 0 || drift.api || drift.isApiUnknown;
-  const isDraftKept = promises === true && !deployed?.is_promise;
-  const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
+  const differs = pending.length + changed.length > 0 || drift.api !== "same";
   const definitions = await findAwaitingDefinitions(client, files);
-  return { pending, deployed, drift, definitions, isOutdated: isOutdated && !onlyMigrations };
+  const served = deployed ? await readServedContracts(client) : [];
+  const promiseAwaitsRefresh = awaitsRefresh(served, await expectNextRefresh(client, files, served), options);
+  const isDraftKept = promises === true && !deployed?.is_promise && !promiseAwaitsRefresh;
+  const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
+  return {
+    pending,
+    deployed,
+    drift,
+    definitions,
+    promiseAwaitsRefresh,
+    isOutdated: isOutdated && !onlyMigrations,
+  };
 }
+
+type Promised = Pick<Deployment, "changes" | "promiseAwaitsRefresh">;
 
 /** Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. */
 export async function rebuildApi(
   client: Client,
   files: DatabaseFiles,
   options: DeploymentOptions,
-): Promise<ContractChange[]> {
+): Promise<Promised> {
   await applyApi(client, files.api);
   const served = await readServedContracts(client);
-  const changes = await refuseBrokenPromises(client, served, options);
+  const expected = await expectNextRefresh(client, files, served);
+  const changes = await refuseBrokenPromises(client, expected, options);
   await refuseBrokenRules(client);
-  await recordDeployment(client, files, options.promises === true);
-  if (options.promises) await recordPromise(client, served);
+  const promiseAwaitsRefresh = awaitsRefresh(served, expected, options);
+  const isPromise = options.promises === true && !promiseAwaitsRefresh;
+  await recordDeployment(client, files, isPromise);
+  if (isPromise) await recordPromise(client, expected);
   await refuseLeaks(client, files.leakCheck);
-  return changes;
+  return { changes, promiseAwaitsRefresh };
 }
+
+/** Whether a promise has to wait. A rollback promises what the refresh of the older files will serve, so that it can go live. */
+const awaitsRefresh = (
+  served: Contract[],
+  expected: Contract[],
+  { promises, rollsBack }: DeploymentOptions,
+) => promises === true && !rollsBack && compareContracts(served, expected).length > 0;
 
 /** The files that differ, ordered by name. */
 export function listChanged(now: Record<string, string>, before: Record<string, string> = now): string[] {

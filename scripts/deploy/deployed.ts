@@ -37,23 +37,27 @@ export async function findAwaitingDefinitions(
     .sort();
 }
 
-/** What was changed by hand since the last deployment. */
-export interface Drift {
-  api: boolean;
-  durable: boolean;
-  /** A publication has rebuilt the API, or an older catalog.sql described it, so changes to it cannot be seen. */
-  isApiUnknown: boolean;
-}
+type Comparison = "same" | "changed" | "unknown";
 
-/** Finds changes by hand to the API and to durable objects. */
+/**
+ * Whether a part of the database was changed by hand since the last deployment. That is unknown if the deployment was
+ * interrupted, if an older catalog.sql described the part, or if a publication has rebuilt the API.
+ */
+export type Drift = Record<"api" | "durable", Comparison>;
+
+export const driftUnknown =
+  "This deployment cannot check for changes made by hand since the last one, because db/deployment/catalog.sql has changed or the last one was interrupted. To find them, run npm run db:deploy -- --plan, which compares the database with a new one.";
+
+/** Finds out whether someone changed the API or durable objects by hand. */
 export async function findDrift(client: Client, deployed: Deployed | undefined): Promise<Drift> {
-  const then = deployed?.fingerprint ?? {};
-  if (then.query === undefined) return { api: false, durable: false, isApiUnknown: false };
+  if (deployed === undefined) return { api: "same", durable: "same" };
+  const then = deployed.fingerprint;
   const now = await readFingerprint(client);
-  const differs = (scope: "api" | "durable") =>
-    then.query === now.query && then[scope] !== undefined && then[scope] !== now[scope];
-  const isApiUnknown = then.query !== now.query || then.api === undefined;
-  return { api: differs("api"), durable: differs("durable"), isApiUnknown };
+  const compare = (scope: keyof Drift): Comparison => {
+    if (then.query !== now.query || then[scope] === undefined) return "unknown";
+    return then[scope] === now[scope] ? "same" : "changed";
+  };
+  return { api: compare("api"), durable: compare("durable") };
 }
 
 /** Records the catalog as the deployment left it, unless it is already recorded in the same way. */

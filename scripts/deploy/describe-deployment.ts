@@ -1,17 +1,18 @@
 import { describeChanges } from "./catalog.ts";
 import { type ContractChange, describeChange } from "./contract.ts";
 import type { Deployment } from "./deploy-database.ts";
+import { driftUnknown } from "./deployed.ts";
 import type { Plan } from "./plan-deployment.ts";
 
 /** What a deployment did, for people. */
 export function describeDeployment(done: Deployment, passwords: string[]): string {
-  const { migrations, apiSchemasChanged, changes, definitions } = done;
+  const { migrations, apiSchemasChanged, changes, promiseAwaitsRefresh } = done;
   const lines = [
     ...migrations.map((name) => `The migration ${name} was run.`),
     ...passwords.map((role) => `The password of ${role} was set.`),
-    ...describeDefinitions(definitions),
+    ...describeDefinitions(done.definitions, changes),
     apiSchemasChanged ? "The API schemas were rebuilt." : "The API schemas are up to date.",
-    ...describePromises(changes),
+    ...describePromises(changes, promiseAwaitsRefresh),
   ];
   if (migrations.length + passwords.length === 0 && !apiSchemasChanged) lines.push("Nothing to do.");
   return lines.join("\n");
@@ -24,8 +25,9 @@ export function hasWork(plan: Plan, passwords: string[]): boolean {
 
 /** What a deployment would do, for people. */
 export function describePlan(plan: Plan, passwords: string[]): string {
-  const { migrations, uncertain, definitions, apiSchemasChanged, changes, promises, refusal, hash } = plan;
+  const { migrations, uncertain, apiSchemasChanged, changes, promises, refusal, hash } = plan;
   const lines = [
+    ...(plan.isDriftUnknown ? [driftUnknown] : []),
     ...describeDrift(plan),
     ...migrations.flatMap(({ name, sql }) => [
       `Migration ${name} would run:`,
@@ -33,15 +35,15 @@ export function describePlan(plan: Plan, passwords: string[]): string {
     ]),
     ...listUnder("The plan could not try these, so they may fail during the deployment:", uncertain),
     ...passwords.map((role) => `The password of ${role} would be set.`),
-    ...describeDefinitions(definitions),
+    ...describeDefinitions(plan.definitions, promises, refusal),
   ];
   if (refusal !== undefined) return [...lines, "The deployment would fail:", refusal].join("\n");
   if (apiSchemasChanged) {
     const found = changes.length === 0 ? ["(no object differs)"] : describeChanges(changes);
     lines.push(...listUnder("The API schemas would be rebuilt. What changes:", found));
     lines.push(...listUnder("What changes with the next refresh:", describeChanges(plan.refreshChanges)));
-    lines.push(...describePromises(promises));
   }
+  lines.push(...describePromises(promises, plan.promiseAwaitsRefresh));
   if (!hasWork(plan, passwords)) lines.push("Nothing to deploy.");
   return [...lines, `Plan ${hash}`].join("\n");
 }
@@ -64,18 +66,23 @@ export function describeDrift({ drift, isDriftNew }: Pick<Plan, "drift" | "isDri
   ];
 }
 
-function describeDefinitions(definitions: string[]): string[] {
-  return definitions.map(
-    (name) =>
-      `The live data set was built before db/data_set/${name} changed. The next refresh uses the new file.`,
-  );
+/** A refresh is refused as well if it would change a promised type. */
+function describeDefinitions(definitions: string[], changes: ContractChange[], refusal?: string): string[] {
+  const isRefused = refusal !== undefined || changes.some(({ breaks }) => breaks !== undefined);
+  const next = isRefused ? "" : " The next refresh uses the new file.";
+  return definitions.map((name) => `The live data set was built before db/data_set/${name} changed.${next}`);
 }
 
-function describePromises(changes: ContractChange[]): string[] {
+function describePromises(changes: ContractChange[], awaitsRefresh: boolean): string[] {
   const [lost, gained] = [changes.filter(({ breaks }) => breaks), changes.filter(({ breaks }) => !breaks)];
   return [
     ...listUnder("Breaking changes for clients:", lost.map(describeChange)),
     ...listUnder("Clients gain:", gained.map(describeChange)),
+    ...(awaitsRefresh
+      ? [
+          "Clients are promised nothing new yet, because the next refresh changes types. Refresh, then deploy again.",
+        ]
+      : []),
   ];
 }
 

@@ -5,10 +5,11 @@ import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";
 import { refuseOldServer, refuseOtherCollation } from "./check-server.ts";
-import { type ContractChange, readServedContracts, refuseBrokenPromises } from "./contract.ts";
+import { type ContractChange, readServedContracts } from "./contract.ts";
 import { type DeploymentOptions, deployDatabase, findWork, repositoryDirectory } from "./deploy-database.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import { readAppliedMigrations } from "./migrations.ts";
+import { refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, type Migration, readFiles } from "./read-files.ts";
 
 /** What a deployment would do. */
@@ -27,10 +28,14 @@ export interface Plan {
   refreshChanges: ObjectChange[];
   /** What clients would gain and lose, compared with what they were promised. */
   promises: ContractChange[];
+  /** Whether clients would be promised nothing yet, because the next refresh changes types of served columns. */
+  promiseAwaitsRefresh: boolean;
   /** Changes made by hand: the difference between the database and a scratch build of the same files. */
   drift: ObjectChange[];
   /** Whether the deployment is refused without --accept-drift. */
   isDriftNew: boolean;
+  /** Whether the deployment could not tell if there are changes made by hand since the last one, and so is not refused. */
+  isDriftUnknown: boolean;
   /** Why the deployment would be refused or fail. */
   refusal?: string;
   /** Identifies this plan: a hash of the other fields, the files and the options. */
@@ -65,8 +70,10 @@ export async function planDeployment(
     changes: [],
     refreshChanges: [],
     promises: [],
+    promiseAwaitsRefresh: false,
     drift: [],
     isDriftNew: false,
+    isDriftUnknown: false,
     hash: "",
   };
   try {
@@ -101,12 +108,18 @@ async function tryDeployment(
   scratch: Client,
   { files, options, build }: Trial,
 ): Promise<void> {
-  const { pending, deployed, definitions, drift, isOutdated } = await findWork(client, files, options);
+  const { pending, deployed, definitions, drift, isOutdated, promiseAwaitsRefresh } = await findWork(
+    client,
+    files,
+    options,
+  );
   plan.migrations = pending.map(({ id, sql }) => ({ name: id, sql }));
   plan.uncertain = pending.flatMap(findUncertain);
   plan.definitions = definitions;
   plan.apiSchemasChanged = isOutdated;
-  plan.isDriftNew = drift.durable;
+  plan.promiseAwaitsRefresh = promiseAwaitsRefresh;
+  plan.isDriftNew = drift.durable === "changed";
+  plan.isDriftUnknown = drift.durable === "unknown";
   const repeat = (statements: string[]) => repeatOnScratch(plan, scratch, statements);
   const current = await readCatalog(client);
   const applied = (await readAppliedMigrations(client)).map(({ name }) => name);
@@ -133,6 +146,8 @@ async function tryDeployment(
     ...compareCatalogs(select(current, "api"), select(deployedNow, "api")),
   ];
   plan.refreshChanges = compareCatalogs(select(deployedNow, "api"), select(refreshed, "api"));
+  plan.promiseAwaitsRefresh =
+    options.promises === true && !options.rollsBack && plan.refreshChanges.length > 0;
   if (deployed) plan.promises = await refuseBrokenPromises(client, contracts, options);
 }
 

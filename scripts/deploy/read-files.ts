@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import path from "node:path";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
 import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
+import { type Contract, readContracts } from "./contract.ts";
 
 /** One file of `db/migrations`. */
 export interface Migration extends SqlFile {
@@ -24,6 +25,8 @@ export interface ApiFiles {
 export interface DatabaseFiles {
   migrations: Migration[];
   api: ApiFiles;
+  /** What `api` serves once a refresh has built the data set from `dataSet`. `npm run db:check` keeps them up to date. */
+  contracts: Contract[];
   /** Files of `db/data_set`, by name. The next refresh uses them. */
   dataSet: Record<string, SqlFile>;
   /** The hashes of these files. */
@@ -39,6 +42,7 @@ export async function readFiles(directory: string): Promise<DatabaseFiles> {
   return {
     migrations: await readMigrations(directory),
     api: await readApiFiles(directory),
+    contracts: await readContracts(directory),
     dataSet,
     definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hashSql(sql)])),
     leakCheck: dataSet["find_leaks.sql"]?.sql ?? "",

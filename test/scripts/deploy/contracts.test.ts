@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Contract, compareContracts, readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { recordPromise } from "../../../scripts/deploy/promises.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 import { run, useCopy, viewFile } from "./support.ts";
@@ -102,6 +103,17 @@ describe("a contract", () => {
       code: 1,
       output: expect.stringContaining("ENVIRONMENT is prod. Set it to production,"),
     });
+  });
+
+  it("is recorded once, however often it is deployed", async () => {
+    await queryOn(database.url, "truncate publication.promises");
+    const count = () => queryOn(database.url, "select count(*)::integer from publication.promises");
+    for (const promised of [contracts, structuredClone(contracts)])
+      await recordPromise(database.client, promised);
+    expect(await count()).toEqual([{ count: 1 }]);
+    await recordPromise(database.client, contracts.slice(1));
+    expect(await count()).toEqual([{ count: 2 }]);
+    await queryOn(database.url, "truncate publication.promises");
   });
 
   it("keeps a promised version until its announced sunset, and the oldest one as the default", async () => {

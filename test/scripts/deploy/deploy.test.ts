@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { applyApi } from "../../../scripts/deploy/apply-api.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../service/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
@@ -115,6 +117,15 @@ describe("db:deploy", () => {
     await Promise.all([client.end(), other.end()]);
   });
 
+  it("lets running requests end before it drops what they read", async () => {
+    const [client, request] = [await connect(database.url, "test"), await connect(database.url, "test")];
+    await request.query("select pg_advisory_lock_shared(hashtext('api_schemas'))");
+    await client.query("begin; set local lock_timeout = 1");
+    const { api } = await readFiles(copy.directory);
+    await expect(applyApi(client, api)).rejects.toThrow("lock timeout");
+    await Promise.all([client.end(), request.end()]);
+  });
+
   it("says which process it waits for and how to end it, and waits no longer than --wait", async () => {
     const holder = await connect(database.url, "db-deploy");
     const { rows } = await holder.query(
@@ -202,22 +213,52 @@ describe("db:deploy --plan", () => {
     await exits(0, ["--plan"]);
   });
 
-  it("says which types change with the next refresh, and refuses those that clients were promised", async () => {
-    await copy.edit("data_set/staging.sql", (text) =>
-      text.replace("  auditee_zip text", "  auditee_zip varchar(60)"),
+  const usesNewFile = "changed. The next refresh uses the new file.";
+  const changeType = async () => {
+    await copy.edit("data_set/staging.sql", toVarchar);
+    await copy.edit("contracts/api_v1_1_0.json", (text) =>
+      text.replace('"auditee_zip", "type": "TEXT"', '"auditee_zip", "type": "VARCHAR(60)"'),
     );
-    const { output } = await deploy("--plan");
+  };
+  const toVarchar = (text: string) => text.replace("  auditee_zip text", "  auditee_zip varchar(60)");
+
+  it("says which types change with the next refresh; production then promises them, not the types until then", async () => {
+    await changeType();
+    const { output } = await deploy("--plan", "--promise");
     const [, now = "", later = ""] =
       /What changes:([\s\S]*)What changes with the next refresh:([\s\S]*)/.exec(output) ?? [];
+    const yet = "Clients are promised nothing new yet, because the next refresh changes types.";
+    for (const text of [usesNewFile, yet]) expect(output).toContain(text);
     expect(now).toContain("(no object differs)");
     expect(later).toContain("- column auditee_zip: text\n      + column auditee_zip: character varying(60)");
-    await exits(0, [], "The live data set was built before db/data_set/staging.sql changed.");
-    const types =
-      "select data_type from information_schema.columns where table_schema = 'api_v1_1_0' and column_name = 'auditee_zip'";
-    expect(await query(types)).toEqual([{ data_type: "text" }]);
-    await exits(0, ["--plan"], "The live data set was built before", "Nothing to deploy.");
+    await exits(0, ["--promise"], "before db/data_set/staging.sql changed. The next", yet);
+    const readTypes = () =>
+      query(
+        `select data_type, (select count(*)::integer from publication.promises) as promises
+         from information_schema.columns where table_schema = 'api_v1_1_0' and column_name = 'auditee_zip'`,
+      );
+    expect(await readTypes()).toEqual([{ data_type: "text", promises: 0 }]);
+    await exits(0, ["--promise"], "The live data set was built before", yet, "Nothing to do.");
+    const directory = await makeDirectory();
+    await writeCsv(directory, "general", [submission(1)]);
+    await withDefinitions({ "staging.sql": toVarchar }, () =>
+      refreshHere(["--from", directory], { DATABASE_URL: database.url }),
+    );
+    await exits(0, ["--promise"]);
+    expect(await readTypes()).toEqual([{ data_type: "character varying", promises: 1 }]);
+  });
+
+  it("refuses to change a type that clients were promised, as does the deployment; a rollback may", async () => {
     await exits(0, ["--promise", "--directory", "db"]);
-    await exits(1, ["--plan"], "general.auditee_zip is “VARCHAR(60)” instead of “TEXT”");
+    await changeType();
+    const broken = "general.auditee_zip is “VARCHAR(60)” instead of “TEXT”";
+    for (const args of [["--plan"], [], ["--promise"]]) {
+      const { code, output } = await deploy(...args);
+      expect([code, output]).toEqual([1, expect.stringContaining(broken)]);
+      expect(output).not.toContain(usesNewFile);
+    }
+    await exits(0, ["--promise", "--roll-back"], `Breaking changes for clients:\n  api_v1_1_0: ${broken}`);
+    await exits(1, ["--promise", "--directory", "db"], "general.auditee_zip is “TEXT” instead of");
   });
 
   it("says that a file awaits a refresh only until a refresh has used it", async () => {

@@ -56,6 +56,19 @@ it("durable drift is listed by --plan, refused by db:deploy, and accepted and li
   await expectDeploy(["--plan"], 0, /^Nothing to deploy\.\nPlan \w+\n$/);
 });
 
+it("a deployment says that it cannot check for drift if catalog.sql has changed, and rebuilds the API; the plan lists the drift", async () => {
+  await own.client.query(
+    `create table access.by_hand (); comment on view api_v1_1_0.general is 'changed';
+     update deployment.api_schemas set fingerprint = fingerprint || '{"query": "older"}'`,
+  );
+  const unknown = "This deployment cannot check for changes made by hand since the last one";
+  await expectDeploy(["--plan"], 3, new RegExp(`${unknown}[\\s\\S]*\\+ table access\\.by_hand`));
+  await expectDeploy([], 0, new RegExp(`${unknown}[\\s\\S]*The API schemas were rebuilt`));
+  await own.client.query("drop table access.by_hand");
+  await expectDeploy([], 4, "this database was changed by hand");
+  await expectDeploy(["--accept-drift"], 0, "");
+});
+
 it("drift in the API is repaired by the next deployment", async () => {
   const before = await readAll(own.url);
   await own.client.query(

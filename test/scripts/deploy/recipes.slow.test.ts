@@ -168,8 +168,8 @@ describe("docs/recipes.md", { timeout: 400_000 }, () => {
 
   it("renames a column in a new version", async () => {
     await follow("Rename a column");
-    expect((await ask("/general?select=city&limit=1", "api_v1_2_0")).status).toBe(200);
-    expect((await ask("/general?select=auditee_city&limit=1")).status).toBe(200);
+    expect((await ask("/general?select=auditee_street&limit=1", "api_v1_2_0")).status).toBe(200);
+    expect((await ask("/general?select=auditee_address_line_1&limit=1")).status).toBe(200);
   });
 
   it("retires a version", async () => {

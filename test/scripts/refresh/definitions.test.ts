@@ -3,6 +3,7 @@ import { readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readDefinition, readSourceTables } from "../../../scripts/refresh/read-definition.ts";
+import { connect } from "../../../service/connect.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { readAll, run } from "../deploy/support.ts";
 import { useRefresh, withDefinitions } from "./support/refresh.ts";
@@ -76,6 +77,9 @@ describe("a publication", () => {
     expect(await describe()).toBe(first);
   });
 
+  it("waits for a deployment that rebuilds the API", () =>
+    expectToWait("pg_advisory_lock", () => publishReports(1)));
+
   it("leaves requests switched off until an operator switches them on", async () => {
     const page = () => service.request("/general?select=report_id&limit=1");
     expect(await here.refresh("--requests", "off")).toMatchObject({ code: 0 });
@@ -90,6 +94,20 @@ describe("a publication", () => {
     expect(published).toMatch(/^published="\d{4}-\d\d-\d\dT[\d:]{8}Z"$/);
   });
 });
+
+/** Holds a lock of the API while `publish` runs, which must wait for it. */
+async function expectToWait(lock: string, publish: () => Promise<void>): Promise<void> {
+  const other = await connect(database.url, "test");
+  await other.query(`select ${lock}(hashtext('api_schemas'))`);
+  const publishing = publish();
+  const waiting =
+    "select wait_event from pg_stat_activity where datname = current_database() and wait_event = 'advisory'";
+  await expect
+    .poll(async () => (await other.query(waiting)).rows)
+    .toHaveLength(1)
+    .finally(() => other.end());
+  await publishing;
+}
 
 type Edit = (sql: string) => string;
 
@@ -209,7 +227,8 @@ describe("a data set whose definitions differ from those of the live one", () =>
       await publish(undefined, { dollar_threshold: "750000" });
       expect(await readThresholds()).toEqual([750000, null]);
       const api = await readAll(database.url, ["api"]);
-      await retype();
+      // A running request holds a share of this lock.
+      await expectToWait("pg_advisory_lock_shared", retype);
       await expect.poll(readThresholds).toEqual(["750000", null]);
       // A filter on text fails if PostgREST still has the old types.
       const { status } = await service.request("/general?dollar_threshold=like.75*&select=report_id");
