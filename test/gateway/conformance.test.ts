@@ -52,7 +52,9 @@ beforeAll(async () => {
     const status = Number(searchParams.get("status") ?? 200);
     const code = searchParams.get("code");
     const proxyStatus = searchParams.has("proxy") ? { "Proxy-Status": `PostgREST; error=${code}` } : {};
-    outgoing.writeHead(status, { ...describeRows(incoming), ...proxyStatus });
+    const retry = searchParams.get("retry");
+    const retryAfter = retry === null ? {} : { "Retry-After": retry };
+    outgoing.writeHead(status, { ...describeRows(incoming), ...proxyStatus, ...retryAfter });
     const error = { code, details: null, hint: searchParams.get("hint"), message: "Refused." };
     outgoing.end(status === 200 ? await describeRequest(incoming) : JSON.stringify(error));
   });

@@ -172,8 +172,13 @@ local function filter_service_headers(status)
   -- PostgREST's 304 has a Content-Length, which breaks clients.
   if status == 304 then
     response.clear_header("Content-Length")
-  elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
-    response.set_header("Retry-After", "30")
+  elseif status == 503 then
+    local seconds = rewrite_error.retry_after(response.get_header("Proxy-Status"), response.get_header("Retry-After"))
+    if seconds then
+      response.set_header("Retry-After", seconds)
+    else
+      response.clear_header("Retry-After")
+    end
   elseif is_csv(status) then
     response.clear_header("Content-Length")
     kong.ctx.plugin.csv = {}
