@@ -131,7 +131,7 @@ const requestCount = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000);
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? 1);
 /** Header lines beyond those of the torture run: headers that the gateway sets, malformed keys and repeated keys. */
 const oddLines = `X-Api-Key-Sha256: 0 | x_api_key_sha256: 0 | X-Api-Key-Tier: demo | X-Filter-Report-Id: eq.mine
-  X-Client-Network: 192.0.2.1 | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
+  X-Client-Network: 192.0.2.1 | X-Filtered-Count: true | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
   X-Request-Id: mine-1 | X-Request-Id: ${keys.issuedEarlier} | X-Api-Key: ${keys.standard}
   Origin: https://example.org | Referer: https://example.org/?api_key=x | X.Odd!Name: 1 | TE: trailers`;
 const oddHeader = fc.constantFrom(...oddLines.split(/ \| |\n */)).map((line): [string, string] => {

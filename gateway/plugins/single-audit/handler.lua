@@ -2,6 +2,7 @@
 -- embedded gateway runs the same files.
 
 local csv_body = require "kong.plugins.single-audit.csv_body"
+local filtered_count = require "kong.plugins.single-audit.filtered_count"
 local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
@@ -149,6 +150,7 @@ local function set_upstream(request, config)
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(request, "accept", request.accept)
   set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
+  set_or_clear(request, "x-filtered-count", filtered_count(request.parameters, request.headers.prefer))
   -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(request, "referer", nil)
 end
