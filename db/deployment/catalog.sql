@@ -227,6 +227,8 @@ with deployer as (
     and setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
   cross join lateral unnest(setconfig) as setting
   cross join lateral split_part(setting, '=', 1) as variable
+  -- An administrator may choose this limit, and not every owner of the database may set it.
+  where variable <> 'temp_file_limit'
 ), database_privileges (object, scope, statement, place, undo) as (
   -- Privileges on this database, of these roles and of everyone.
   select 'database', 'durable', format('privilege %s of %s', lower(privilege_type), names.name), null::integer, null

@@ -16,6 +16,7 @@ import {
   recordFingerprint,
 } from "./deployed.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
+import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { expectNextRefresh, recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
@@ -110,6 +111,7 @@ export async function deployDatabase(
       await runTransaction(client, () => refuseLeaks(client, files.leakCheck, true), report);
     }
     for (const statement of describePasswords(passwords)) await client.query(statement);
+    await limitTemporaryFiles(client, report);
     await recordFingerprint(client);
     const definitions = await findAwaitingDefinitions(client, files);
     return { migrations, apiSchemasChanged: isOutdated, ...promised, definitions };

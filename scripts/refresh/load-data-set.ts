@@ -102,6 +102,8 @@ async function buildNextGeneration(
   const { report = () => {} } = options;
   // Schemas that a killed run left behind.
   await dropSchemas(client, ["disclosed_next", "suppressed_next"]);
+  // Rights and roles do not depend on the files, so what they reveal is refused before the files are read.
+  await checkLeaks(client, "_next", false);
   const build = async () => {
     await runDefinition(client, "staging.sql");
     const filled = await fillStaging(client, files, options, stopwatch);

@@ -8,13 +8,18 @@ export class LeaksFound extends Error {
 /**
  * Runs the leak check (db/data_set/find_leaks.sql).
  *
- * @param generation the generation of the data set whose rows are checked: `_next`, or the live one
+ * @param generation the generation of the data set that is checked: `_next`, or the live one
+ * @param asksRows whether to check rows, too: by default, if a generation is named
  * @throws LeaksFound
  */
-export async function checkLeaks(client: Client, generation?: "_next" | ""): Promise<void> {
+export async function checkLeaks(
+  client: Client,
+  generation?: "_next" | "",
+  asksRows = generation !== undefined,
+): Promise<void> {
   const { rows: leaks } = await client.query<{ leak: string }>(
     "select find_leaks as leak from publication.find_leaks($1::boolean, $2::text)",
-    [generation !== undefined, generation ?? ""],
+    [asksRows, generation ?? ""],
   );
   if (leaks.length === 0) return;
   throw new LeaksFound(

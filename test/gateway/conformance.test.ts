@@ -52,7 +52,9 @@ beforeAll(async () => {
     const status = Number(searchParams.get("status") ?? 200);
     const code = searchParams.get("code");
     const proxyStatus = searchParams.has("proxy") ? { "Proxy-Status": `PostgREST; error=${code}` } : {};
-    outgoing.writeHead(status, { ...describeRows(incoming), ...proxyStatus });
+    const retry = searchParams.get("retry");
+    const retryAfter = retry === null ? {} : { "Retry-After": retry };
+    outgoing.writeHead(status, { ...describeRows(incoming), ...proxyStatus, ...retryAfter });
     const error = { code, details: null, hint: searchParams.get("hint"), message: "Refused." };
     outgoing.end(status === 200 ? await describeRequest(incoming) : JSON.stringify(error));
   });
@@ -129,7 +131,7 @@ const requestCount = Number(process.env.DIFFERENTIAL_REQUESTS ?? 3000);
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? 1);
 /** Header lines beyond those of the torture run: headers that the gateway sets, malformed keys and repeated keys. */
 const oddLines = `X-Api-Key-Sha256: 0 | x_api_key_sha256: 0 | X-Api-Key-Tier: demo | X-Filter-Report-Id: eq.mine
-  X-Client-Network: 192.0.2.1 | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
+  X-Client-Network: 192.0.2.1 | X-Filtered-Count: true | Connection: X-Api-Key-Sha256 | Connection: close, x-filter-report-id
   X-Request-Id: mine-1 | X-Request-Id: ${keys.issuedEarlier} | X-Api-Key: ${keys.standard}
   Origin: https://example.org | Referer: https://example.org/?api_key=x | X.Odd!Name: 1 | TE: trailers`;
 const oddHeader = fc.constantFrom(...oddLines.split(/ \| |\n */)).map((line): [string, string] => {

@@ -129,6 +129,7 @@ it("while the database is unreachable, clients learn when to retry, but not the 
     return false;
   };
   await vi.waitUntil(isBack, { timeout: 60_000, interval: 1 });
-  // If the server ends during a request, PostgREST answers 400. The gateway reads the body after it sends the status.
-  for (const line of seen) expect(line).toMatch(/^(503 [1-9]\d*|400 undefined)$/);
+  // If the server ends during a request, PostgREST 12 answers 400. Its first 503 looks like that for a request that takes too
+  // much disk space, which must not be repeated. The gateway reads the body after it sends the headers.
+  for (const line of seen) expect(line).toMatch(/^(503 [1-9]\d*|(503|400) undefined)$/);
 });

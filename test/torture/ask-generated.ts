@@ -49,7 +49,11 @@ export async function askGenerated(target: Target, options: GeneratedOptions): P
 
 /** Whether a response means that a part of the service is unavailable. A 503 must also say when to try again. */
 export function isUnavailable({ status, headers, body }: WireAnswer): boolean {
-  if (status === 503) return Number(headers["retry-after"]) > 0 && (body === "" || body.includes('"code"'));
+  // PostgREST 12 does not know when, if the database has just become unreachable. The body then says it.
+  if (status === 503)
+    return Number(headers["retry-after"]) > 0
+      ? body === "" || body.includes('"code"')
+      : body === "" || body.includes("half a minute");
   return status === 502 || status === 504 || (status === 400 && body.includes('"database_unavailable"'));
 }
 

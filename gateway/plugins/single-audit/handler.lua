@@ -2,6 +2,7 @@
 -- embedded gateway runs the same files.
 
 local csv_body = require "kong.plugins.single-audit.csv_body"
+local filtered_count = require "kong.plugins.single-audit.filtered_count"
 local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
@@ -155,6 +156,7 @@ local function set_upstream(request, config)
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(request, "accept", request.accept)
   set_or_clear(request, "x-filter-report-id", report_filter(request.parameters))
+  set_or_clear(request, "x-filtered-count", filtered_count(request.parameters, request.headers.prefer))
   -- PostgREST writes Referer, which may hold a key, to its error log.
   set_or_clear(request, "referer", nil)
 end
@@ -178,8 +180,13 @@ local function filter_service_headers(status)
   -- PostgREST's 304 has a Content-Length, which breaks clients.
   if status == 304 then
     response.clear_header("Content-Length")
-  elseif status == 503 and (response.get_header("Retry-After") or "0") == "0" then
-    response.set_header("Retry-After", "30")
+  elseif status == 503 then
+    local seconds = rewrite_error.retry_after(response.get_header("Proxy-Status"), response.get_header("Retry-After"))
+    if seconds then
+      response.set_header("Retry-After", seconds)
+    else
+      response.clear_header("Retry-After")
+    end
   elseif is_csv(status) then
     response.clear_header("Content-Length")
     kong.ctx.plugin.csv = {}

@@ -32,6 +32,8 @@ local OTHER_ERROR = define("request_refused", "The gateway cannot serve this req
 local HINTS = {
   ["42P01"] = LISTED_TABLES,
   ["42703"] = "Check the column's name: the page /reference of the API's website lists the columns.",
+  ["53400"] = "Sorting or joining these rows takes more disk space than a request may use. Filter by report_id, audit_year, "
+    .. "fac_accepted_date or another indexed column, sort by an indexed column, or download the bulk files.",
   ["57014"] = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
     .. "or another indexed column, ask for fewer rows, or download the bulk files.",
   PGRST003 = TRY_AGAIN,
@@ -96,6 +98,17 @@ function rewrite_error.rewrite_head(source, status, sent, path)
     return status, refusal.proxy_status(file_access.incomplete.code)
   end
   return status, sent
+end
+
+--- When a client should repeat a request that got 503. One that exceeds temp_file_limit (53400) fails again. PostgREST 12 tells
+--- such a request by no header from one that found the database gone, and so neither gets a time.
+--- @param proxy_status  the response's Proxy-Status, and its Retry-After, which is 0 if PostgREST does not know
+--- @return the seconds for Retry-After, or nil
+function rewrite_error.retry_after(proxy_status, sent)
+  if proxy_status and proxy_status:find("error=53400$") or not proxy_status and sent == "0" then
+    return nil
+  end
+  return (sent or "0") == "0" and "30" or sent
 end
 
 --- @param body  the complete body

@@ -95,6 +95,18 @@ it("the leak check refuses a build or a function that would make a suppressed re
   await here.load();
 });
 
+it("what no row decides is refused before the files are read", async () => {
+  await write("older");
+  await select("create table public.notes as select 1 as id; grant select on public.notes to public");
+  await select("grant usage on schema public to api_public");
+  const { code, output } = await here
+    .publish("--force")
+    .finally(() => select("drop table public.notes; revoke usage on schema public from api_public"));
+  expect(code).toBe(1);
+  expect(output).toContain("can read public.notes, which is not part of the data set or the API.");
+  expect(output).not.toContain("general.csv: ");
+});
+
 it("a released report is public after a refresh of the same files, and an event names who released it", async () => {
   await publish("older", "--force");
   expect(await publish("older")).toContain("nothing to do");
