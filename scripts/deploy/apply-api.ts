@@ -1,6 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
+import { deploymentDirectory, readDeploymentFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { resetSession } from "../sql/session.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
@@ -18,7 +19,7 @@ export async function applyApi(client: Client, { request, versions }: ApiFiles):
   await client.query("select pg_advisory_xact_lock(hashtext('api_schemas'))");
   await refuseHandMadeObjects(client, { versions });
   await client.query("select deployment.drop_versions()");
-  await client.query(clearRequest);
+  await client.query(await readDeploymentFile("clear_request.sql"));
   await runSqlFiles(client, request);
   // Default privileges belong to the role that deployed first.
   await client.query("revoke execute on all functions in schema request from public");
@@ -71,46 +72,19 @@ select format('schema %I, which belongs to %I', nspname, pg_get_userbyid(nspowne
 where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner'
 order by 1`;
 
-// Drops everything except request.authorize() and pre_config(), which PostgREST may be about to call. Those are replaced in
-// place, and lose the grants and comments that their files no longer give them.
-const clearRequest = `
-  do $$
-  declare
-    object record;
-  begin
-    if to_regnamespace('request') is null then
-      return;
-    end if;
-    revoke all on schema request from authenticator, gateway, api_public, api_tribal, api_owner;
-    for object in
-      select replace(named.type, 'composite ', '') as type, named.identity
-      from pg_catalog.pg_depend cross join lateral pg_identify_object(classid, objid, 0) as named
-      where refclassid = 'pg_namespace'::regclass and refobjid = to_regnamespace('request')
-      order by named.type = 'type'
-    loop
-      if object.identity in ('request.authorize()', 'request.pre_config()') then
-        execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.identity);
-        execute format('comment on function %s is null', object.identity);
-      else
-        execute format('drop %s %s', object.type, object.identity);
-      end if;
-    end loop;
-  end
-  $$`;
-
-const rulesDirectory = path.resolve(import.meta.dirname, "../../db/deployment");
-
 /**
  * Refuses API schemas that break a rule (db/deployment/rules, one file for each).
  *
  * @throws DeploymentRefused with a line for each broken rule
  */
 export async function refuseBrokenRules(client: Client): Promise<void> {
-  const read = (name: string) => readFile(path.join(rulesDirectory, name), "utf8");
-  for (const name of ["api_objects.sql", "callable_functions.sql"]) await client.query(await read(name));
+  for (const name of ["api_objects.sql", "callable_functions.sql"])
+    await client.query(await readDeploymentFile(name));
   const broken: string[] = [];
-  for (const name of (await readdir(path.join(rulesDirectory, "rules"))).sort()) {
-    const { rows } = await client.query<{ object: string; rule: string }>(await read(`rules/${name}`));
+  for (const name of (await readdir(path.join(deploymentDirectory, "rules"))).sort()) {
+    const { rows } = await client.query<{ object: string; rule: string }>(
+      await readDeploymentFile(`rules/${name}`),
+    );
     broken.push(...rows.map(({ object, rule }) => `${object}: ${rule}`));
   }
   await client.query("discard temp");

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import path from "node:path";
 import type { Client, QueryResult } from "pg";
+import { readDeploymentFile } from "../sql/read-sql-file.ts";
 
 /** A statement that creates an object of this project, or a part of it (`db/deployment/catalog.sql`). */
 export interface CatalogRow {
@@ -19,7 +18,7 @@ export interface CatalogRow {
 /** Hashes of a database's catalog by scope, and of the query that read it, because results of different queries differ. */
 export type Fingerprint = Partial<Record<"api" | "durable" | "query", string>>;
 
-const query = readFileSync(path.resolve(import.meta.dirname, "../../db/deployment/catalog.sql"), "utf8");
+const query = await readDeploymentFile("catalog.sql");
 // These rows decide what keys may do, so a change to them is drift, like a change to a table.
 const tiers = `
 select 'row of access.tiers ' || tiers.name as object, 'durable' as scope, to_jsonb(tiers)::text as statement,

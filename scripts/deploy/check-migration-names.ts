@@ -1,3 +1,4 @@
+import { quote } from "zx";
 import type { Migration } from "./read-files.ts";
 
 const graceMilliseconds = 24 * 60 * 60 * 1000;
@@ -10,10 +11,14 @@ const graceMilliseconds = 24 * 60 * 60 * 1000;
  */
 export function checkMigrationNames(migrations: Migration[], now = new Date()): string[] {
   return migrations.flatMap(({ id, name }) => {
-    const [, date = "", rest = ""] = /^(\d*)_?(.*)$/.exec(id) ?? [];
     const problem = findProblem(id, now);
-    const next = `db/migrations/${formatDate(now)}_${rest || date}.sql`;
-    return problem === undefined ? [] : [`${name}: ${problem}. Rename it: git mv ${name} ${next}`];
+    const words = id
+      .toLowerCase()
+      .replaceAll(/^\d+|[^a-z0-9]+/g, " ")
+      .trim()
+      .replaceAll(" ", "_");
+    const next = `db/migrations/${formatDate(now)}_${words || "migration"}.sql`;
+    return problem === undefined ? [] : [`${name}: ${problem}. Rename it: git mv ${quote(name)} ${next}`];
   });
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { Command, Option } from "commander";
 import type { Client } from "pg";
@@ -7,6 +6,7 @@ import { connect } from "../../service/connect.ts";
 import { describeError } from "../../service/describe-error.ts";
 import type { ProcessContext } from "../../service/process-context.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
+import { readDeploymentFile } from "../sql/read-sql-file.ts";
 import { checkMigrationNames } from "./check-migration-names.ts";
 import {
   type Contract,
@@ -92,10 +92,8 @@ Exit status: 0 all checks passed (maybe with warnings), 1 a check failed.`,
   }
 }
 
-const unlabeledFile = path.resolve(import.meta.dirname, "../../db/deployment/unlabeled_columns.sql");
-
 async function findUnlabeledColumns(client: Client): Promise<string[]> {
-  const { rows } = await client.query<{ problem: string }>(await readFile(unlabeledFile, "utf8"));
+  const { rows } = await client.query<{ problem: string }>(await readDeploymentFile("unlabeled_columns.sql"));
   return rows.map(({ problem }) => problem);
 }
 

@@ -33,24 +33,25 @@ export async function refuseOldServer(client: Client): Promise<void> {
  * @throws DeploymentRefused with the SQL that creates the database
  */
 export async function refuseOtherCollation(client: Client, report: (line: string) => void): Promise<void> {
-  const { rows } = await client.query<{ name: string; found: string | null; is_deployed: boolean }>(
-    collation,
-  );
-  const { name, found = null, is_deployed = false } = rows[0] ?? {};
+  const { rows } = await client.query<{
+    name: string;
+    owner: string;
+    found: string | null;
+    is_deployed: boolean;
+  }>(collation);
+  const { name, owner, found = null, is_deployed = false } = rows[0] ?? {};
   if (found === null) return;
   const problem = `The database ${name} has the ${found}, not UTF8 and the builtin locale C.UTF-8, so it may sort and compare text differently than other machines.`;
-  const creation = `create database ${name} template template0 ${requiredLocale};`;
+  const creation = `create database ${name} owner ${owner} template template0 ${requiredLocale};`;
   if (!is_deployed)
-    throw new DeploymentRefused(
-      `${problem} Nothing was changed. Create the database again, with its owner:\n  ${creation}`,
-    );
+    throw new DeploymentRefused(`${problem} Nothing was changed. Create the database again:\n  ${creation}`);
   report(
     `Warning: ${problem} Back it up, and restore it into a database made like this (docs/operations.md, Back up and restore):\n  ${creation}`,
   );
 }
 
 const collation = `
-select quote_ident(datname) as name,
+select quote_ident(datname) as name, quote_ident(pg_get_userbyid(datdba)) as owner,
   case when (encoding, datlocprovider, datlocale) is distinct from (pg_char_to_encoding('UTF8'), 'b', 'C.UTF-8') then
     format('encoding %s and the %s locale %s', pg_encoding_to_char(encoding),
       case datlocprovider when 'b' then 'builtin' when 'i' then 'icu' else 'libc' end, coalesce(datlocale, datcollate))

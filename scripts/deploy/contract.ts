@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
+import { readDeploymentFile } from "../sql/read-sql-file.ts";
 
 interface Column {
   name: string;
@@ -29,11 +30,9 @@ export interface ContractChange {
   breaks?: string;
 }
 
-const contractsFile = path.resolve(import.meta.dirname, "../../db/deployment/contracts.sql");
-
 /** Reads from the catalog what each API schema of a database serves. */
 export async function readServedContracts(client: Client): Promise<Contract[]> {
-  return (await client.query<Contract>(await readFile(contractsFile, "utf8"))).rows;
+  return (await client.query<Contract>(await readDeploymentFile("contracts.sql"))).rows;
 }
 
 /** Reads `contracts/<schema>.json` of a `db` directory. */

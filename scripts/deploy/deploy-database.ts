@@ -75,6 +75,7 @@ export async function deployDatabase(
   options: DeploymentOptions = {},
 ): Promise<Deployment> {
   const { directory = repositoryDirectory, report = () => {} } = options;
+  const setPasswords = describePasswords(passwords);
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const migrations: string[] = [];
@@ -110,7 +111,7 @@ export async function deployDatabase(
       // A change made by hand, or a migration without a transaction, may have caused a leak.
       await runTransaction(client, () => refuseLeaks(client, files.leakCheck, true), report);
     }
-    for (const statement of describePasswords(passwords)) await client.query(statement);
+    for (const statement of setPasswords) await client.query(statement);
     await limitTemporaryFiles(client, report);
     await recordFingerprint(client);
     const definitions = await findAwaitingDefinitions(client, files);

@@ -1,8 +1,10 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
+import { quote } from "zx";
 import type { SqlFile } from "../sql/describe-sql-error.ts";
 import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
 import { type Contract, readContracts } from "./contract.ts";
+import { refuseIfFound } from "./deployment-refused.ts";
 
 /** One file of `db/migrations`. */
 export interface Migration extends SqlFile {
@@ -87,11 +89,23 @@ function moveToFront(files: SqlFile[], names: string[]): SqlFile[] {
 }
 
 async function readFolder(directory: string, folder: string): Promise<SqlFile[]> {
-  const names = (await readdir(path.join(directory, folder))).filter((name) => name.endsWith(".sql")).sort();
+  const all = await readdir(path.join(directory, folder));
+  refuseIfFound(
+    "These files would be ignored, because their names do not end with .sql in lowercase. Rename them:",
+    all
+      .filter((name) => /\.sql$/i.test(name) && !name.endsWith(".sql"))
+      .map((name) => describeRenaming(folder, name)),
+  );
+  const names = all.filter((name) => name.endsWith(".sql")).sort();
   return await Promise.all(
     names.map(async (name) => ({
       name: `db/${folder}/${name}`,
       sql: await readSqlFile(path.join(directory, folder, name)),
     })),
   );
+}
+
+function describeRenaming(folder: string, name: string): string {
+  const [from, to] = [name, name.replace(/\.sql$/i, ".sql")].map((file) => quote(`db/${folder}/${file}`));
+  return `git mv ${from} ${to}`;
 }

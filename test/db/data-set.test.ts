@@ -1,7 +1,14 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
-import { id, type Row, range, submission, writeCsv } from "../scripts/refresh/support/source-files.ts";
-import { columnNames, tables } from "../support/columns.ts";
+import {
+  id,
+  listColumns,
+  type Row,
+  range,
+  submission,
+  writeCsv,
+} from "../scripts/refresh/support/source-files.ts";
+import { tables } from "../support/columns.ts";
 
 const here = useRefresh();
 const { select } = here;
@@ -116,7 +123,7 @@ describe("a data set", () => {
     await publish(
       { general, findings_text: [{ report_id: id(1), finding_text: '"a, ""b""\nc"' }] },
       {
-        general: [...columnNames("general")].reverse(),
+        general: listColumns("general").reverse(),
         findings_text: ["finding_text", "report_id", "finding_ref_number", "contains_chart_or_table"],
       },
     );

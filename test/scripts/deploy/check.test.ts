@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import { checkMigrationNames } from "../../../scripts/deploy/check-migration-names.ts";
 import { runCheck } from "../../../scripts/deploy/check-program.ts";
-import { readFiles } from "../../../scripts/deploy/read-files.ts";
+import { type Migration, readFiles } from "../../../scripts/deploy/read-files.ts";
 import { findServerUrl } from "../../support/scratch-database.ts";
 import { run, useCopy, viewFile } from "./support.ts";
 
@@ -33,7 +34,12 @@ it("db:check shows changes to a contract, and writes them if asked", async () =>
 
 it("db:check says which migrations have no usable date, and which columns have no label", async () => {
   const tomorrow = new Date(Date.now() + 20 * 60 * 60 * 1000).toISOString().replaceAll(/\D/g, "");
-  const wrong = ["20991231000000000_later", "20261126_short", "20261331000000000_no_month"];
+  const wrong = [
+    "20991231000000000_later",
+    "20261126_short",
+    "20261331000000000_no_month",
+    "2026 Add-Column",
+  ];
   for (const name of [...wrong, `${tomorrow}_tomorrow`])
     await copy.write(`migrations/${name}.sql`, "select 1;\n");
   await copy.addColumn();
@@ -42,15 +48,28 @@ it("db:check says which migrations have no usable date, and which columns have n
   expect(code).toBe(1);
   const [, migrations = ""] = /FAIL migrations[^\n]*\n([\s\S]*?)\nok/.exec(output) ?? [];
   expect(migrations.split("\n").map((line) => line.trim())).toEqual([
+    expect.stringMatching(/git mv \$'db\/migrations\/2026 Add-Column\.sql' .*\/\d{17}_add_column\.sql$/),
     expect.stringMatching(
       /^db\/migrations\/20261126_short\.sql: its name should be the time .*git mv .*\/\d{17}_short\.sql$/,
     ),
     expect.stringMatching(/20261331000000000_no_month\.sql: its name should be the time/),
     expect.stringMatching(/20991231000000000_later\.sql: its date is in the future\. Rename it: git mv/),
   ]);
+  const renamed = [...migrations.matchAll(/ db\/migrations\/(\S+)\.sql$/gm)].map(([, id = ""]) => ({ id }));
+  expect([renamed.length, checkMigrationNames(renamed as Migration[])]).toEqual([4, []]);
   expect(output).toMatch(
     /FAIL each column .*\n.*db\/api\/api_v1_1_0\/additional_eins\.sql: the comment of the column other_id needs a label/,
   );
+});
+
+it("a file whose name ends with .SQL is refused, because it would be ignored", async () => {
+  for (const folder of ["migrations", "data_set", "api/api_v1_1_0"]) {
+    await copy.write(`${folder}/a b.SQL`, "select 1;\n");
+    await expect(readFiles(copy.directory)).rejects.toThrow(
+      `git mv $'db/${folder}/a b.SQL' $'db/${folder}/a b.sql'`,
+    );
+    await copy.remove(`${folder}/a b.SQL`);
+  }
 });
 
 it("a checkout with other line endings has the same hashes", async () => {

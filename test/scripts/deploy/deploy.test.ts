@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { applyApi } from "../../../scripts/deploy/apply-api.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
+import { describePasswords } from "../../../scripts/deploy/role-passwords.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../service/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
@@ -87,6 +88,17 @@ describe("db:deploy", () => {
     await exits(0, ["--directory", "db"], "The password of publisher was set.");
     expect(await readPassword()).toEqual([{ p: expect.stringMatching(/^SCRAM-SHA-256\$/) }]);
     await query("alter role publisher password null");
+  });
+
+  it("refuses a password that clients would send differently, and changes nothing", async () => {
+    await copy.addColumn();
+    const before = await readAll(database.url);
+    for (const character of ["\u00a0", "ｐ", "e\u0301", "\u00ad", "\u1806", "ﬁ"]) {
+      env.PUBLISHER_PASSWORD = `secret${character}`;
+      await exits(1, [], "replace some characters in the password of publisher");
+    }
+    expect(await readAll(database.url)).toEqual(before);
+    expect(describePasswords({ publisher: "100%20 /?#@:éñß中😀" })).toHaveLength(1);
   });
 
   it("resets the settings that migrations and API files change", async () => {

@@ -65,7 +65,8 @@ it("a database that sorts text differently gets no first deployment; once deploy
   };
   await recreate("locale_provider libc locale 'C.UTF-8'");
   const { code, output } = await run(runDeploy, [], env);
-  const [, locale = ""] = /\n {2}create database \w+ template template0 (.*);\n/.exec(output) ?? [];
+  const [, locale = ""] =
+    /\n {2}create database \w+ owner postgres template template0 (.*);\n/.exec(output) ?? [];
   expect([code, output]).toEqual([1, expect.stringContaining("UTF8 and the libc locale C.UTF-8, not")]);
   expect((await run(runDeploy, ["--plan"], env)).output).toContain("Create the database again");
   await queryOn(database.url, "create schema deployment; create table deployment.api_schemas ()");

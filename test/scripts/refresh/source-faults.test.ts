@@ -6,9 +6,16 @@ import { parse } from "csv-parse/sync";
 import { beforeEach, describe, expect, it } from "vitest";
 import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
 import { type RefreshOptions, refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
-import { columnNames } from "../../support/columns.ts";
 import { useRefresh } from "./support/refresh.ts";
-import { id, type Row, range, submission, submissions, writeCsv } from "./support/source-files.ts";
+import {
+  id,
+  listColumns,
+  type Row,
+  range,
+  submission,
+  submissions,
+  writeCsv,
+} from "./support/source-files.ts";
 
 const here = useRefresh();
 const { list, write } = here;
@@ -207,7 +214,7 @@ describe("a data set that differs too much from the live one", () => {
 describe("several files of a table", () => {
   /** Writes a year's files. `1A 2B5` in `awards` means award A of report 1, and award B of report 2 with amount 5. */
   async function writeYear(year: number, reports: Row[], awards = "", isReversed = false): Promise<void> {
-    const columns = isReversed ? columnNames("general").reverse() : columnNames("general");
+    const columns = isReversed ? listColumns("general").reverse() : listColumns("general");
     await writeCsv(here.directory, "general", reports, { name: `${year}-general.csv`, columns });
     const rows = awards
       .split(" ")

@@ -8,7 +8,7 @@ export type Row = Record<string, string>;
 const staging = readFileSync(path.join(repositoryDirectory, "data_set/staging.sql"), "utf8");
 
 /** The columns of a table's source files. */
-function listColumns(table: string): string[] {
+export function listColumns(table: string): string[] {
   const [, body = ""] = staging.split(`create unlogged table staging.${table} (`);
   return [...(body.split(");")[0] ?? "").matchAll(/^ +(\w+) \w+/gm)].map(([, name = ""]) => name);
 }
