@@ -55,20 +55,22 @@ export async function queryWhileOn(pool: Pool, expressions: string, values: unkn
 }
 
 /**
- * Makes a hook for routes that return data without querying the database. While it is down, its last answer counts.
+ * Makes a check for routes that return data without querying the database. It resolves to the ID of the live data set. While
+ * the database is down, its last answer counts.
  *
  * @throws SwitchedOff, or DatabaseUnavailable if the database has not yet answered that the service is on
  */
-export function requireSwitchedOn(pool: Pool): () => Promise<void> {
-  let wasOn = false;
+export function requireSwitchedOn(pool: Pool): () => Promise<string> {
+  let live: string | undefined;
   return async () => {
     try {
-      await queryWhileOn(pool, "true", []);
-      wasOn = true;
+      const [id] = await queryWhileOn(pool, "publication.live_data_set()", []);
+      live = String(id);
     } catch (error) {
-      wasOn &&= !(error instanceof SwitchedOff);
-      if (!wasOn) throw error;
+      if (error instanceof SwitchedOff) live = undefined;
+      if (live === undefined) throw error;
     }
+    return live;
   };
 }
 
