@@ -9,6 +9,7 @@ as $$
   select data_sets.id from publication.data_sets where data_sets.state = 'live'
 $$;
 comment on function publication.live_data_set is 'The ID of the live data set.';
+revoke execute on function publication.live_data_set from public;
 grant execute on function publication.live_data_set to report_service;
 
 revoke select on publication.data_sets from deployment_planner;

@@ -1,5 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
-import path from "node:path";
 import type { Client } from "pg";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { resetSession } from "../sql/session.ts";
@@ -98,21 +96,19 @@ const clearRequest = `
   end
   $$`;
 
-const rulesDirectory = path.resolve(import.meta.dirname, "../../db/deployment");
-
 /**
  * Refuses API schemas that break a rule (db/deployment/rules, one file for each).
  *
+ * @param leakCheck the SQL that creates the rules
  * @throws DeploymentRefused with a line for each broken rule
  */
-export async function refuseBrokenRules(client: Client): Promise<void> {
-  const read = (name: string) => readFile(path.join(rulesDirectory, name), "utf8");
-  for (const name of ["api_objects.sql", "callable_functions.sql"]) await client.query(await read(name));
-  const broken: string[] = [];
-  for (const name of (await readdir(path.join(rulesDirectory, "rules"))).sort()) {
-    const { rows } = await client.query<{ object: string; rule: string }>(await read(`rules/${name}`));
-    broken.push(...rows.map(({ object, rule }) => `${object}: ${rule}`));
-  }
-  await client.query("discard temp");
-  refuseIfFound("These API objects break the rules in docs/editing-views.md:", broken);
+export async function refuseBrokenRules(client: Client, leakCheck: string): Promise<void> {
+  await client.query(leakCheck);
+  const { rows } = await client.query<{ object: string; rule: string }>(
+    "select object, rule from publication.find_broken_rules(false)",
+  );
+  refuseIfFound(
+    "These API objects break the rules in docs/editing-views.md:",
+    rows.map(({ object, rule }) => `${object}: ${rule}`),
+  );
 }

@@ -144,7 +144,7 @@ export async function rebuildApi(
   await applyApi(client, files.api);
   const served = await readServedContracts(client);
   const changes = await refuseBrokenPromises(client, served, options);
-  await refuseBrokenRules(client);
+  await refuseBrokenRules(client, files.leakCheck);
   await recordDeployment(client, files, options.promises === true);
   if (options.promises) await recordPromise(client, served);
   await refuseLeaks(client, files.leakCheck);
