@@ -45,6 +45,22 @@ describe("the list of callable functions", () => {
   });
 });
 
+it.each([
+  ["pg_relation_size(regclass)", true],
+  ["cursor_to_xml(refcursor, integer, boolean, boolean, text)", true],
+  ["aclcontains(aclitem[], aclitem)", true],
+  ["textin(cstring)", true],
+  ["array_agg_transfn(internal, anynonarray)", true],
+  ["nameeq(name, name)", true],
+  ["oidvectoreq(oidvector, oidvector)", true],
+  ["max(oid)", true],
+  ["to_tsvector(regconfig, text)", false],
+  ["upper(text)", false],
+])("whether %s takes the name or ID of an object: %s", async (signature, takesObject) => {
+  const asked = "select publication.find_object_arguments($1::regprocedure) as found";
+  expect((await database.client.query(asked, [signature])).rows).toEqual([{ found: takesObject }]);
+});
+
 it("functions that take object names by type are recognized", async () => {
   const { rows } = await database.client.query<{ name: string }>(
     `select distinct proname as name from pg_proc
