@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import { checkDatabase, DatabaseUnavailable, NotServing, requireService } from "./database.ts";
 import {
   failed,
+  filesNotLive,
   makeUnavailable,
   methodNotAllowed,
   notServing,
@@ -12,7 +13,7 @@ import {
 } from "./error-responses.ts";
 import { limitDownloads } from "./limit-downloads.ts";
 import { createReadinessCheck, createReportMetrics, measureStorage, type ReportMetrics } from "./metrics.ts";
-import type { PublicFiles } from "./public-files.ts";
+import { FilesNotLive, type PublicFiles, requireLive } from "./public-files.ts";
 import { createQuietApp } from "./quiet-logging.ts";
 import { serveDownloads } from "./redeem-token.ts";
 import { servePublicData } from "./serve-public-data.ts";
@@ -25,7 +26,7 @@ import { type Storage, StorageUnavailable } from "./storage.ts";
  */
 export type AddSite = (
   app: FastifyInstance,
-  parts: { pool: Pool; publicFiles: PublicFiles | undefined; whileOn: () => Promise<void> },
+  parts: { pool: Pool; publicFiles: PublicFiles | undefined; whileOn: () => Promise<unknown> },
 ) => void;
 
 interface ReportServiceParts {
@@ -87,6 +88,10 @@ export function createReportService({
   app.setNotFoundHandler((request, reply) => sendError(reply, unknownPathError(request.raw.url)));
   app.setErrorHandler((err, request, reply) => {
     if (err instanceof NotServing) return sendError(reply, notServing[err.reason]);
+    if (err instanceof FilesNotLive) {
+      request.log.warn({ err }, "the bulk files are not those of the live data set");
+      return sendError(reply, filesNotLive);
+    }
     if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
       request.log.error({ err }, "storage or the database is unavailable");
       return sendError(reply, makeUnavailable());
@@ -98,10 +103,11 @@ export function createReportService({
   serveDownloads(app, { pool, storage, metrics });
   servePublicReports(app, { pool, storage, metrics });
   const whileOn = requireService(pool);
-  const onDownload = [limitDownloads(), whileOn];
-  if (publicFiles !== undefined) servePublicData(app, publicFiles, onDownload);
-  storage.addRoutes(app, onDownload);
-  addSite?.(app, { pool, publicFiles, whileOn });
+  const limit = limitDownloads();
+  const liveFiles = publicFiles && requireLive(publicFiles, whileOn);
+  if (liveFiles !== undefined) servePublicData(app, liveFiles, [limit]);
+  storage.addRoutes(app, [limit, whileOn]);
+  addSite?.(app, { pool, publicFiles: liveFiles, whileOn });
   // `/healthz`: the process is running. `/readyz`: it can redeem tokens now.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async (_request, reply) => {

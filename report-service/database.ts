@@ -53,28 +53,33 @@ export async function queryDatabase(pool: Pool, text: string, values: unknown[])
  * @throws NotServing, DatabaseUnavailable
  */
 export async function queryWhileOn(pool: Pool, expressions: string, values: unknown[]): Promise<unknown[]> {
-  const statement = `select publication.is_switched_on(), publication.has_data_set(), ${expressions}`;
-  const [isOn, hasDataSet, ...found] = await queryDatabase(pool, statement, values);
+  return (await queryLive(pool, expressions, values)).found;
+}
+
+async function queryLive(pool: Pool, expressions: string, values: unknown[]) {
+  const statement = `select publication.is_switched_on(), publication.live_data_set(), ${expressions}`;
+  const [isOn, live, ...found] = await queryDatabase(pool, statement, values);
   if (isOn !== true) throw new NotServing("switched_off");
-  if (hasDataSet !== true) throw new NotServing("no_data_set");
-  return found;
+  if (typeof live !== "string") throw new NotServing("no_data_set");
+  return { live, found };
 }
 
 /**
- * Makes a hook for routes that return data without querying the database. While it is down, its last answer counts.
+ * Makes a check for routes that return data without querying the database. It resolves to the ID of the live data set. While
+ * the database is down, its last answer counts.
  *
  * @throws NotServing, or DatabaseUnavailable if the database has not yet answered that the service is on and has a data set
  */
-export function requireService(pool: Pool): () => Promise<void> {
-  let wasOn = false;
+export function requireService(pool: Pool): () => Promise<string> {
+  let live: string | undefined;
   return async () => {
     try {
-      await queryWhileOn(pool, "true", []);
-      wasOn = true;
+      ({ live } = await queryLive(pool, "true", []));
     } catch (error) {
-      wasOn &&= !(error instanceof NotServing);
-      if (!wasOn) throw error;
+      if (error instanceof NotServing) live = undefined;
+      if (live === undefined) throw error;
     }
+    return live;
   };
 }
 

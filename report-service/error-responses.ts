@@ -84,6 +84,17 @@ export const notServing = {
   ),
 };
 
+export const filesNotLive = makeError(
+  503,
+  "files_not_current",
+  {
+    message: "The bulk files do not belong to the live data set.",
+    details: "Another data set was published or rolled back. Its files are not available yet.",
+    hint: "Try again in a few seconds. If this lasts, use the API, or ask the operator to refresh with PUBLIC_DATA set.",
+  },
+  { "retry-after": "10" },
+);
+
 export const failed = makeError(500, "internal_error", {
   message: "This service failed.",
   hint: "Try again later. If it fails again, send the X-Request-Id to the operator.",

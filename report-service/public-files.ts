@@ -36,9 +36,14 @@ export interface Manifest {
   changes: PublicFile[];
 }
 
+/** The bulk files belong to a data set that is not live, so they may have reports that were suppressed since. */
+export class FilesNotLive extends Error {
+  override name = "FilesNotLive";
+}
+
 /** The bulk files of the published data set. Both methods return, or throw StorageUnavailable, within 3 s. */
 export interface PublicFiles {
-  /** Reads the live data set's manifest, parsed and as text. Returns undefined if there is none. */
+  /** Reads the newest manifest, parsed and as text. Returns undefined if there is none. */
   readManifest: () => Promise<{ manifest: Manifest; text: string } | undefined>;
   open: (folder: string, name: string, range: Range) => Promise<Readable>;
 }
@@ -58,5 +63,25 @@ export function openPublicFiles(location: string, options: S3Options = {}): Publ
       }),
     open: (folder, name, range) =>
       callStorage(`the bulk file ${name}`, async () => (await objects()).open(`${folder}/${name}`, range)),
+  };
+}
+
+/**
+ * Gives out only the files of the live data set. Asks for its ID after reading the manifest, so that no file is given out
+ * once another data set is live.
+ *
+ * @param readLiveId throws if the files may not be given out
+ */
+export function requireLive(files: PublicFiles, readLiveId: () => Promise<string>): PublicFiles {
+  return {
+    ...files,
+    /** @throws FilesNotLive, and what readLiveId throws */
+    readManifest: async () => {
+      const found = await files.readManifest();
+      const live = await readLiveId();
+      if (found !== undefined && found.manifest.data_set !== live)
+        throw new FilesNotLive(`The bulk files belong to ${found.manifest.data_set}, but ${live} is live.`);
+      return found;
+    },
   };
 }

@@ -22,10 +22,10 @@ const securityTxtDays = 180;
 
 interface SiteParts {
   pool: Pool;
-  /** The bulk files, if they are served. The manifest is undefined while there are none. */
+  /** The bulk files, if they are served. The manifest is undefined while there are none; reading it may throw like `whileOn`. */
   publicFiles: { readManifest: () => Promise<{ manifest: Manifest } | undefined> } | undefined;
   /** Throws while the service is switched off or has no data set. */
-  whileOn: () => Promise<void>;
+  whileOn: () => Promise<unknown>;
 }
 
 /** Bundles the scripts and styles. Returns a function that adds the pages and `/openapi.json` to an app. */

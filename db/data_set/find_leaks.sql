@@ -31,39 +31,53 @@ as $$
   or pg_roles.rolname in (select tiers.database_role from access.tiers)
 $$;
 
--- The functions that a parsed expression or query calls, some of them through operators.
-create or replace function publication.find_calls(tree text)
-returns setof oid
+-- What each role may read beside that, and each function that it may run outside the API schemas. Everything else that is
+-- granted by hand, also to PUBLIC, is a leak: a function runs with its owner's rights, or could switch to api_tribal, and
+-- PostgREST finds functions of the schema "request" by the type of their argument. A rollback of a deployment keeps these lists,
+-- so a line stays for as long as a build with its object can return.
+create or replace function publication.find_listed_relations()
+returns table (role text, oid oid, reason text)
 language sql stable security invoker
 as $$
-  with found as (
-    select distinct matched[1] as field, id::oid as id
-    from regexp_matches(
-      tree, ':(funcid|opfuncid|aggfnoid|winfnoid|tsmhandler|opno|eqop|sortop|opnos \(o) ([1-9][\d ]*)', 'g'
-    ) as matched
-    cross join lateral string_to_table(trim(matched[2]), ' ') as id
-  )
-  select coalesce(pg_operator.oprcode::oid, found.id)
-  from found
-  left join pg_catalog.pg_operator on found.field ~ 'op(no|nos \(o)?$' and pg_operator.oid = found.id
+  select listed.role, to_regclass(listed.relation)::oid, listed.reason
+  from (
+    values
+      ('authenticator', 'publication.served_schemas', 'request.pre_config() tells PostgREST which schemas to serve.'),
+      ('gateway', 'request.keys', 'request.decide() finds the key of a request.'),
+      ('report_service', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.')
+  ) as listed (role, relation, reason)
 $$;
 
--- Whether a function takes the ID or the name of an object, or a cursor, and so could read what the call does not show. A
--- text search configuration is harmless. Arguments of type text may be names, too, which no type shows.
-create or replace function publication.find_object_arguments(function oid)
-returns boolean
+create or replace function publication.find_listed_functions()
+returns table (role text, oid oid, reason text)
 language sql stable security invoker
 as $$
-  select exists (
-    select
-    from pg_catalog.pg_proc
-    cross join lateral unnest(coalesce(pg_proc.proallargtypes, pg_proc.proargtypes::oid[])) as argument (type)
-    join pg_catalog.pg_type on pg_type.oid = argument.type
-    left join pg_catalog.pg_type as element on element.oid = pg_type.typelem and pg_type.typcategory = 'A'
-    where pg_proc.oid = function
-      and coalesce(element.typname, pg_type.typname) ~ '^(oid|reg.*|name|refcursor|internal|cstring|aclitem)$'
-      and coalesce(element.typname, pg_type.typname) <> 'regconfig'
-  )
+  select listed.role, to_regprocedure(listed.signature)::oid, listed.reason
+  from (
+    values
+      ('authenticator', 'request.pre_config()', 'PostgREST asks for its configuration.'),
+      ('gateway', 'request.authorize()', 'PostgREST runs it before each request.'),
+      ('gateway', 'request.decide()', 'request.authorize() calls it.'),
+      ('gateway', 'request.find_retirement(text)', 'request.decide() asks whether a version is retired.'),
+      ('gateway', 'request.matches_etag(text, text, boolean)', 'request.decide() compares ETags.'),
+      ('gateway', 'request.refuse(integer, text, text, text, text, jsonb)', 'request.decide() refuses requests.'),
+      ('data', 'request.limit_embedded_bytes(integer)', 'Relationships that return lists call it.'),
+      ('data', 'request.matches_etag(text, text, boolean)', 'request.decide() calls it after it has switched the role.'),
+      ('data', 'request.refuse(integer, text, text, text, text, jsonb)', 'Functions that these roles run refuse requests.'),
+      ('api_tribal', 'request.issue_file_access(text)', 'request_file_access() calls it.'),
+      ('api_tribal', 'access.issue_access_token(text)', 'request.issue_file_access() stores the hash of a token.'),
+      ('report_service', 'access.find_report_of_token(uuid)', 'Finds the file of a token.'),
+      ('report_service', 'access.find_request_of_token(uuid)', 'Finds the request that issued a token, for the log.'),
+      ('report_service', 'access.record_key_use(uuid[])', 'Records when keys were used.'),
+      ('report_service', 'access.redeem_access_token(uuid)', 'Redeems a token.'),
+      ('report_service', 'publication.describe_api()', 'The pages describe the API.'),
+      ('report_service', 'publication.describe_changes()', 'The pages list what each publication changed.'),
+      ('report_service', 'publication.describe_service()', 'The pages describe the live data set.'),
+      ('report_service', 'publication.describe_totals()', 'The pages show totals of public rows.'),
+      ('report_service', 'publication.is_public_report(text)', 'PDFs of public reports need no token.'),
+      ('report_service', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
+      ('report_service', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.')
+  ) as listed (role, signature, reason)
 $$;
 
 -- request.pre_config() runs with this function's rights. The exception rolls back the settings that it makes.
@@ -99,22 +113,28 @@ begin
     from access.tiers
     where tiers.database_role = 'api_tribal' and tiers.name <> 'tribal'
     union all
-    select format('%s is a superuser or has bypassrls, so row-level security does not apply to it.', pg_roles.rolname)
+    select format('%1$s %2$s. Run: alter role %1$I %3$s', pg_roles.rolname, attribute.means, attribute.undo)
     from pg_catalog.pg_roles
     join publication.find_api_roles() as api_roles on api_roles.name = pg_roles.rolname
-    where pg_roles.rolsuper or pg_roles.rolbypassrls
+    cross join lateral (
+      values
+        (pg_roles.rolsuper, 'is a superuser, so no privilege and no policy applies to it', 'nosuperuser'),
+        (pg_roles.rolbypassrls, 'has bypassrls, so row-level security does not apply to it', 'nobypassrls'),
+        (pg_roles.rolreplication, 'has the attribute replication, so it can copy every table', 'noreplication'),
+        (pg_roles.rolcreaterole, 'has createrole, so it can grant itself roles', 'nocreaterole'),
+        (pg_roles.rolcreatedb, 'has createdb, so it can copy a database', 'nocreatedb')
+    ) as attribute (is_set, means, undo)
+    where attribute.is_set
     union all
-    select format('%1$s has the attribute replication, so it can copy every table. Run: alter role %1$I noreplication', pg_roles.rolname)
-    from pg_catalog.pg_roles
-    join publication.find_api_roles() as api_roles on api_roles.name = pg_roles.rolname
-    where pg_roles.rolreplication
-    union all
-    select format('%s must not be a member of %s.', member.rolname, granted.rolname)
+    select format(
+      case when pg_auth_members.admin_option then '%1$s must not have the admin option on %2$s, with which it could grant the role to others. Run: revoke admin option for %2$I from %1$I'
+      else '%1$s must not be a member of %2$s. Run: revoke %2$I from %1$I' end, member.rolname, granted.rolname
+    )
     from pg_catalog.pg_auth_members
     join pg_catalog.pg_roles as member on member.oid = pg_auth_members.member
     join pg_catalog.pg_roles as granted on granted.oid = pg_auth_members.roleid
     join publication.find_api_roles() as api_roles on api_roles.name = member.rolname
-    where member.rolname <> 'authenticator'
+    where member.rolname <> 'authenticator' or pg_auth_members.admin_option
       or granted.rolname <> 'gateway' and not exists (
         select from publication.find_api_roles() as reader where reader.name = granted.rolname and reader.reads = 'data'
       );
@@ -132,11 +152,12 @@ begin
       select
         pg_get_userbyid(pg_shdepend.refobjid) as owner,
         pg_describe_object(pg_shdepend.classid, pg_shdepend.objid, 0) as object,
-        coalesce(identified.schema, case identified.type when 'schema' then identified.name end, '') as schema_name
+        coalesce(identified.schema, case identified.type when 'schema' then identified.name end, '') as schema_name,
+        format('alter %s %s owner to', identified.type, identified.identity) as change_owner
       from pg_catalog.pg_shdepend
       cross join lateral pg_identify_object(pg_shdepend.classid, pg_shdepend.objid, 0) as identified
       where pg_shdepend.deptype = 'o' and pg_shdepend.refclassid = 'pg_authid'::regclass
-        and pg_shdepend.classid <> 'pg_default_acl'::regclass
+        and pg_shdepend.classid <> 'pg_default_acl'::regclass and age(pg_shdepend.xmin) <= (select publication.find_greatest_age())
         and pg_shdepend.dbid in (
           0, (select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database())
         )
@@ -145,15 +166,14 @@ begin
       from pg_catalog.pg_namespace
       where pg_namespace.nspname ~ '^((disclosed|suppressed)(_next|_previous|_dropped)?|dissemination(_replaced)?|staging)$'
     )
-    select format('%s must not own %s.', owned.owner, owned.object)
+    select format(
+      '%s must not own %s. Drop it, or run: %s %I', owned.owner, owned.object, owned.change_owner,
+      case when owned.schema_name in (select published.nspname from published) then 'publisher' else current_user end
+    )
     from owned
     where owned.owner in (select api_roles.name from publication.find_api_roles() as api_roles where api_roles.reads <> 'views')
     union all
-    select format('api_owner must not own %s, because it may own only the API schemas and what is in them.', owned.object)
-    from owned
-    where owned.owner = 'api_owner' and owned.schema_name not in (select served_schemas.name from publication.served_schemas)
-    union all
-    select format('publisher must not own %s, because it may own only the data set. Give the object to another role.', owned.object)
+    select format('publisher must not own %s, because it may own only the data set. Drop it, or run: %s %I', owned.object, owned.change_owner, current_user)
     from owned
     where owned.owner = 'publisher' and owned.schema_name !~ '^pg_temp'
       and owned.schema_name not in (select published.nspname from published)
@@ -163,15 +183,15 @@ begin
     where pg_get_userbyid(published.nspowner) <> 'publisher'
     union all
     select format('%s belongs to %s. Only api_owner may own what the API serves. Drop it, then run npm run db:deploy.', found.object, pg_get_userbyid(found.owner))
-  from (
-    select pg_proc.oid::regprocedure::text, pg_proc.pronamespace, pg_proc.proowner from pg_catalog.pg_proc
+    from (
+      select pg_proc.oid::regprocedure::text, pg_proc.pronamespace, pg_proc.proowner from pg_catalog.pg_proc
+      union all
+      select pg_class.oid::regclass::text, pg_class.relnamespace, pg_class.relowner from pg_catalog.pg_class where pg_class.relkind in ('r', 'p', 'v', 'm', 'f')
+    ) as found (object, schema_id, owner)
+    join publication.served_schemas on served_schemas.oid = found.schema_id
+    where pg_get_userbyid(found.owner) <> 'api_owner'
     union all
-    select pg_class.oid::regclass::text, pg_class.relnamespace, pg_class.relowner from pg_catalog.pg_class where pg_class.relkind in ('r', 'p', 'v', 'm', 'f')
-  ) as found (object, schema_id, owner)
-  join publication.served_schemas on served_schemas.oid = found.schema_id
-  where pg_get_userbyid(found.owner) <> 'api_owner'
-  union all
-  select format('%s belongs to %s. Only publisher may own the data set.', pg_class.oid::regclass, pg_get_userbyid(pg_class.relowner))
+    select format('%1$s belongs to %2$s. Only publisher may own the data set. Drop it, or run: alter table %1$s owner to publisher', pg_class.oid::regclass, pg_get_userbyid(pg_class.relowner))
     from published
     join pg_catalog.pg_class on pg_class.relnamespace = published.oid
     where pg_class.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and pg_get_userbyid(pg_class.relowner) <> 'publisher';
@@ -201,29 +221,46 @@ begin
         and not (generation = '_next' and pg_namespace.nspname in ('disclosed', 'suppressed'))
     )
     select format(
-      '%s can read %s, which %s.', string_agg(api_roles.name, ' and ' order by api_roles.name desc), relations.oid::regclass, case
-        when relations.is_retired then 'is not live'
-        when relations.nspname = 'dissemination' then 'does not run with its caller''s rights (security_invoker)'
-        else 'is not part of the data set or the API'
+      '%s can read %s, which %s. Run: %s', string_agg(found.role, ' and ' order by found.role desc), found.relation, found.reason, case
+        when found.is_view_of_data_set then format('alter view %s set (security_invoker = true)', found.relation)
+        else format('revoke all on %s from public, %s cascade', found.relation, string_agg(quote_ident(found.role), ', ' order by found.role))
       end
+    )
+    from (
+      select
+        api_roles.name as role, relations.oid::regclass as relation,
+        relations.nspname = 'dissemination' and relations.relkind = 'v' and api_roles.reads <> 'nothing' as is_view_of_data_set,
+        case
+          when relations.is_retired then 'is not live'
+          when api_roles.reads = 'nothing' or relations.is_live then 'publication.find_listed_relations() does not list for it'
+          when relations.nspname = 'dissemination' and relations.relkind = 'v' then 'does not run with its caller''s rights (security_invoker)'
+          else 'is not part of the data set or the API'
+        end as reason
+      from relations
+      join publication.find_api_roles() as api_roles
+        on has_any_column_privilege(api_roles.name, relations.oid, 'select')
+      where case
+        when api_roles.reads = 'nothing' then not exists (
+          select from publication.find_listed_relations() as listed
+          where listed.oid = relations.oid and listed.role = api_roles.name
+        )
+        when relations.is_live then api_roles.reads <> 'data' or relations.relkind not in ('r', 'p', 'm')
+        when relations.relkind <> 'v' then true
+        when relations.nspname = 'dissemination' then not relations.is_invoker
+        -- A view reads with its owner's rights, and api_owner has none on suppressed.
+        else not (relations.is_served and pg_get_userbyid(relations.relowner) = 'api_owner')
+      end
+    ) as found
+    group by found.relation, found.reason, found.is_view_of_data_set
+    union all
+    select format(
+      '%s can change %s. Run: revoke insert, update, delete, truncate, references, trigger, maintain on %2$s from public, %s cascade',
+      string_agg(api_roles.name, ' and ' order by api_roles.name desc), relations.oid::regclass,
+      string_agg(quote_ident(api_roles.name), ', ' order by api_roles.name)
     )
     from relations
     join publication.find_api_roles() as api_roles
-      on has_any_column_privilege(api_roles.name, relations.oid, 'select')
-    where case
-      when relations.is_live then api_roles.reads <> 'data' or relations.relkind not in ('r', 'p', 'm')
-      when api_roles.reads = 'nothing' then relations.is_retired or pg_get_userbyid(relations.relowner) = 'publisher'
-      when relations.relkind <> 'v' then true
-      when relations.nspname = 'dissemination' then not relations.is_invoker
-      -- A view reads with its owner's rights, and api_owner has none on suppressed.
-      else not (relations.is_served and pg_get_userbyid(relations.relowner) = 'api_owner')
-    end
-    group by relations.oid, relations.nspname, relations.is_retired
-    union all
-    select format('%s can change %s. Revoke everything except select.', string_agg(api_roles.name, ' and ' order by api_roles.name desc), relations.oid::regclass)
-    from relations
-    join publication.find_api_roles() as api_roles
-      on api_roles.reads <> 'nothing' and pg_get_userbyid(relations.relowner) <> api_roles.name and (
+      on pg_get_userbyid(relations.relowner) <> api_roles.name and (
         has_any_column_privilege(api_roles.name, relations.oid, 'insert, update, references')
         or has_table_privilege(api_roles.name, relations.oid, 'delete, truncate, trigger, maintain')
       )
@@ -257,22 +294,26 @@ begin
     with objects as (
       select 'pg_class'::regclass as classid, pg_class.oid, 0 as objsubid, pg_class.relacl as acl
       from pg_catalog.pg_class
-      where pg_class.relnamespace = 'pg_catalog'::regnamespace and pg_class.relacl is not null
+      where pg_class.relnamespace in ('pg_catalog'::regnamespace, 'pg_toast'::regnamespace) and pg_class.relacl is not null
+        and age(pg_class.xmin) <= (select publication.find_greatest_age())
       union all
       select 'pg_class'::regclass, pg_class.oid, pg_attribute.attnum, pg_attribute.attacl
-      from pg_catalog.pg_class
-      join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_class.oid
-      where pg_class.relnamespace = 'pg_catalog'::regnamespace and pg_attribute.attacl is not null
+      from pg_catalog.pg_attribute
+      join pg_catalog.pg_class on pg_class.oid = pg_attribute.attrelid
+      where pg_class.relnamespace in ('pg_catalog'::regnamespace, 'pg_toast'::regnamespace) and pg_attribute.attacl is not null
+        and age(pg_attribute.xmin) <= (select publication.find_greatest_age())
       union all
       select 'pg_proc'::regclass, pg_proc.oid, 0, pg_proc.proacl
       from pg_catalog.pg_proc
-      where pg_proc.pronamespace = 'pg_catalog'::regnamespace and pg_proc.proacl is not null
+      where pg_proc.pronamespace = 'pg_catalog'::regnamespace and pg_proc.oid < 16384 and pg_proc.proacl is not null
+        and age(pg_proc.xmin) <= (select publication.find_greatest_age())
     ), grantees as (
       select 0::oid as oid, 'PUBLIC' as name
       union all
       select api_roles.name::regrole::oid, api_roles.name from publication.find_api_roles() as api_roles
     )
-    select distinct format('%s may use %s, which PostgreSQL does not grant to it. Revoke the privilege.', grantees.name, pg_describe_object(objects.classid, objects.oid, objects.objsubid))
+    select distinct format('%s may use %s, which PostgreSQL does not grant to it. Run: revoke all on %s from %s cascade', grantees.name, pg_describe_object(objects.classid, objects.oid, objects.objsubid),
+      case objects.classid when 'pg_proc'::regclass then 'routine ' || objects.oid::regprocedure else objects.oid::regclass::text end, grantees.name)
     from objects
     cross join lateral aclexplode(objects.acl) as granted
     join grantees on grantees.oid = granted.grantee
@@ -309,17 +350,56 @@ language plpgsql stable security invoker
 as $$
 begin
   return query
-    select format('%s can run %s, which runs with the rights of %s.', string_agg(api_roles.name, ' and ' order by api_roles.name desc), pg_proc.oid::regprocedure, pg_get_userbyid(pg_proc.proowner))
+    select format(
+      '%s can run %s, which %s. Run: revoke execute on routine %2$s from public, %4$s',
+      string_agg(api_roles.name, ' and ' order by api_roles.name desc), pg_proc.oid::regprocedure, case
+        when pg_proc.prosecdef then 'runs with the rights of ' || pg_get_userbyid(pg_proc.proowner)
+        else 'publication.find_listed_functions() does not list for it'
+      end, string_agg(quote_ident(api_roles.name), ', ' order by api_roles.name)
+    )
     from publication.find_api_roles() as api_roles
     join pg_catalog.pg_proc on has_function_privilege(api_roles.name, pg_proc.oid, 'execute')
-    where api_roles.reads <> 'nothing' and pg_proc.prosecdef and pg_proc.oid >= 16384
-      and pg_get_userbyid(pg_proc.proowner) <> 'api_owner'
+    where pg_proc.oid >= 16384 and age(pg_proc.xmin) <= (select publication.find_greatest_age())
       and pg_proc.prorettype <> all (array['trigger'::regtype, 'event_trigger'::regtype])
+      and pg_get_userbyid(pg_proc.proowner) <> api_roles.name
+      -- The rules for API functions say what these may do.
       and not (
-        api_roles.name = 'api_tribal'
-        and pg_proc.oid is not distinct from to_regprocedure('access.issue_access_token(text)')
+        api_roles.reads <> 'nothing' and pg_get_userbyid(pg_proc.proowner) = 'api_owner'
+        and pg_proc.pronamespace in (select served_schemas.oid from publication.served_schemas)
       )
-    group by pg_proc.oid, pg_proc.proowner;
+      and (
+        pg_proc.prosecdef
+        or has_schema_privilege(api_roles.name, pg_proc.pronamespace, 'usage') and not exists (
+          select from pg_catalog.pg_depend
+          where pg_depend.classid = 'pg_proc'::regclass and pg_depend.objid = pg_proc.oid and pg_depend.deptype = 'e'
+        )
+      )
+      and not exists (
+        select from publication.find_listed_functions() as listed
+        where listed.oid = pg_proc.oid and listed.role in (api_roles.name, api_roles.reads)
+      )
+    group by pg_proc.oid, pg_proc.prosecdef, pg_proc.proowner
+    union all
+    -- Reading a value of such a type, or a cast that a client asks for, runs code with the caller's rights.
+    select format('The type %s could run code with the rights of %s. Run: drop type %1$s', pg_type.oid::regtype, string_agg(api_roles.name, ' and '))
+    from publication.find_api_roles() as api_roles
+    join pg_catalog.pg_type on has_schema_privilege(api_roles.name, pg_type.typnamespace, 'usage')
+    where api_roles.reads = 'data' and api_roles.name <> 'api_tribal'
+      and pg_type.oid >= 16384 and pg_type.typtype not in ('c', 'e') and pg_type.typelem = 0
+      and not exists (
+        select from pg_catalog.pg_depend
+        where pg_depend.classid = 'pg_type'::regclass and pg_depend.objid = pg_type.oid and pg_depend.deptype = 'e'
+      )
+    group by pg_type.oid
+    union all
+    select format('A cast made by hand runs %s with the rights of its caller. Run: drop cast (%s as %s)', pg_cast.castfunc::regprocedure, pg_cast.castsource::regtype, pg_cast.casttarget::regtype)
+    from pg_catalog.pg_cast
+    where pg_cast.oid >= 16384 and pg_cast.castmethod = 'f' and not exists (
+      select from pg_catalog.pg_depend
+      where pg_depend.classid = 'pg_cast'::regclass and pg_depend.objid = pg_cast.oid and pg_depend.deptype = 'e'
+    )
+    union all
+    select format('%s: %s', broken.object, broken.rule) from publication.find_broken_rules(true) as broken;
 end
 $$;
 
@@ -335,12 +415,20 @@ begin
       from pg_catalog.pg_class
       join pg_catalog.pg_namespace on pg_namespace.oid = pg_class.relnamespace
       where pg_namespace.nspname in ('disclosed' || generation, 'suppressed' || generation, 'dissemination')
+    ), views as (
+      -- Of the API schemas, only the views: rules for API objects forbid everything else.
+      select relations.oid, relations.name, relations.relkind, relations.relnamespace, relations.nspname from relations
+      union all
+      select pg_class.oid, pg_class.oid::regclass, pg_class.relkind, pg_class.relnamespace, 'api'
+      from publication.served_schemas
+      join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid and pg_class.relkind = 'v'
     ), rules as materialized (
       select
-        relations.name, relations.relkind, relations.relnamespace, relations.nspname,
+        views.name, views.relkind, views.relnamespace, views.nspname,
         pg_rewrite.ev_class, pg_rewrite.rulename, pg_rewrite.ev_action::text as tree
-      from relations
-      join pg_catalog.pg_rewrite on pg_rewrite.ev_class = relations.oid
+      from views
+      join pg_catalog.pg_rewrite on pg_rewrite.ev_class = views.oid
+      where age(pg_rewrite.xmin) <= (select publication.find_greatest_age())
     ), calls as (
       select rules.name, rules.relkind, pg_proc.*
       from rules
@@ -394,9 +482,13 @@ begin
     join pg_catalog.pg_type on pg_type.oid = pg_attribute.atttypid
     where pg_type.typtype = 'd' and pg_type.oid >= 16384
     union all
-    select distinct format('The view %s calls %s. Views of dissemination may only combine tables.', calls.name, calls.oid::regprocedure)
+    select distinct format('The view %s calls %s. Views of dissemination and of the API may only combine tables.', calls.name, calls.oid::regprocedure)
     from calls
     where calls.relkind = 'v'
+    union all
+    select format('The view %s converts values, which could run code of a type. Views of dissemination and of the API may only combine tables.', rules.name)
+    from rules
+    where rules.relkind = 'v' and strpos(rules.tree, '{COERCE') > 0
     union all
     -- Totals of the public rows are materialized views, so the catalog shows which functions they call.
     select distinct format('The materialized view %s calls %s, which could read other tables. It may only call immutable built-in functions that take no name or ID of an object.', calls.name, calls.oid::regprocedure)
@@ -408,14 +500,18 @@ begin
     -- Not pg_depend, which lacks PostgreSQL's own relations, such as the statistics of every table.
     select distinct case rules.relkind
       when 'm' then format('The materialized view %s must read only tables of its own schema, but reads %s.', rules.name, source.oid::regclass)
-      else format('The view %s must read only tables of the live data set, but reads %s.', rules.name, source.oid::regclass)
+      else format(
+        'The view %s must read only %s, but reads %s.', rules.name,
+        case rules.nspname when 'api' then 'views of dissemination' else 'tables of the live data set' end, source.oid::regclass
+      )
     end
     from rules
     cross join lateral unnest((string_to_array(rules.tree, ':relid '))[2:]) as rest_of_tree
     join pg_catalog.pg_class as source
       on source.oid = substring(rest_of_tree from '^\d+')::oid and source.oid <> rules.ev_class
-    where rules.rulename = '_RETURN' and case rules.relkind
-      when 'm' then source.relkind <> 'r' or source.relnamespace <> rules.relnamespace
+    where rules.rulename = '_RETURN' and case
+      when rules.relkind = 'm' then source.relkind <> 'r' or source.relnamespace <> rules.relnamespace
+      when rules.nspname = 'api' then source.relkind <> 'v' or source.relnamespace is distinct from to_regnamespace('dissemination')::oid
       else source.relkind not in ('r', 'm') or source.relnamespace not in (
         select pg_namespace.oid from pg_catalog.pg_namespace
         where pg_namespace.nspname in ('disclosed', 'suppressed')
@@ -595,6 +691,10 @@ begin
   return query select publication.find_function_leaks();
   return query select publication.find_table_leaks(generation);
 
+  if generation = '' then
+    -- Kept to the end of the transaction.
+    perform set_config('publication.leaks_asked_in', coalesce(pg_current_xact_id_if_assigned()::text, ''), true);
+  end if;
   if not check_rows or to_regclass(format('%I.general', 'suppressed' || generation)) is null then
     return;
   end if;

@@ -1,44 +1,146 @@
--- What the rules in db/deployment/rules read, as temporary views: the relations and functions of the API schemas, what each
--- function calls, and which privileges are granted. A deployment creates them before it asks the rules, and drops them after.
--- To ask a rule by hand, run this file, callable_functions.sql and the rule's file in one session.
+-- What the rules in db/deployment/rules read: the relations and functions of the API schemas, what each function calls and which
+-- types it uses, and which privileges are granted. Deployments install these functions and the rules with the leak check
+-- (db/data_set/find_leaks.sql), which asks some of the rules too.
 
-create temporary view api_relations as
-select served_schemas.name as schema_name, format('%I.%I', served_schemas.name, pg_class.relname) as object, pg_class.*
-from publication.served_schemas
-join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid;
+-- Up to which age the rows of a catalog must be asked about. If publication.find_leaks() asked earlier in this transaction, only
+-- what has changed since it began, which has an age of zero or less. So while requests wait for a publication to end, little is
+-- asked twice.
+create or replace function publication.find_greatest_age()
+returns integer
+language sql stable security invoker
+as $$
+  select case
+    when current_setting('publication.leaks_asked_in', true) = pg_current_xact_id_if_assigned()::text then 0
+    else 2147483647
+  end
+$$;
+
+create or replace function publication.find_api_relations()
+returns table (
+  object text, oid oid, relkind "char", relowner oid, relacl aclitem[], reltype oid
+)
+language sql stable security invoker
+as $$
+  select
+    format('%I.%I', served_schemas.name, pg_class.relname), pg_class.oid, pg_class.relkind, pg_class.relowner, pg_class.relacl,
+    pg_class.reltype
+  from publication.served_schemas
+  join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid
+$$;
 
 -- The body of an API function and the defaults of its arguments, as PostgreSQL parsed them. A function's text can hide what
 -- it calls, but the parsed tree has the OID of every function and relation.
-create temporary view api_functions as
-select
-  pg_proc.oid::regprocedure::text as object,
-  concat(pg_proc.prosqlbody, pg_proc.proargdefaults) as tree,
-  pg_proc.*
-from publication.served_schemas
-join pg_catalog.pg_proc on pg_proc.pronamespace = served_schemas.oid;
+create or replace function publication.find_api_functions()
+returns table (
+  object text, tree text, oid oid, prokind "char", is_parsed boolean, prorettype oid, arguments oid[], proretset boolean,
+  prorows real, proconfig text[], proowner oid, proacl aclitem[]
+)
+language sql stable security invoker
+as $$
+  select
+    pg_proc.oid::regprocedure::text, concat(pg_proc.prosqlbody, pg_proc.proargdefaults), pg_proc.oid, pg_proc.prokind,
+    pg_proc.prosqlbody is not null, pg_proc.prorettype, coalesce(pg_proc.proallargtypes, pg_proc.proargtypes::oid[]),
+    pg_proc.proretset, pg_proc.prorows, pg_proc.proconfig, pg_proc.proowner, pg_proc.proacl
+  from publication.served_schemas
+  join pg_catalog.pg_proc on pg_proc.pronamespace = served_schemas.oid
+  where age(pg_proc.xmin) <= (select publication.find_greatest_age())
+$$;
 
-create temporary view api_calls as
-select api_functions.object, called.oid, called.oid::regprocedure::text as called, called.provolatile, pg_namespace.nspname
-from pg_temp.api_functions
-cross join lateral publication.find_calls(api_functions.tree) as found (oid)
-left join pg_catalog.pg_proc as called on called.oid = found.oid
-left join pg_catalog.pg_namespace on pg_namespace.oid = called.pronamespace;
+-- The functions that a parsed expression or query calls, some of them through operators.
+create or replace function publication.find_calls(tree text)
+returns setof oid
+language sql stable security invoker
+as $$
+  with found as (
+    select distinct matched[1] as field, id::oid as id
+    from regexp_matches(
+      tree, ':(funcid|opfuncid|aggfnoid|winfnoid|tsmhandler|opno|eqop|sortop|opnos \(o) ([1-9][\d ]*)', 'g'
+    ) as matched
+    cross join lateral string_to_table(trim(matched[2]), ' ') as id
+  )
+  select coalesce(pg_operator.oprcode::oid, found.id)
+  from found
+  left join pg_catalog.pg_operator on found.field ~ 'op(no|nos \(o)?$' and pg_operator.oid = found.id
+$$;
 
-create temporary view api_grants as
-select api_relations.object, api_relations.relowner as owner, 'SELECT' as allowed, rights.*
-from pg_temp.api_relations
-cross join lateral aclexplode(api_relations.relacl) as rights
-union all
-select format('%s.%I', api_relations.object, pg_attribute.attname), api_relations.relowner, 'SELECT', rights.*
-from pg_temp.api_relations
-join pg_catalog.pg_attribute on pg_attribute.attrelid = api_relations.oid
-cross join lateral aclexplode(pg_attribute.attacl) as rights
-union all
-select api_functions.object, api_functions.proowner, 'EXECUTE', rights.*
-from pg_temp.api_functions
-cross join lateral aclexplode(coalesce(api_functions.proacl, acldefault('f', api_functions.proowner))) as rights
-union all
-select format('schema %I', served_schemas.name), pg_namespace.nspowner, 'USAGE', rights.*
-from publication.served_schemas
-join pg_catalog.pg_namespace on pg_namespace.oid = served_schemas.oid
-cross join lateral aclexplode(pg_namespace.nspacl) as rights;
+-- Whether values of a type are the ID or the name of an object, or a cursor, so that who has one may read what a query does not
+-- show. A text search configuration is harmless.
+create or replace function publication.find_object_type(type oid)
+returns boolean
+language sql stable security invoker
+as $$
+  select exists (
+    select
+    from pg_catalog.pg_type
+    left join pg_catalog.pg_type as element on element.oid = pg_type.typelem and pg_type.typcategory = 'A'
+    where pg_type.oid = type
+      and coalesce(element.typname, pg_type.typname) ~ '^(oid|reg.*|name|refcursor|internal|cstring|aclitem)$'
+      and coalesce(element.typname, pg_type.typname) <> 'regconfig'
+  )
+$$;
+
+-- Whether a function takes the ID or the name of an object. Arguments of type text may be names, too, which no type shows.
+create or replace function publication.find_object_arguments(function oid)
+returns boolean
+language sql stable security invoker
+as $$
+  select coalesce(bool_or(publication.find_object_type(argument.type)), false)
+  from pg_catalog.pg_proc
+  cross join lateral unnest(coalesce(pg_proc.proallargtypes, pg_proc.proargtypes::oid[])) as argument (type)
+  where pg_proc.oid = function
+$$;
+
+create or replace function publication.find_api_calls()
+returns table (object text, oid oid, called text, provolatile "char", nspname name)
+language sql stable security invoker
+as $$
+  select api_functions.object, called.oid, called.oid::regprocedure::text, called.provolatile, pg_namespace.nspname
+  from publication.find_api_functions() as api_functions
+  cross join lateral publication.find_calls(api_functions.tree) as found (oid)
+  left join pg_catalog.pg_proc as called on called.oid = found.oid
+  left join pg_catalog.pg_namespace on pg_namespace.oid = called.pronamespace
+$$;
+
+-- The types of an API function's arguments, of its result, and of everything in its body.
+create or replace function publication.find_api_types()
+returns table (object text, type oid)
+language sql stable security invoker
+as $$
+  select api_functions.object, argument.type
+  from publication.find_api_functions() as api_functions
+  cross join lateral unnest(api_functions.prorettype || api_functions.arguments) as argument (type)
+  union
+  select fields.object, id::oid
+  from (
+    -- A regular expression over a whole tree takes twice as long.
+    select distinct api_functions.object, field
+    from publication.find_api_functions() as api_functions
+    cross join lateral string_to_table(api_functions.tree, ' :') as field
+    where field like '%type%' or field like 'typid%'
+  ) as fields
+  cross join lateral regexp_matches(fields.field, '^(?:\w*type|typid|\w*types \(o) ([1-9][\d ]*)') as found
+  cross join lateral string_to_table(trim(found[1]), ' ') as id
+$$;
+
+create or replace function publication.find_api_grants()
+returns table (object text, owner oid, allowed text, grantee oid, privilege_type text, is_grantable boolean)
+language sql stable security invoker
+as $$
+  select granted.object, granted.owner, granted.allowed, rights.grantee, rights.privilege_type, rights.is_grantable
+  from (
+    select api_relations.object, api_relations.relowner, 'SELECT', api_relations.relacl
+    from publication.find_api_relations() as api_relations
+    union all
+    select format('%s.%I', api_relations.object, pg_attribute.attname), api_relations.relowner, 'SELECT', pg_attribute.attacl
+    from publication.find_api_relations() as api_relations
+    join pg_catalog.pg_attribute on pg_attribute.attrelid = api_relations.oid
+    union all
+    select api_functions.object, api_functions.proowner, 'EXECUTE', coalesce(api_functions.proacl, acldefault('f', api_functions.proowner))
+    from publication.find_api_functions() as api_functions
+    union all
+    select format('schema %I', served_schemas.name), pg_namespace.nspowner, 'USAGE', pg_namespace.nspacl
+    from publication.served_schemas
+    join pg_catalog.pg_namespace on pg_namespace.oid = served_schemas.oid
+  ) as granted (object, owner, allowed, acl)
+  cross join lateral aclexplode(granted.acl) as rights
+$$;

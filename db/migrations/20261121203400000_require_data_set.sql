@@ -14,17 +14,6 @@ $$;
 delete from publication.data_sets where data_sets.source = 'empty';
 comment on column publication.data_sets.checksum is 'Hash of the source files and the table definitions.';
 
--- The report service calls this and publication.is_switched_on() before it gives out files or totals.
-create function publication.has_data_set()
-returns boolean
-language sql stable security definer set search_path = ''
-as $$
-  select exists (select from publication.data_sets where data_sets.state = 'live')
-$$;
-comment on function publication.has_data_set is
-  'Whether a data set is published. Until then, requests get 503 and tokens cannot be redeemed.';
-grant execute on function publication.has_data_set to report_service;
-
 create or replace function access.redeem_access_token(access_uuid uuid)
 returns text
 language plpgsql volatile security definer set search_path = ''
@@ -38,7 +27,7 @@ begin
     and redeemed_at is null
     and expires_at > clock_timestamp()
     and publication.is_switched_on()
-    and publication.has_data_set()
+    and publication.live_data_set() is not null
   returning report_id into redeemed_report_id;
   return redeemed_report_id;
 end
@@ -58,7 +47,7 @@ begin
       and access_tokens.redeemed_at is null
       and access_tokens.expires_at > clock_timestamp()
       and publication.is_switched_on()
-      and publication.has_data_set()
+      and publication.live_data_set() is not null
   );
 end
 $$;

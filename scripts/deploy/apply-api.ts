@@ -1,7 +1,5 @@
-import { readdir } from "node:fs/promises";
-import path from "node:path";
 import type { Client } from "pg";
-import { deploymentDirectory, readDeploymentFile } from "../sql/read-sql-file.ts";
+import { readDeploymentFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { resetSession } from "../sql/session.ts";
 import { refuseIfFound } from "./deployment-refused.ts";
@@ -73,20 +71,18 @@ where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner'
 order by 1`;
 
 /**
- * Refuses API schemas that break a rule (db/deployment/rules, one file for each).
+ * Refuses API schemas that break a rule (publication.find_broken_rules).
  *
+ * @param leakCheck the SQL that creates the rules
  * @throws DeploymentRefused with a line for each broken rule
  */
-export async function refuseBrokenRules(client: Client): Promise<void> {
-  for (const name of ["api_objects.sql", "callable_functions.sql"])
-    await client.query(await readDeploymentFile(name));
-  const broken: string[] = [];
-  for (const name of (await readdir(path.join(deploymentDirectory, "rules"))).sort()) {
-    const { rows } = await client.query<{ object: string; rule: string }>(
-      await readDeploymentFile(`rules/${name}`),
-    );
-    broken.push(...rows.map(({ object, rule }) => `${object}: ${rule}`));
-  }
-  await client.query("discard temp");
-  refuseIfFound("These API objects break the rules in docs/editing-views.md:", broken);
+export async function refuseBrokenRules(client: Client, leakCheck: string): Promise<void> {
+  await client.query(leakCheck);
+  const { rows } = await client.query<{ object: string; rule: string }>(
+    "select object, rule from publication.find_broken_rules(false)",
+  );
+  refuseIfFound(
+    "These API objects break the rules in docs/editing-views.md:",
+    rows.map(({ object, rule }) => `${object}: ${rule}`),
+  );
 }

@@ -165,7 +165,7 @@ export async function rebuildApi(
   const served = await readServedContracts(client);
   const expected = await expectNextRefresh(client, files, served);
   const changes = await refuseBrokenPromises(client, expected, options);
-  await refuseBrokenRules(client);
+  await refuseBrokenRules(client, files.leakCheck);
   const promiseAwaitsRefresh = awaitsRefresh(served, expected, options);
   const isPromise = options.promises === true && !promiseAwaitsRefresh;
   await recordDeployment(client, files, isPromise);

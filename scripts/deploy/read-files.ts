@@ -31,9 +31,9 @@ export interface DatabaseFiles {
   contracts: Contract[];
   /** Files of `db/data_set`, by name. The next refresh uses them. */
   dataSet: Record<string, SqlFile>;
-  /** The hashes of these files. */
+  /** The hashes of these files. That of find_leaks.sql includes the rules that it calls. */
   definitions: Record<string, string>;
-  /** The SQL that creates publication.find_leaks(). */
+  /** The SQL that creates publication.find_leaks(), and the rules for API objects. */
   leakCheck: string;
 }
 
@@ -41,14 +41,32 @@ export interface DatabaseFiles {
 export async function readFiles(directory: string): Promise<DatabaseFiles> {
   const files = await readFolder(directory, "data_set");
   const dataSet = Object.fromEntries(files.map((file) => [path.basename(file.name), file]));
+  const definitions = Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hashSql(sql)]));
+  const leakCheck = [...(await readRules()), dataSet[leakFile]].map((file) => file?.sql ?? "").join("\n");
   return {
     migrations: await readMigrations(directory),
     api: await readApiFiles(directory),
     contracts: await readContracts(directory),
     dataSet,
-    definitions: Object.fromEntries(files.map(({ name, sql }) => [path.basename(name), hashSql(sql)])),
-    leakCheck: dataSet["find_leaks.sql"]?.sql ?? "",
+    definitions: { ...definitions, [leakFile]: hashSql(leakCheck) },
+    leakCheck,
   };
+}
+
+const leakFile = "find_leaks.sql";
+
+/** Reads the rules for API objects, which the leak check calls, in the order in which they must be created. */
+async function readRules(): Promise<SqlFile[]> {
+  const root = path.resolve(import.meta.dirname, "../../db");
+  const files = await readFolder(root, "deployment");
+  const find = (name: string) => files.filter((file) => path.basename(file.name) === name);
+  const rules = await readFolder(root, "deployment/rules");
+  return [
+    ...find("api_objects.sql"),
+    ...find("callable_functions.sql"),
+    ...rules,
+    ...find("broken_rules.sql"),
+  ];
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {

@@ -53,8 +53,8 @@ export async function refreshDataSet(client: Client, options: RefreshOptions): P
   return { outcome: "published", dataSet };
 }
 
-function explainThatLive(cause: Error): never {
-  const message = `The data set is live, but the bulk files still show the previous one: ${cause.message}`;
+export function explainThatLive(cause: Error): never {
+  const message = `The data set is live, but requests for its bulk files get 503: ${cause.message}`;
   throw new Error(`${message} Run the refresh again to finish.`, { cause });
 }
 

@@ -13,7 +13,7 @@ import { explainFailure } from "./explain-failure.ts";
 import { RefreshIsRunning } from "./lock-publication.ts";
 import { formatHistory, readHistory } from "./read-history.ts";
 import { type RefreshConfig, readRefreshConfig } from "./refresh-config.ts";
-import { type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
+import { explainThatLive, type RefreshOptions, refreshDataSet } from "./refresh-data-set.ts";
 import { rollBack } from "./roll-back.ts";
 import { warmTables } from "./warm-tables.ts";
 import { publishManifest } from "./write-public-files.ts";
@@ -150,8 +150,11 @@ async function runRefresh(
   );
   for (const [table, { disclosed, suppressed }] of Object.entries(done.dataSet.counts))
     print(`  ${table}: ${disclosed} public rows, ${suppressed} suppressed`);
-  if (options.publicData === undefined) print("No bulk files are written, because PUBLIC_DATA is not set.");
+  if (options.publicData === undefined) print(noBulkFiles);
 }
+
+const noBulkFiles =
+  "No bulk files are written, because PUBLIC_DATA is not set. If a report service serves bulk files, requests for them get 503 until a refresh with PUBLIC_DATA has run.";
 
 async function runRollback(
   client: Client,
@@ -162,11 +165,14 @@ async function runRollback(
   const id = await rollBack(client);
   const seconds = ((performance.now() - start) / 1000).toFixed(2);
   print(`Data set ${id} is live again (${seconds} s). Another --rollback undoes this.`);
+  // Until this has run, requests for bulk files get 503.
+  if (publicData === undefined) print(noBulkFiles);
+  else
+    await publishManifest(
+      client,
+      await openObjects(publicData, { ...storage, signal: signalLoss(client) }),
+    ).catch(explainThatLive);
   await warmTables(client, print);
-  if (publicData !== undefined) {
-    const store = await openObjects(publicData, { ...storage, signal: signalLoss(client) });
-    await publishManifest(client, store);
-  }
 }
 
 function parseWhole(text: string): number {

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { lockPublication } from "./lock-publication.ts";
 import { dropSchemas, publishNextGeneration } from "./publish-data-set.ts";
-import { listReports } from "./suppression.ts";
+import { findSuppressedSince, listReports } from "./suppression.ts";
 
 /**
  * Makes the previous data set live again, and the live one the previous: a second rollback undoes the first.
@@ -26,19 +26,9 @@ export async function rollBack(client: Client): Promise<string> {
   });
 }
 
-// Reports that the rollback would make public again.
-const suppressedSince = `
-  select report_id from publication.suppressed_reports
-  where report_id in (
-    select report_id from disclosed_previous.general
-    union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
-  )
-  order by report_id`;
-
 async function refuseSuppressedSince(client: Client, source: string): Promise<void> {
-  const { rows } = await client.query<{ report_id: string }>(suppressedSince);
-  if (rows.length === 0) return;
-  const reports = rows.map(({ report_id }) => report_id);
+  const reports = await findSuppressedSince(client);
+  if (reports.length === 0) return;
   throw new Error(
     `The previous data set would make these reports public, but they were suppressed later: ${listReports(reports)}. Nothing has changed.
 To publish the files of that data set with these reports suppressed, run npm run refresh -- --from ${source} --force --accept-shrink --accept-growth.

@@ -21,6 +21,20 @@ export async function readSuppression(client: Client): Promise<Suppression> {
   return rows[0] ?? { suppressed: [], kept: [] };
 }
 
+const suppressedSince = `
+  select report_id from publication.suppressed_reports
+  where report_id in (
+    select report_id from disclosed_previous.general
+    union select unnest(array[report_id, previous_report_id, next_report_id]) from disclosed_previous.resubmission
+  )
+  order by report_id`;
+
+/** Finds the public reports of the previous data set, which must exist, that were suppressed since. */
+export async function findSuppressedSince(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ report_id: string }>(suppressedSince);
+  return rows.map(({ report_id }) => report_id);
+}
+
 export function describeKeptSuppressed(reports: string[]): string {
   const count = reports.length === 1 ? "1 report stays" : `${reports.length} reports stay`;
   return (

@@ -8,6 +8,7 @@ import { signalLoss } from "./connect-publisher.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { readDefinition } from "./read-definition.ts";
+import { findSuppressedSince } from "./suppression.ts";
 import { type ChangeFile, writeChanges } from "./write-changes.ts";
 import { type CsvFile, describeFile, writeCsv } from "./write-csv.ts";
 import { openParquetWriter } from "./write-parquet.ts";
@@ -171,9 +172,18 @@ async function readPublished(client: Client) {
   return rows;
 }
 
-/** Removes the files of data sets that are neither live nor the previous one. */
+/** A rollback would not restore a data set that names a report as public that was suppressed since. */
+async function canRollBack(client: Client): Promise<boolean> {
+  const { rows } = await client.query("select to_regclass('disclosed_previous.general') as found");
+  return rows[0]?.found !== null && (await findSuppressedSince(client)).length === 0;
+}
+
+/** Removes the files of data sets that are not live and that no rollback can restore. */
 async function removeUnpublished(client: Client, store: Objects, isOld = (_id: string) => true) {
-  const kept = (await readPublished(client)).map(({ id }) => id);
+  const published = await readPublished(client);
+  const kept = (await canRollBack(client))
+    ? published.map(({ id }) => id)
+    : published.flatMap(({ id, state }) => (state === "live" ? id : []));
   await removeFolders(store, /^[0-9a-f-]{36}$/, (id) => !kept.includes(id) && isOld(id));
 }
 

@@ -8,7 +8,7 @@ export async function readSqlFile(file: string): Promise<string> {
 }
 
 /** The repository's `db/deployment`. */
-export const deploymentDirectory = path.resolve(import.meta.dirname, "../../db/deployment");
+const deploymentDirectory = path.resolve(import.meta.dirname, "../../db/deployment");
 
 /** Reads a file of `db/deployment`. */
 export const readDeploymentFile = (name: string): Promise<string> =>

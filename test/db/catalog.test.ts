@@ -29,8 +29,11 @@ const held = `
   union select 'owns ' || replace(name, '_previous', '') from namespaces where nspowner = $1::regrole
   union select concat(privilege, 's ', name) from namespaces, unnest(array['use', 'create']) as privilege
     where has_schema_privilege($1, oid, replace(privilege, 'use', 'usage')) and nspowner <> $1::regrole
-  union select 'reads ' || name from relations
-    where has_any_column_privilege($1, oid, 'select') and relowner <> $1::regrole
+  union select concat('reads ', name, case when not has_table_privilege($1, oid, 'select') then (
+      select format('(%s)', string_agg(attname, ',' order by attname)) from pg_attribute
+      where attrelid = oid and attnum > 0 and has_column_privilege($1, oid, attnum, 'select')
+    ) end)
+    from relations where has_any_column_privilege($1, oid, 'select') and relowner <> $1::regrole
   union select concat('writes ', name, ':', privilege)
     from relations, unnest(array['insert', 'update', 'references']) as privilege
     where has_any_column_privilege($1, oid, privilege) and relowner <> $1::regrole

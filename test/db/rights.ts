@@ -17,7 +17,7 @@ const decisions = "request.authorize request.decide request.find_retirement";
 
 /**
  * Each role's rights: the schemas in which it owns objects and, for other roles' objects, the schemas that it may use,
- * the relations that it may read or write, and the functions that it may run. No role but publisher has a right on the
+ * the relations that it may read (with the columns, if not all of them) or write, and the functions that it may run. No role but publisher has a right on the
  * previous data set.
  */
 export const rights = {
@@ -46,8 +46,8 @@ export const rights = {
     uses: "access publication",
     reads: "publication.served_schemas",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
-      publication.describe_api publication.describe_service publication.describe_totals publication.has_data_set
-      publication.is_public_report publication.is_switched_on`,
+      publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
+      publication.is_public_report publication.is_switched_on publication.live_data_set`,
   },
   key_operator: {
     uses: "access",
@@ -58,7 +58,7 @@ export const rights = {
   deployment_planner: {
     uses: "access deployment publication",
     reads: `access.tiers deployment.api_schemas deployment.migrations deployment.retired_versions
-      publication.data_sets publication.promises publication.served_schemas`,
+      publication.data_sets(definitions,state) publication.promises publication.served_schemas`,
     runs: "deployment.list_hand_made_objects",
   },
   publisher: {

@@ -18,7 +18,8 @@ let relay: string;
 const inDirectory = useDirectory();
 
 beforeAll(async () => {
-  const content = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files: [], changes: [] };
+  const { rows } = await database.client.query("select id from publication.data_sets where state = 'live'");
+  const content = { data_set: rows[0].id, published_at: "2026-01-01T00:00:00Z", files: [], changes: [] };
   await writeFile(inDirectory("manifest.json"), JSON.stringify(content));
   await writeFile(inDirectory(`${reportId}.pdf`), pdf, "latin1");
   await database.client.query(
@@ -67,6 +68,7 @@ test.each(refusals)(
       ["/public-data/general.csv.gz", 404],
       ["/dissemination/public-data/gsa/full/general.csv", 404],
       ["/totals", 200],
+      ["/files", 200],
       [`/dissemination/report/pdf/${reportId}`, 302],
       [`${downloads}/${token}`, 302],
       [await sign(url), 200],

@@ -1,7 +1,4 @@
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { useDeployedDatabase } from "../../support/scratch-database.ts";
 
 // The functions that API functions may call (db/deployment/callable_functions.sql), compared with PostgreSQL's catalog.
@@ -20,15 +17,12 @@ const database = useDeployedDatabase();
 let listed: Callable[];
 
 beforeAll(async () => {
-  await database.client.query(
-    await readFile(path.join(repositoryDirectory, "deployment/callable_functions.sql"), "utf8"),
-  );
   ({ rows: listed } = await database.client.query<Callable>(
     `select callable_functions.signature, callable_functions.reason, provolatile as volatility,
        pronamespace::regnamespace::text as schema, publication.find_object_arguments(pg_proc.oid) as "takesObject",
        (select count(*)::integer from unnest(proargtypes::oid[]) as type
         where type in ('text'::regtype, 'text[]'::regtype, '"any"'::regtype, 'anyelement'::regtype)) as texts
-     from pg_temp.callable_functions left join pg_proc on pg_proc.oid = callable_functions.oid`,
+     from publication.find_callable_functions() as callable_functions left join pg_proc on pg_proc.oid = callable_functions.oid`,
   ));
 });
 
@@ -49,6 +43,22 @@ describe("the list of callable functions", () => {
     const count = ({ reason }: Callable) => [...reason.matchAll(/\btexts?\b/gi)].length;
     expect(listed.filter((one) => count(one) < one.texts)).toEqual([]);
   });
+});
+
+it.each([
+  ["pg_relation_size(regclass)", true],
+  ["cursor_to_xml(refcursor, integer, boolean, boolean, text)", true],
+  ["aclcontains(aclitem[], aclitem)", true],
+  ["textin(cstring)", true],
+  ["array_agg_transfn(internal, anynonarray)", true],
+  ["nameeq(name, name)", true],
+  ["oidvectoreq(oidvector, oidvector)", true],
+  ["max(oid)", true],
+  ["to_tsvector(regconfig, text)", false],
+  ["upper(text)", false],
+])("whether %s takes the name or ID of an object: %s", async (signature, takesObject) => {
+  const asked = "select publication.find_object_arguments($1::regprocedure) as found";
+  expect((await database.client.query(asked, [signature])).rows).toEqual([{ found: takesObject }]);
 });
 
 it("functions that take object names by type are recognized", async () => {

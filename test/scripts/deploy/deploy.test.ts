@@ -184,6 +184,9 @@ describe("db:deploy", () => {
         .replace("  return query select publication.find_role_leaks();\n", "$&  -- newest\n")
         .replace("  select format('The tier %s", "  -- newest\n$&"),
     );
+    await exits(0, []);
+    // A draft with another leak check makes no checkout older.
+    expect((await deploy("--directory", "db")).output).not.toContain("The leak check in this checkout");
     await exits(0, ["--promise"]);
     const older = ["--promise", "--directory", "db"];
     await exits(0, older, "The leak check in this checkout");

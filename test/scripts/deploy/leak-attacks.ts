@@ -1,3 +1,131 @@
+const api = "api_v1_1_0";
+/** An API function as a database administrator could make it by hand. */
+const apiFunction = (body: string, parameters = "", more = "stable", result = "text") =>
+  `create function ${api}.peek(${parameters}) returns ${result} language sql ${more} begin atomic select ${body}; end; alter function ${api}.peek owner to api_owner; grant execute on function ${api}.peek to api_public`;
+const definer =
+  "language sql stable security definer set search_path = '' as 'select count(*) from suppressed.general'";
+
+/** What was made by hand in a schema that PostgREST serves or searches. */
+export const handMade: Record<string, string> = {
+  [apiFunction("pg_stat_get_live_tuples(0::oid)::text")]:
+    `${api}.peek(): This function calls pg_stat_get_live_tuples(oid), which takes the name or ID of an object`,
+  [apiFunction("current_setting('role')")]:
+    `${api}.peek(): This function calls current_setting(text), which is not in the list`,
+  [apiFunction("json_object_agg_unique('a', 1) over ()::text")]:
+    `${api}.peek(): This function calls json_object_agg_unique("any","any"), which is not in the list`,
+  [apiFunction("count(*)::text from (select distinct session_user as name) as names")]:
+    `${api}.peek(): This function calls nameeq(name,name), which takes the name`,
+  [apiFunction("session_user::text order by session_user")]:
+    `${api}.peek(): This function calls namelt(name,name), which takes the name`,
+  [apiFunction("reltuples::text from pg_catalog.pg_class limit 1")]:
+    `${api}.peek(): This function reads pg_class`,
+  [apiFunction("'1'", "", "stable set row_security = off")]:
+    `${api}.peek(): This function sets row_security=off`,
+  [apiFunction("relation::text", "relation regclass")]:
+    `${api}.peek(regclass): This function has a value of the type regclass, which names an object`,
+  [apiFunction("relation::text", "variadic relation oid[]")]: "has a value of the type oid[]",
+  [apiFunction("json_value(name::jsonb, '$' returning regclass)::text", "name text")]:
+    `${api}.peek(text): This function has a value of the type regclass`,
+  [apiFunction("n::text from json_table(name::jsonb, '$' columns (n regrole path '$')) as t", "name text")]:
+    `${api}.peek(text): This function has a value of the type regrole`,
+  [`create function ${api}.peek() returns text language plpgsql as 'begin return 1; end'; alter function ${api}.peek owner to api_owner`]: `${api}.peek(): API functions must be SQL functions whose body is parsed`,
+  [`create procedure ${api}.peek() language sql begin atomic select 1; end; alter procedure ${api}.peek owner to api_owner`]: `${api}.peek(): API functions must be SQL functions whose body is parsed`,
+  [`create view ${api}.sizes with (security_invoker = true) as select relname, reltuples from pg_class; alter view ${api}.sizes owner to api_owner; grant select on ${api}.sizes to api_public`]: `The view ${api}.sizes must read only views of dissemination, but reads pg_class`,
+  [`create view ${api}.rows with (security_invoker = true) as select n_live_tup from pg_stat_user_tables; alter view ${api}.rows owner to api_owner`]: `The view ${api}.rows must read only views of dissemination, but reads pg_stat_user_tables`,
+  [`create view ${api}.role with (security_invoker = true) as select set_config('role', 'api_tribal', true) as role from dissemination.general; alter view ${api}.role owner to api_owner`]: `The view ${api}.role calls set_config(text,text,boolean)`,
+  [`create domain extensions.role as text check (set_config('role', value, true) = value); create view ${api}.converted with (security_invoker = true) as select (report_id::extensions.role)::text as role from dissemination.general; alter view ${api}.converted owner to api_owner`]: `The view ${api}.converted converts values`,
+  [`create function request.peek(${api}.general) returns text language plpgsql as 'begin return 1; end'; grant execute on function request.peek to api_public`]: `api_public can run request.peek(${api}.general), which publication.find_listed_functions() does not list for it. Run: revoke execute on routine request.peek(${api}.general) from public, api_public`,
+  [`create function request.peek(request.whole_row) returns bigint ${definer}; grant execute on function request.peek to public`]:
+    "gateway and authenticator and api_tribal and api_public and api_owner can run request.peek(request.whole_row), which runs with the rights of postgres",
+  [`create function request.refuse(${api}.general) returns text language sql return '1'; grant execute on function request.refuse(${api}.general) to api_public`]: `api_public can run request.refuse(${api}.general)`,
+  "create function dissemination.step(text, text) returns text language sql return $1; create operator dissemination.@@ (function = dissemination.step, leftarg = text, rightarg = text); grant execute on function dissemination.step to api_public":
+    "api_public can run dissemination.step(text,text)",
+  "create aggregate request.peek(text) (sfunc = textcat, stype = text); grant execute on function request.peek(text) to api_public":
+    "api_public can run request.peek(text)",
+  "create domain request.role as text check (set_config('role', value, true) = value)":
+    "The type request.role could run code with the rights of api_public. Run: drop type request.role",
+  "create type request.span as range (subtype = text)": "The type request.span could run code",
+  "create type extensions.key as (n integer); create function extensions.keyed(extensions.key) returns integer language sql return 1; create cast (extensions.key as integer) with function extensions.keyed":
+    "A cast made by hand runs extensions.keyed(extensions.key) with the rights of its caller. Run: drop cast (extensions.key as integer)",
+};
+
+/** Rights of roles that may read no data. */
+export const strayRights: Record<string, string> = {
+  "create table publication.copy as table suppressed.general; grant select on publication.copy to report_service":
+    "report_service can read publication.copy, which publication.find_listed_relations() does not list for it. Run: revoke all on publication.copy from public, report_service cascade",
+  "create view request.copy as table suppressed.general; grant select on request.copy to gateway":
+    "gateway can read request.copy, which publication.find_listed_relations() does not list",
+  "grant select (report_id) on disclosed.general to authenticator":
+    "authenticator can read disclosed.general",
+  "grant select on access.api_keys to report_service": "report_service can read access.api_keys",
+  "grant insert on access.downloads to report_service": "report_service can change access.downloads",
+  [`create function publication.peek() returns bigint ${definer}; grant execute on function publication.peek to report_service`]:
+    "report_service can run publication.peek(), which runs with the rights of postgres. Run: revoke execute on routine publication.peek() from public, report_service",
+  [`create function publication.peek() returns bigint ${definer}; grant execute on function publication.peek to authenticator`]:
+    "authenticator can run publication.peek()",
+  "grant execute on function publication.find_leaks to report_service":
+    "report_service can run publication.find_leaks",
+  "grant execute on function request.decide to api_public": "api_public can run request.decide()",
+  "create function publication.peek() returns text language plpgsql as 'begin return 1; end'; grant execute on function publication.peek to report_service":
+    "report_service can run publication.peek()",
+  "do $$ begin execute format('grant select on %s to api_public', (select reltoastrelid::regclass from pg_class where oid = 'suppressed.findings_text'::regclass)); end $$":
+    "api_public may use toast table pg_toast.pg_toast_",
+  "grant api_tribal to authenticator with admin option":
+    "authenticator must not have the admin option on api_tribal, with which it could grant the role to others. Run: revoke admin option for api_tribal from authenticator",
+  "alter role api_owner createrole":
+    "api_owner has createrole, so it can grant itself roles. Run: alter role api_owner nocreaterole",
+  "alter role report_service createrole": "report_service has createrole",
+  "alter role report_service createdb": "report_service has createdb",
+  "create view extensions.monitoring as select 1 as one; grant select on extensions.monitoring to public":
+    "which is not part of the data set or the API. Run: revoke all on extensions.monitoring from public, api_owner, api_public, api_tribal cascade",
+  "alter table disclosed.findings owner to postgres":
+    "disclosed.findings belongs to postgres. Only publisher may own the data set. Drop it, or run: alter table disclosed.findings owner to publisher",
+  "create schema helper authorization publisher": "Drop it, or run: alter schema helper owner to postgres",
+  ...Object.fromEntries(
+    Object.entries({
+      truncate: "findings",
+      trigger: "passthrough",
+      maintain: "federal_awards",
+      delete: "notes_to_sefa",
+    }).map(([privilege, table]) => [
+      `grant ${privilege} on disclosed.${table} to api_public`,
+      `api_public can change disclosed.${table}. Run: revoke insert,`,
+    ]),
+  ),
+  "alter default privileges for role publisher grant usage on schemas to api_public":
+    "Default privileges of publisher grant USAGE on future objects to api_public",
+  "alter default privileges for role publisher grant select on large objects to api_public":
+    "Default privileges of publisher grant SELECT on future objects to api_public",
+  "create policy tribal_update on suppressed.general for update to api_tribal using (true)":
+    "The policy tribal_update on suppressed.general has a condition",
+  "insert into suppressed.resubmission (report_id, auditee_uei, status) select report_id, auditee_uei, 'most_recent' from disclosed.general limit 1":
+    "disclosed.general reveals data of suppressed submissions",
+  ...Object.fromEntries(
+    [
+      ["select distinct report_id::name as report_id from disclosed.general", "nameeq(name,name)"],
+      ["select report_id from disclosed.general order by report_id::name", "namelt(name,name)"],
+      [
+        "select json_object_agg_unique(report_id, 1) over ()::text as report_id from disclosed.general",
+        'json_object_agg_unique("any","any")',
+      ],
+      ["select aclcontains(null, null)::text as report_id", "aclcontains(aclitem[],aclitem)"],
+    ].map(([query, called]) => [
+      `create materialized view disclosed.copy as ${query}; alter materialized view disclosed.copy owner to publisher`,
+      `The materialized view disclosed.copy calls ${called}`,
+    ]),
+  ),
+};
+
+/** What breaks a rule for API objects without being a leak. */
+export const brokenRules: Record<string, string> = {
+  "alter default privileges for role api_owner grant select on tables to key_operator":
+    "default privileges of api_owner: Do not grant privileges on future objects",
+  [`grant select on ${api}.general to api_public with grant option`]: `${api}.general: SELECT is granted to api_public with grant option`,
+  [`grant select on ${api}.general to key_operator`]: `${api}.general: SELECT is granted to key_operator`,
+  [`grant select (report_id) on ${api}.general to public`]: `${api}.general.report_id: SELECT is granted to PUBLIC`,
+  [`comment on view ${api}.general is null`]: `${api}.general: This object has no comment`,
+};
+
 /** What a database's owner or publisher could run, and what find_leaks() then reports. */
 export const attacks: Record<string, string> = {
   "create view api_v1_1_0.bare as table suppressed.general; grant select on api_v1_1_0.bare to api_public; alter view api_v1_1_0.bare owner to api_owner; grant usage on schema suppressed to api_owner; grant select on suppressed.general to api_owner; create policy builder on suppressed.general to api_owner using (true)":
@@ -17,9 +145,9 @@ export const attacks: Record<string, string> = {
     "api_public and api_owner can run extensions.peek()",
   "alter view dissemination.findings reset (security_invoker)":
     "api_public and api_owner can read dissemination.findings, which does not run with its caller's rights",
-  "alter role api_public superuser": "api_public is a superuser or has bypassrls",
-  "alter role gateway bypassrls": "gateway is a superuser or has bypassrls",
-  "alter role api_owner bypassrls": "api_owner is a superuser or has bypassrls",
+  "alter role api_public superuser": "api_public is a superuser",
+  "alter role gateway bypassrls": "gateway has bypassrls",
+  "alter role api_owner bypassrls": "api_owner has bypassrls",
   "grant api_tribal to api_public;": "api_public must not be a member of api_tribal",
   "grant publisher to report_service": "report_service must not be a member of publisher",
   "grant publisher to authenticator": "authenticator must not be a member of publisher",
@@ -32,7 +160,7 @@ export const attacks: Record<string, string> = {
   "alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed; update access.tiers set database_role = 'api_tribal' where name = 'individual'":
     "The tier individual uses the role api_tribal",
   "create role api_agency bypassrls; alter table access.tiers drop constraint tiers_database_role_is_served; update access.tiers set database_role = 'api_agency' where name = 'individual'":
-    "api_agency is a superuser or has bypassrls",
+    "api_agency has bypassrls",
   "alter table suppressed.additional_eins inherit disclosed.additional_eins":
     "suppressed.additional_eins inherits from disclosed.additional_eins",
   "set local role publisher; insert into disclosed.general select (jsonb_populate_record(null::disclosed.general, to_jsonb(general) || jsonb_build_object('is_public', true))).* from suppressed.general limit 1; reset role":
@@ -78,9 +206,9 @@ export const attacks: Record<string, string> = {
     "disclosed_previous.totals_by_state is granted to public, but is not live",
   "grant select on suppressed.general to report_service": "report_service can read suppressed.general",
   "alter table suppressed.findings owner to api_owner":
-    "suppressed.findings belongs to api_owner. Only publisher may own the data set",
+    "suppressed.findings belongs to api_owner. Only publisher may own the data set. Drop it, or run: alter table suppressed.findings owner to publisher",
   "alter table disclosed_previous.findings owner to api_owner":
-    "api_owner must not own table disclosed_previous.findings",
+    "table disclosed_previous.findings: api_owner may own only API schemas",
   "alter schema suppressed owner to postgres":
     "The schema suppressed belongs to postgres. Run: alter schema suppressed owner to publisher",
   "create schema helper authorization publisher": "publisher must not own schema helper",

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readContracts } from "../../../scripts/deploy/contract.ts";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
+import { checkServed } from "../../../scripts/refresh/check-served.ts";
 import { readDefinition, readSourceTables } from "../../../scripts/refresh/read-definition.ts";
 import { connect } from "../../../service/connect.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
@@ -344,4 +345,23 @@ describe("a data set whose definitions differ from those of the live one", () =>
       await select("rollback");
     }
   });
+});
+
+it("a column whose collation differs from the served one is found", async () => {
+  await here.load();
+  const { client } = database;
+  await client.query(
+    `begin;
+     create schema disclosed_next;
+     do $$ declare name text; begin
+       for name in select relname from pg_class where relnamespace = 'disclosed'::regnamespace and relkind in ('r', 'm') loop
+         execute format('create table disclosed_next.%1$I (like disclosed.%1$I)', name);
+       end loop;
+     end $$;
+     alter table disclosed_next.passthrough alter passthrough_name type text collate "POSIX"`,
+  );
+  const differs = await checkServed(client, "disclosed_next").finally(() => client.query("rollback"));
+  expect(differs).toEqual([
+    "api_v1_1_0.passthrough serves passthrough.passthrough_name, but in this data set its collation is different.",
+  ]);
 });

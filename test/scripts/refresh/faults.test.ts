@@ -174,9 +174,7 @@ describe("storage", () => {
   it("that fails after the publication ends the refresh, and the next one finishes it", async () => {
     const before = await here.liveId();
     const reason = await disturb("Publishing", () => faults.storageWire().hold(), toS3);
-    expect(reason).toMatch(
-      /^The data set is live, but the bulk files still show the previous one: s3:.*again/,
-    );
+    expect(reason).toMatch(/^The data set is live, but requests for its bulk files get 503: s3:.*again/);
     const live = await here.liveId();
     expect(live).not.toBe(before);
     await faults.storageWire().pass();

@@ -158,11 +158,17 @@ describe("older definitions, after a deployment was rolled back", () => {
     await select(
       `delete from deployment.migrations where name like '%create_data_set_rights';
        drop function publication.set_data_set_rights();
+       -- Another role deploys than the first time, so functions are not revoked from PUBLIC by default.
+       alter default privileges grant execute on functions to public;
        grant usage on schema disclosed_previous, suppressed_previous to api_public, api_tribal;
        grant select on all tables in schema disclosed_previous, suppressed_previous to api_public, api_tribal`,
     );
     await deployDatabase(here.database.url, {}, { acceptsDrift: () => true });
     expect(await listRights(retired)).toEqual([]);
+    const open = `select concat(pg_proc.oid::regprocedure) from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+      where pronamespace::regnamespace::text in ('publication', 'request') and grantee = 0`;
+    expect(await list(open)).toEqual([]);
+    await select("alter default privileges revoke execute on functions from public");
     expect(await readAs("api_public", "select report_id from dissemination.findings")).toEqual([id(2)]);
   });
 });
