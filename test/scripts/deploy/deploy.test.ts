@@ -202,6 +202,15 @@ describe("db:deploy", () => {
 });
 
 describe("db:deploy --plan", () => {
+  const publish = async () => {
+    const directory = await makeDirectory();
+    await writeCsv(directory, "general", [submission(1)]);
+    expect(await refreshHere(["--from", directory], { DATABASE_URL: database.url })).toMatchObject({
+      code: 0,
+    });
+  };
+  beforeEach(publish);
+
   it("prints what would change and which statements depend on rows, and changes nothing", async () => {
     await copy.addColumn();
     await copy.migrate(
@@ -281,11 +290,7 @@ describe("db:deploy --plan", () => {
     await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
     await exits(0, [], awaits);
     await exits(0, ["--plan"], awaits);
-    const directory = await makeDirectory();
-    await writeCsv(directory, "general", [submission(1)]);
-    await withDefinitions({ "check.sql": (text) => `${text}\n-- More.\n` }, () =>
-      refreshHere(["--from", directory], { DATABASE_URL: database.url }),
-    );
+    await withDefinitions({ "check.sql": (text) => `${text}\n-- More.\n` }, publish);
     await exits(0, ["--plan"], /^Nothing to deploy\.\nPlan \w+\n$/);
     await exits(3, ["--plan", "--directory", "db"], awaits);
   });

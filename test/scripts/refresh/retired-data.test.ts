@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
+import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -153,18 +155,20 @@ describe("older definitions, after a deployment was rolled back", () => {
     });
   });
 
-  it("left rights on the previous data set, which the first deployment of this version revokes", async () => {
+  it("left rights on the previous data set, which a migration revokes", async () => {
     await publishThenSuppress();
     await select(
-      `delete from deployment.migrations where name like '%create_data_set_rights';
-       drop function publication.set_data_set_rights();
+      `drop function publication.set_data_set_rights();
        -- Another role deploys than the first time, so functions are not revoked from PUBLIC by default.
        alter default privileges grant execute on functions to public;
        grant usage on schema disclosed_previous, suppressed_previous to api_public, api_tribal;
        grant select on all tables in schema disclosed_previous, suppressed_previous to api_public, api_tribal`,
     );
-    await deployDatabase(here.database.url, {}, { acceptsDrift: () => true });
+    const migration = "migrations/20261121203000000_create_data_set_rights.sql";
+    await select(await readFile(path.join(repositoryDirectory, migration), "utf8"));
     expect(await listRights(retired)).toEqual([]);
+    await select("update deployment.api_schemas set sha256 = ''");
+    await deployDatabase(here.database.url, {}, { acceptsDrift: () => true });
     const open = `select concat(pg_proc.oid::regprocedure) from pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
       where pronamespace::regnamespace::text in ('publication', 'request') and grantee = 0`;
     expect(await list(open)).toEqual([]);
