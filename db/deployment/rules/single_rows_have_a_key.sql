@@ -1,8 +1,8 @@
 -- A relationship to one row compares all columns of a unique key. Otherwise, a request that embeds it could get more rows than
 -- it counts.
 --
--- An older data set may lack a key that this version adds. So this asks only of the empty data set that a deployment
--- builds in a new database, as db:check does.
+-- A published data set may be older than a key that this version adds. So this asks only until one is published: of the empty
+-- data set that a deployment builds in a new database, as db:check does.
 with relationships as (
   select
     api_functions.object,
@@ -25,7 +25,7 @@ select
     relationships.view
   ) as rule
 from relationships
-where exists (select from publication.data_sets where data_sets.state = 'live' and data_sets.source = 'empty')
+where not exists (select from publication.data_sets where data_sets.state = 'live')
   and not exists (
     select from publication.view_keys
     where view_keys.view_id = relationships.view_id and view_keys.columns <@ array(
