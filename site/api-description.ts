@@ -12,6 +12,8 @@ const column = parameter.extend({ description: z.string() });
 const table = z.object({
   name: z.string(),
   description: z.string(),
+  /** Columns that are unique together. Empty if the table has no unique key. Older databases do not tell it. */
+  key: z.array(z.string()).default([]),
   columns: z.array(column),
   /** Tables that a request can embed: `select=*,general(*)`. */
   embeds: z.array(z.string()),
@@ -39,9 +41,7 @@ export function describeVersions(answer: unknown, known: Record<string, string[]
       ...readText(description ?? ""),
       tables: tables.map((table) => ({
         ...table,
-        ...readText(table.description),
-        /** Columns that are unique together. Empty if the table has no unique key. */
-        key: readKey(table),
+        ...addKey(readText(table.description), table.key),
         columns: table.columns.map((each) => ({
           ...each,
           ...readLabel(each),
@@ -72,11 +72,9 @@ function unwrap(text: string): string {
   return text.trim().replace(/([^\n])\n(?=[^\n])/g, "$1 ");
 }
 
-/** Reads the key from a table's description: `Key: report_id and award_reference.` */
-function readKey({ description, columns }: z.infer<typeof table>): string[] {
-  const [, list = ""] = /^Key: ([\w, ]+)/m.exec(description) ?? [];
-  const names = columns.map(({ name }) => name);
-  return list.split(/,\s*|\s+and\s+/).filter((word) => names.includes(word));
+function addKey({ title, description }: ReturnType<typeof readText>, key: string[]) {
+  const text = key.length > 0 ? `Key: ${key.map((name) => `\`${name}\``).join(", ")}.` : "";
+  return { title, description: [description, text].filter(Boolean).join("\n\n") };
 }
 
 /** Lists the values that a text column's description quotes, if it quotes more than an example. */

@@ -264,10 +264,6 @@ join pg_catalog.pg_attribute on pg_attribute.attrelid = format('staging.%I', sou
   and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
   and pg_attribute.attname not in ('source_file', 'source_row');
 
--- The unique columns on both sides, in the order of the index.
-create unlogged table staging.unique_keys (table_name text not null, columns text[] not null);
-insert into staging.unique_keys (table_name, columns) values ('general', '{report_id}');
-
 -- The reports whose rows each side has.
 create view staging.public_reports as
 select reports.report_id, reports.is_superseded from staging.reports where reports.is_public;
@@ -293,7 +289,7 @@ declare
   source record;
   side record;
   built text;
-  key_columns text[];
+  index_name text;
 begin
   for source in
     select
@@ -305,7 +301,13 @@ begin
       (
         select string_agg(published_columns.expression, ', ' order by published_columns.place)
         from staging.published_columns where published_columns.table_name = source_tables.name
-      ) as columns
+      ) as columns,
+      (
+        select string_agg(quote_ident(key_column), ', ')
+        from staging.unique_keys
+        cross join lateral unnest(unique_keys.columns) as key_column
+        where unique_keys.table_name = source_tables.name
+      ) as key_columns
     from staging.source_tables
     -- The other tables refer to general.
     order by source_tables.name <> 'general', format('staging.%I', source_tables.name)::regclass::oid
@@ -339,22 +341,17 @@ begin
           end
         )
       );
-      for key_columns in
-        select unique_keys.columns from staging.unique_keys where unique_keys.table_name = source.name
-      loop
-        execute format(
-          'alter table %s add constraint %I unique (%s)', built,
-          format('%s_%s_is_unique', source.name, array_to_string(key_columns, '_')),
-          (select string_agg(quote_ident(key_column), ', ') from unnest(key_columns) as key_column)
-        );
-      end loop;
-      if not source.is_general then
-        execute format('create index %I on %s (report_id)', source.name || '_report_id', built);
-        execute format(
-          'comment on index %I.%I is %L', side.schema_name, source.name || '_report_id',
-          format('Finds a report''s rows, for %s?report_id=eq.… or in.(…) and for embedding', source.name)
-        );
+      -- The index of a key, which begins with report_id, takes the place of an index of report_id.
+      index_name := source.name || case when source.key_columns is null then '_report_id' else '_key_is_unique' end;
+      if source.key_columns is null then
+        execute format('create index %I on %s (report_id)', index_name, built);
+      else
+        execute format('alter table %s add constraint %I unique nulls not distinct (%s)', built, index_name, source.key_columns);
       end if;
+      execute format(
+        'comment on index %I.%I is %L', side.schema_name, index_name,
+        format('Finds a report''s rows, for %s?report_id=eq.… or in.(…) and for embedding', source.name)
+      );
       if side.schema_name = 'suppressed_next' then
         execute format('alter table %s enable row level security', built);
         execute format('create policy tribal_access on %s for select to api_tribal using (true)', built);

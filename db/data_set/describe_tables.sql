@@ -14,6 +14,11 @@ with newest as (
     pg_constraint.contype,
     pg_constraint.conname,
     (
+      select bool_and(pg_attribute.attnotnull)
+      from pg_catalog.pg_attribute
+      where pg_attribute.attrelid = pg_constraint.conrelid and pg_attribute.attnum = any (pg_constraint.conkey)
+    ) as is_required,
+    (
       select json_agg(pg_attribute.attname order by part.place)
       from unnest(pg_constraint.conkey) with ordinality as part (attnum, place)
       join pg_catalog.pg_attribute on pg_attribute.attrelid = pg_constraint.conrelid and pg_attribute.attnum = part.attnum
@@ -71,9 +76,14 @@ select pg_class.relname as table, (
     ),
     -- In CSV, null is empty, and the empty string is two quotation marks.
     'missingValues', json_build_array(''),
+    -- The columns of a primary key are never null.
     'primaryKey', (
       select keys.fields from keys
-      where keys.conrelid = pg_class.oid and keys.contype in ('p', 'u') order by keys.contype, keys.conname limit 1
+      where keys.conrelid = pg_class.oid and keys.contype in ('p', 'u') and keys.is_required order by keys.contype, keys.conname limit 1
+    ),
+    'uniqueKeys', (
+      select json_agg(keys.fields order by keys.conname) from keys
+      where keys.conrelid = pg_class.oid and keys.contype = 'u' and not keys.is_required
     ),
     'foreignKeys', (
       select json_agg(json_build_object(

@@ -44,7 +44,8 @@ as $$
     values
       ('authenticator', 'publication.served_schemas', 'request.pre_config() tells PostgREST which schemas to serve.'),
       ('gateway', 'request.keys', 'request.decide() finds the key of a request.'),
-      ('report_service', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.')
+      ('report_service', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.'),
+      ('report_service', 'publication.view_keys', 'publication.describe_api() names the keys of tables.')
   ) as listed (role, relation, reason)
 $$;
 

@@ -213,6 +213,19 @@ from pg_catalog.pg_class
 where pg_class.relnamespace = 'staging'::regnamespace and pg_class.relkind = 'r'
 order by pg_class.oid;
 
+-- The columns of a table that are unique together, null included. check.sql finds duplicates, and build.sql creates the
+-- constraints. The other tables have no key.
+create unlogged table staging.unique_keys (
+  table_name text primary key,
+  -- The key's index also finds a report's rows.
+  columns text[] not null check (columns[1] = 'report_id')
+);
+insert into staging.unique_keys (table_name, columns) values
+('general', '{report_id}'),
+('federal_awards', '{report_id,award_reference}'),
+('findings', '{report_id,award_reference,reference_number}'),
+('resubmission', '{report_id}');
+
 -- Columns that a file may leave out: build.sql derives them.
 create unlogged table staging.derived_columns as
 select unnest(array[

@@ -39,6 +39,7 @@ begin
     union all select * from publication.find_rule_lists_limit_their_bytes()
     union all select * from publication.find_rule_no_default_privileges()
     union all select * from publication.find_rule_only_views_functions_and_types()
+    union all select * from publication.find_rule_single_rows_have_a_key()
     union all select * from publication.find_rule_views_select_plain_columns()
     order by 1, 2;
 end

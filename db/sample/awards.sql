@@ -39,7 +39,9 @@ select
   agency as federal_agency_prefix,
   extension as federal_award_extension,
   cluster as cluster_name,
-  'AWARD-' || lpad(number::text, case when fac_accepted_date >= '2024-07-01' then 5 else 4 end, '0') as award_reference,
+  -- A few reports have more than 9,999 awards.
+  'AWARD-' || lpad(number::text, case when fac_accepted_date >= '2024-07-01' or number > 9999 then 5 else 4 end, '0')
+    as award_reference,
   case when is_covid then 'COVID-19' else sample.pick('award identifications', award_key) end
     as additional_award_identification,
   case when is_covid and name not like 'COVID%' then 'COVID-19 - ' else '' end || name as federal_program_name,

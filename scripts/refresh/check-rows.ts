@@ -8,15 +8,15 @@ import { splitRow, unquote } from "./row-format.ts";
 
 /** The result of `check.sql`. */
 interface CheckedRows {
-  /** Rows that are left out because their report's row in general is left out. */
+  /** Rows that are left out because another row of their report has a fault. */
   consequences: number;
   /** Rows by table that repeat an earlier file. */
   repetitions: { table: string; rows: number }[];
 }
 
 /**
- * Finds faults that only the whole data set shows: invalid report IDs, duplicate reports, files that contradict each
- * other, rows without a report. Removes these rows from the staging tables and adds them to the faults.
+ * Finds faults that only the whole data set shows: invalid report IDs, duplicates, files that contradict each other, rows
+ * that do not belong to a report. Removes these rows from the staging tables and adds them to the faults.
  */
 export async function checkRows(
   client: Client,

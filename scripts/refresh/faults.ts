@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { stringify } from "csv-stringify/sync";
 import { describeReason } from "../../service/limit-reading.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
-import { describeProblem, type RowProblem } from "./row-format.ts";
+import { describeProblem, nameColumns, type RowProblem } from "./row-format.ts";
 
 /** What is wrong with one row of a source file. */
 export interface Fault extends RowProblem {
@@ -30,7 +30,7 @@ export class FaultList {
   }
 
   count(table: string, { column, problem }: RowProblem, rows: number): void {
-    const kind = column === undefined ? `${table}: ${problem}` : `${table}, column ${column}: ${problem}`;
+    const kind = `${column === undefined ? table : `${table}, ${nameColumns(column)}`}: ${problem}`;
     this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + rows);
     this.total += rows;
   }

@@ -6,17 +6,20 @@ export interface Column {
   type: string;
 }
 
-/** A row's problem, and the value that has it. */
+/** A row's problem, and the value that has it. The columns and values of a key are separated by commas. */
 export interface RowProblem {
   column?: string | undefined;
   value?: string | undefined;
   problem: string;
 }
 
+/** For example `column is_public`, or `columns report_id, award_reference`. */
+export const nameColumns = (column: string) => `column${column.includes(",") ? "s" : ""} ${column}`;
+
 /** For example `column is_public, value "perhaps" is not a boolean`. */
 export function describeProblem({ column, value, problem }: RowProblem): string {
   const where = [
-    ...(column === undefined ? [] : [`column ${column}`]),
+    ...(column === undefined ? [] : [nameColumns(column)]),
     ...(value === undefined ? [] : [`value ${JSON.stringify(value)}`]),
   ].join(", ");
   return `${where || "the row"} ${problem}`;

@@ -183,6 +183,48 @@ describe("a data set", () => {
   });
 });
 
+describe("constraints", () => {
+  const keyed = ["general", "federal_awards", "findings", "resubmission"];
+  beforeAll(async () => {
+    const general = [submission(1), submission(2, { is_public: "f" })];
+    // Null counts as a value in a key.
+    const rows = [{ report_id: id(1) }, { report_id: id(2) }];
+    await publish({ general, federal_awards: rows, findings: rows, resubmission: rows });
+  });
+
+  it.each([
+    ...keyed.flatMap((table) => [`disclosed.${table}`, `suppressed.${table}`]),
+    "disclosed.general_stubs",
+  ])("refuse a second row with the key of another: %s", async (table) => {
+    await expect(select(`insert into ${table} table ${table} limit 1`)).rejects.toThrow(
+      /^duplicate key value violates unique constraint/,
+    );
+  });
+
+  it("keep public and suppressed rows apart", async () => {
+    const insert = (table: string, isPublic: boolean) =>
+      select(`insert into ${table} (report_id, auditee_uei, is_public) values ('x', 'UEI', ${isPublic})`);
+    await expect(insert("disclosed.general", false)).rejects.toThrow('"general_is_public"');
+    await expect(insert("suppressed.general", true)).rejects.toThrow('"general_is_suppressed"');
+    await expect(
+      select("insert into disclosed.general_stubs (report_id, is_public) values ('x', true)"),
+    ).rejects.toThrow('"general_stubs_is_suppressed"');
+  });
+
+  it("are the keys that the API's description names", async () => {
+    const [described] = await select("select publication.describe_api() -> 0 -> 'tables' as tables");
+    const keys = described.tables.map(({ name, key }: { name: string; key: string[] }) => [name, key]);
+    expect(Object.fromEntries(keys.filter(([, key]: [string, string[]]) => key.length > 0))).toEqual({
+      general: ["report_id"],
+      federal_awards: ["report_id", "award_reference"],
+      findings: ["report_id", "award_reference", "reference_number"],
+      resubmission: ["report_id"],
+      totals_by_state: ["audit_year", "auditee_state"],
+      totals_by_agency: ["audit_year", "federal_agency_prefix"],
+    });
+  });
+});
+
 /** Submissions, oldest first. Each replaces the one before it. */
 type Chain = { number: number; isPublic: boolean }[];
 

@@ -1,6 +1,10 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
 import type { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
+import { findNarrative } from "../../site/table-facts.ts";
+import { tables } from "../support/columns.ts";
 import { usePublishedDatabase } from "../support/scratch-database.ts";
 
 // How request.authorize() decides, based on the headers that the gateway sets.
@@ -24,7 +28,8 @@ async function authorize(
     await client.query("select request.authorize()");
     const { rows } = await client.query(
       `select current_user as role, current_setting('request.id', true) as request_id,
-         current_setting('application_name') as connection, current_setting('response.headers') as headers`,
+         current_setting('application_name') as connection, current_setting('response.headers') as headers,
+         current_setting('enable_indexscan') = 'off' as keeps_order`,
     );
     return rows[0];
   } catch (error) {
@@ -136,4 +141,19 @@ describe("the response headers", () => {
     await database.client.query(retire, ["-1 minute"]);
     expect(await readHeaders()).toHaveProperty("Deprecation");
   });
+});
+
+it("the tables whose rows keep their order are those that the pages do not sort and that the document names", async () => {
+  const document = await readFile(path.resolve(import.meta.dirname, "../../docs/api.md"), "utf8");
+  const [bullet = ""] = /^- (.|\n {2})* have no key: never send/m.exec(document) ?? [];
+  const listed: Record<string, string[]> = { request: [], pages: [], document: [] };
+  for (const table of tables) {
+    const { keeps_order } = await authorize({ "x-api-key-sha256": hash }, { path: `/${table}` });
+    const facts = { name: table, title: "", description: "", columns: [], embeds: [], key: [] };
+    if (keeps_order) listed.request?.push(table);
+    if (findNarrative(facts)) listed.pages?.push(table);
+    if (bullet.includes(`\`${table}\``)) listed.document?.push(table);
+  }
+  expect(listed.request).toHaveLength(3);
+  expect(listed).toEqual({ request: listed.request, pages: listed.request, document: listed.request });
 });

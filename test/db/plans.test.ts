@@ -73,11 +73,13 @@ describe("the requests of real clients use an index", () => {
     ["federal_awards_audit_year_agency", "audit_year = '2023'"],
     ["federal_awards_auditee_uei", "auditee_uei = 'x'"],
     ["findings_reference_number", "reference_number = '2023-001'"],
-    ...childTables.map((table): [string, string] => [`${table}_report_id`, "report_id = 'x'"]),
+    ...tables.map((table): [string, string] => [`${table}_(report_id|key_is_unique)`, "report_id = 'x'"]),
   ])("%s: %s", async (index, conditions) => {
     const page = `select * from api_v1_1_0.${findTable(index)} where ${conditions} limit 25`;
     const plan = await explain("api_public", page, "-c enable_seqscan=off");
-    expect(flatten(plan).map((node) => node["Index Name"])).toContain(index);
+    expect(flatten(plan).map((node) => node["Index Name"])).toContainEqual(
+      expect.stringMatching(`^${index}$`),
+    );
   });
 
   it("and the comment on each index names a request that needs it", async () => {

@@ -1,5 +1,5 @@
 -- Other Employer Identification Numbers (EINs) that an audit covers.
--- One row is one EIN of a report.
+-- One row is one EIN that a report lists.
 create view api_v1_1_0.additional_eins
 with (security_invoker = true) as
 select
@@ -13,8 +13,8 @@ from dissemination.additional_eins;
 comment on view api_v1_1_0.additional_eins is
   'Additional EINs
 
-One row per EIN and report: Employer Identification Numbers that the audit covers besides
-general.auditee_ein, as entered on form SF-SAC. Most reports have none; general.is_multiple_eins
+One row per entry on form SF-SAC: Employer Identification Numbers that the audit covers besides
+general.auditee_ein. A report may list a number twice. Most reports have none; general.is_multiple_eins
 says which have some.
 
 Join to `general` by report_id, which is not unique here. To find the reports that cover an entity, look

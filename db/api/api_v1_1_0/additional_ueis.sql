@@ -1,5 +1,5 @@
 -- Other Unique Entity Identifiers (UEIs) that an audit covers.
--- One row is one UEI of a report.
+-- One row is one UEI that a report lists.
 create view api_v1_1_0.additional_ueis
 with (security_invoker = true) as
 select
@@ -13,8 +13,8 @@ from dissemination.additional_ueis;
 comment on view api_v1_1_0.additional_ueis is
   'Additional UEIs
 
-One row per UEI and report: entities that the audit covers besides the auditee
-(general.auditee_uei), as entered on form SF-SAC. Most reports have none; general.is_additional_ueis
+One row per entry on form SF-SAC: entities that the audit covers besides the auditee
+(general.auditee_uei). A report may list an entity twice. Most reports have none; general.is_additional_ueis
 says which have some.
 
 Join to `general` by report_id, which is not unique here. To find the reports that cover an entity, look

@@ -34,7 +34,7 @@ comment on view api_v1_1_0.federal_awards is
 One row per award: a line of the schedule of expenditures of Federal awards (SEFA) that the auditee
 prepares under 2 CFR 200.510(b) and enters on form SF-SAC.
 
-Key: report_id and award_reference. report_id joins to `general`; with award_reference it joins to `findings`
+report_id joins to `general`; with award_reference it joins to `findings`
 and `passthrough`. Each can be embedded: select=*,general(auditee_name),findings(*),passthrough(*).
 
 There is no column for the Assistance Listing number (formerly CFDA). It consists of

@@ -75,7 +75,7 @@ comment on view api_v1_1_0.general is
 One row per report: auditee, auditor, audited period, totals, and results for the financial
 statements.
 
-Key: report_id. It joins to every other table that has report_id, and each of them can be embedded:
+report_id joins to every other table that has it, and each of them can be embedded:
 select=report_id,federal_awards(*).
 
 Source: data collection form SF-SAC, which the auditee and the auditor complete and certify under
@@ -210,8 +210,9 @@ comment on column api_v1_1_0.general.submitted_date is
   'ends, whichever is earlier (2 CFR 200.512(a)(1)).';
 comment on column api_v1_1_0.general.fac_accepted_date is
   E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. Use it for '
-  'incremental downloads: fac_accepted_date=gte.YYYY-MM-DD.';
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. New reports: '
+  'fac_accepted_date=gte.YYYY-MM-DD. This does not find changed reports, or the few without a date: the '
+  'manifest of the bulk files lists all changes.';
 comment on column api_v1_1_0.general.fy_end_date is
   E'Fiscal year end\n'
   'Last day of the audited period, YYYY-MM-DD. The report_id normally starts with this day''s year '

@@ -1,5 +1,5 @@
 -- The entities through which an award reached the auditee.
--- One row is one pass-through entity of one award.
+-- One row is one entry of a pass-through entity of an award.
 create view api_v1_1_0.passthrough
 with (security_invoker = true) as
 select
@@ -15,12 +15,13 @@ from dissemination.passthrough;
 comment on view api_v1_1_0.passthrough is
   'Pass-through entities
 
-One row per pass-through entity of an award: the entity from which the auditee, as a subrecipient,
-received Federal money (2 CFR 200.510(b)(2)), as entered on form SF-SAC. These entities gave money to
+One row per entry of a pass-through entity of an award, as entered on form SF-SAC: the entity from which the
+auditee, as a subrecipient, received Federal money (2 CFR 200.510(b)(2)). An entity may have several entries, with
+several numbers. These entities gave money to
 the auditee. For money that the auditee passed on, see passthrough_amount in federal_awards.
 
 Join to `federal_awards` by report_id and award_reference, which are not unique here: an award may come
-through several entities. Awards with is_direct = "N" have rows here. report_id joins to `general`. To
+through several entities. Awards with is_direct = "N" normally have rows here. report_id joins to `general`. To
 embed these rows, request federal_awards?select=*,passthrough(*).
 
 Callers without Tribal access see no rows of suppressed submissions (2 CFR 200.512(b)(2)) here. In `general`,

@@ -21,7 +21,7 @@ One row per report with resubmission data: an auditee that corrects a report sub
 a new report_id, and the new report replaces the old one. This table also lists superseded reports,
 which no other table shows.
 
-Key: report_id. It joins to `general` for reports that are still current. A superseded report has no row
+report_id joins to `general` for reports that are still current. A superseded report has no row
 there, so embedding `general` returns null. previous_report_id and next_report_id join this table to
 itself.
 

@@ -1,5 +1,5 @@
 -- Audit firms that did part of the audit, other than the firm that signed.
--- One row is one firm of a report.
+-- One row is one firm that a report lists.
 create view api_v1_1_0.secondary_auditors
 with (security_invoker = true) as
 select
@@ -22,8 +22,8 @@ from dissemination.secondary_auditors;
 comment on view api_v1_1_0.secondary_auditors is
   'Secondary auditors
 
-One row per audit firm and report: firms that did part of the audit, besides the firm that signed the report
-(general.auditor_firm_name), as entered on form SF-SAC. Most reports have none; general.is_secondary_auditors
+One row per entry on form SF-SAC: firms that did part of the audit, besides the firm that signed the report
+(general.auditor_firm_name). A report may list a firm twice. Most reports have none; general.is_secondary_auditors
 says which have some.
 
 Join to `general` by report_id, which is not unique here. To embed these rows, request

@@ -21,7 +21,7 @@ One row per audit year and federal agency, with sums over the public rows of `fe
 The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
 and superseded reports are not counted, even for callers with Tribal access.
 
-Key: audit_year and federal_agency_prefix. To list the awards behind a row, request
+To list the awards behind a row, request
 federal_awards?audit_year=eq.2023&federal_agency_prefix=eq.93. A report or finding counts once
 for each agency that it concerns, so sum only the columns awards and amount_expended over agencies: their
 totals for a year match those in totals_by_state.';

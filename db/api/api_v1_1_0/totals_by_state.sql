@@ -21,7 +21,7 @@ One row per audit year and state of the auditee, with sums over the public rows 
 The totals are computed once, when the data set is published. Suppressed (2 CFR 200.512(b)(2))
 and superseded reports are not counted, even for callers with Tribal access.
 
-Key: audit_year and auditee_state. To list the reports behind a row, request
+To list the reports behind a row, request
 general?audit_year=eq.2023&auditee_state=eq.CA. If one auditee passes federal money through to another,
 both expend it, so it is counted for both.';
 comment on column api_v1_1_0.totals_by_state.audit_year is

@@ -99,6 +99,29 @@ it("db:check refuses a function that calls one not on the list, and says which f
     expect(output).toContain(line);
 });
 
+it("db:check refuses a relationship to one row that does not compare a whole key", async () => {
+  const relate = (name: string, conditions: string, returns = "setof api_v1_1_0.federal_awards rows 1") => `
+    create function api_v1_1_0.${name}(api_v1_1_0.passthrough) returns ${returns} language sql stable
+    begin atomic select federal_awards.* from api_v1_1_0.federal_awards where ${conditions}; end;
+    comment on function api_v1_1_0.${name}(api_v1_1_0.passthrough) is 'Test.';`;
+  const report = "federal_awards.report_id = $1.report_id";
+  const award = "federal_awards.award_reference = $1.award_reference";
+  await copy.write(
+    "api/api_v1_1_0/zz.sql",
+    relate("right", `${award} and ${report}`) +
+      relate("part", report) +
+      relate("first", report, "api_v1_1_0.federal_awards") +
+      relate("either", `${report} or ${award}`) +
+      relate("other", `${report} and ${award} and federal_awards.is_major = 'Y'`),
+  );
+  const { code, output } = await check();
+  expect(code).toBe(1);
+  const refused = [
+    ...output.matchAll(/api_v1_1_0\.(\w+)\(api_v1_1_0\.passthrough\): A relationship to one row must/g),
+  ];
+  expect(refused.map(([, name]) => name).sort()).toEqual(["either", "first", "other", "part"]);
+});
+
 it("db:check --strict fails on a migration that may lose data or block requests, unless it says why", async () => {
   const statements = {
     banDropColumn: "alter table publication.data_sets drop column started_at",

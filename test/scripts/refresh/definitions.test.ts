@@ -8,7 +8,7 @@ import { connect } from "../../../service/connect.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { readAll, run } from "../deploy/support.ts";
 import { useRefresh, withDefinitions } from "./support/refresh.ts";
-import { type Row, submission, submissions, writeCsv } from "./support/source-files.ts";
+import { id, type Row, submission, submissions, writeCsv } from "./support/source-files.ts";
 
 const here = useRefresh();
 const { database, list, select } = here;
@@ -96,6 +96,23 @@ describe("a publication", () => {
   });
 });
 
+it("rows that embed a duplicate award are as many as they are counted to be", async () => {
+  await here.write("general", submissions(1));
+  const award = { report_id: id(1), award_reference: "AWARD-0001" };
+  await here.write("federal_awards", [award, award]);
+  const findings = ["2023-001", "2023-002"].map((reference_number) => ({ ...award, reference_number }));
+  await here.write("findings", findings);
+  expect(await here.publish("--accept-shrink", "--tolerate", "1")).toMatchObject({ code: 0 });
+  const { json, headers } = await service.request(
+    "/findings?select=reference_number,federal_awards(award_reference)",
+    {
+      headers: { prefer: "count=exact" },
+    },
+  );
+  expect([json.length, headers["content-range"]]).toEqual([2, "0-1/2"]);
+  for (const table of ["federal_awards", "findings"]) await here.write(table, []);
+});
+
 /** Holds a lock of the API while `publish` runs, which must wait for it. */
 async function expectToWait(lock: string, publish: () => Promise<void>): Promise<void> {
   const other = await connect(database.url, "test");
@@ -139,7 +156,7 @@ const swapColumns: Edit = (text) =>
 const addTable: Edit = (text) =>
   text.replace(
     "-- The only list of source tables",
-    "create unlogged table staging.visits (report_id text, auditee_uei text, visited date);\n\n$&",
+    "create unlogged table staging.visits (report_id text, auditee_uei text, audit_year text, fac_accepted_date date, visited date);\n\n$&",
   );
 /** Publishes with the table of `addTable`, which build.sql builds like every table of staging.sql. */
 const publishVisits = () => publish(addTable, { visited: "2024-02-29" }, ["staging.sql"]);

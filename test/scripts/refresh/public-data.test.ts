@@ -115,6 +115,7 @@ describe("the bulk files", () => {
     expect(general).toMatchObject({ primaryKey: ["report_id"] });
     const reference = { resource: "general", fields: ["report_id"] };
     expect(awards).toMatchObject({ foreignKeys: [{ fields: ["report_id"], reference }] });
+    expect(awards).toMatchObject({ uniqueKeys: [["report_id", "award_reference"]] });
     const amount = { name: "amount_expended", type: "integer" };
     expect(awards?.fields).toContainEqual(expect.objectContaining(amount));
   });

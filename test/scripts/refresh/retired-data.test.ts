@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 

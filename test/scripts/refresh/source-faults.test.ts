@@ -6,6 +6,7 @@ import { parse } from "csv-parse/sync";
 import { beforeEach, describe, expect, it } from "vitest";
 import { explainFailure } from "../../../scripts/refresh/explain-failure.ts";
 import { type RefreshOptions, refreshDataSet } from "../../../scripts/refresh/refresh-data-set.ts";
+import { tables as sourceTables } from "../../support/columns.ts";
 import { useRefresh } from "./support/refresh.ts";
 import {
   id,
@@ -51,7 +52,11 @@ describe("faults in source files", () => {
       submission(5, { report_id: "" }),
       submission(6, { is_public: "perhaps" }),
     );
-    const rows = [{ report_id: id(3) }, { report_id: id(3), audit_year: "2021" }, { report_id: id(99) }];
+    const rows = [
+      { report_id: id(3) },
+      { report_id: id(3), audit_year: "2021", award_reference: "A" },
+      { report_id: id(99) },
+    ];
     await write("federal_awards", rows);
     await writeFile(file("additional_eins.csv"), `report_id,additional_ein\n${id(3)},1,2\n`);
     // Table, line, column, value, problem, and the first occurrence of a duplicate.
@@ -62,7 +67,7 @@ describe("faults in source files", () => {
       general|7|report_id|"2023-06-GSAFAC-1"|is not a valid report ID (example: 2023-06-GSAFAC-0000000001)
       general|8|report_id||is missing
       general|9|is_public|"perhaps"|is not a boolean such as t, false, Yes or 0
-      federal_awards|3|audit_year|"2021"|is not the audit year of its report in general
+      federal_awards|3|audit_year|"2021"|differs from its report in general
       federal_awards|4|report_id|"${id(99)}"|is not a report in general
       additional_eins|2||"${id(3)},1,2"|has 3 values where the header has 2`;
     const listed: string[] = [];
@@ -78,6 +83,26 @@ describe("faults in source files", () => {
     expect(lines.slice(0, listed.length)).toEqual(listed);
     expect(lines.slice(listed.length, -1).sort()).toEqual(counted.sort());
     expect(lines.at(-1)).toBe("To publish the rest and write these rows to a file, add --tolerate 9.");
+  });
+
+  it("are values that differ from those of the report in general", async () => {
+    await general(submission(1), submission(2, { auditee_uei: "" }));
+    await write("additional_ueis", [
+      { report_id: id(1), auditee_uei: "UEI1", audit_year: "2023", fac_accepted_date: "2024-01-31" },
+      { report_id: id(1), auditee_uei: "UEI2" },
+      { report_id: id(1), audit_year: "2022" },
+      { report_id: id(1), fac_accepted_date: "2024-02-01" },
+    ]);
+    const message = await expectRefusal();
+    expect(message).toContain(`${file("general.csv")}:3: column auditee_uei is missing\n`);
+    for (const [index, fault] of [
+      'auditee_uei, value "UEI2"',
+      'audit_year, value "2022"',
+      'fac_accepted_date, value "2024-02-01"',
+    ].entries())
+      expect(message).toContain(
+        `${file("additional_ueis.csv")}:${index + 3}: column ${fault} differs from its report in general\n`,
+      );
   });
 
   it("are listed up to 20, and counted beyond that", async () => {
@@ -101,9 +126,11 @@ describe("faults in source files", () => {
 
   it("are written to a file if they are tolerated, and other rows of their reports are left out", async () => {
     const broken = submission(2, { total_amount_expended: "?", auditee_name: '"a\nb"' });
-    const again = submission(1, { auditee_name: "again" });
-    await general(submission(1), broken, submission(3, { is_public: "f" }), again);
-    const awards = [1, 2, 2, 9].map((number) => ({ report_id: id(number), award_reference: "AWARD-0001" }));
+    await general(submission(1), broken, submission(3, { is_public: "f" }), submission(1));
+    const awards = [1, 2, 2, 9].map((number, index) => ({
+      report_id: id(number),
+      award_reference: String(index),
+    }));
     await write("federal_awards", awards);
     const rejects = file("rejects.csv");
     const refused = /^3 rows cannot be published; at most 2 may be/;
@@ -211,6 +238,140 @@ describe("a data set that differs too much from the live one", () => {
   });
 });
 
+describe("rows with the same key", () => {
+  type Make = (report_id: string, more?: Row) => Row;
+  const award: Make = (report_id, more) => ({ report_id, award_reference: "A", ...more });
+  const finding: Make = (report_id, more) => award(report_id, { reference_number: "2023-001", ...more });
+  const without =
+    (make: Make, column: string): Make =>
+    (report_id, more) =>
+      make(report_id, { [column]: "", ...more });
+  const keyOfFinding = "columns report_id, award_reference, reference_number";
+  /** How to make a row of a table, another column of it, and how a fault names the row's key. */
+  const cases: [table: string, make: Make, column: string, key: string][] = [
+    [
+      "general",
+      (report_id, more) => submission(1, { report_id, ...more }),
+      "auditee_name",
+      'column report_id, value "ID"',
+    ],
+    ["federal_awards", award, "amount_expended", 'columns report_id, award_reference, value "ID, A"'],
+    [
+      "federal_awards",
+      without(award, "award_reference"),
+      "amount_expended",
+      'columns report_id, award_reference, value "ID, null"',
+    ],
+    ["findings", finding, "is_repeat_finding", `${keyOfFinding}, value "ID, A, 2023-001"`],
+    [
+      "findings",
+      without(finding, "award_reference"),
+      "is_repeat_finding",
+      `${keyOfFinding}, value "ID, null, 2023-001"`,
+    ],
+    [
+      "findings",
+      without(finding, "reference_number"),
+      "is_repeat_finding",
+      `${keyOfFinding}, value "ID, A, null"`,
+    ],
+    [
+      "resubmission",
+      (report_id, more) => ({ report_id, ...more }),
+      "version",
+      'column report_id, value "ID"',
+    ],
+  ];
+  const tables = [...new Set(cases.map(([table]) => table))];
+  const idOf = (index: number) => id(index + 1);
+  const all = cases.map((_, index) => idOf(index));
+
+  /** The rows of one file: each case has a report, and these values in its other column. */
+  const rowsOf = (table: string, values: string[]) =>
+    cases.flatMap(([name, make, column], index) => {
+      if (name === table) return values.map((value) => make(idOf(index), { [column]: value }));
+      return table === "general" ? [submission(1, { report_id: idOf(index) })] : [];
+    });
+
+  async function writeCases(first: string[], second: string[] = []) {
+    await write(
+      "notes_to_sefa",
+      [...all, id(99)].map((report_id) => ({ report_id })),
+    );
+    for (const table of tables) {
+      const rows = rowsOf(table, first);
+      if (table === "general") rows.push(submission(99));
+      await writeCsv(here.directory, table, rows, { name: `2022-${table}.csv` });
+      const later = rowsOf(table, second);
+      if (second.length > 0) await writeCsv(here.directory, table, later, { name: `2023-${table}.csv` });
+    }
+  }
+
+  /** The line of each case's first row in the first file, whose cases have this many rows. */
+  const lineOf = (index: number, values: string[]) => {
+    const rows = rowsOf(cases[index]?.[0] ?? "", values);
+    return rows.findIndex(({ report_id }) => report_id === idOf(index)) + 2;
+  };
+  const published = async () => [
+    await list("select report_id from dissemination.general order by 1"),
+    await list("select report_id from dissemination.notes_to_sefa order by 1"),
+  ];
+
+  it.each([
+    ["copies, of which the first stays if that is tolerated", ["1", "1"], "is a duplicate", [...all, id(99)]],
+    [
+      "rows that differ, whose reports are left out if that is tolerated",
+      ["1", "2"],
+      "is a duplicate with other values",
+      [id(99)],
+    ],
+  ])("are refused: %s", async (_what, values, problem, stay) => {
+    await writeCases(values);
+    const message = await expectRefusal();
+    for (const [index, [table, , , key]] of cases.entries()) {
+      const place = (line: number) => file(`2022-${table}.csv:${line}`);
+      const line = lineOf(index, values);
+      const named = key.replace("ID", idOf(index));
+      expect(message).toContain(`\n  ${place(line + 1)}: ${named} ${problem}: first at ${place(line)}\n`);
+    }
+    expect(message).toContain(`${cases.length} rows cannot be published.`);
+    expect(await refresh({ tolerate: cases.length })).toMatchObject({ outcome: "published" });
+    expect(await published()).toEqual([stay, stay]);
+    const kept = stay.length - 1;
+    expect(await list("select count(*)::integer from dissemination.findings")).toEqual([kept && 3]);
+    expect(await list("select count(*)::integer from dissemination.federal_awards")).toEqual([kept && 2]);
+  });
+
+  it("are refused if two files differ, and accepted if the second file repeats the report", async () => {
+    await writeCases(["1"], ["2"]);
+    const message = await expectRefusal();
+    for (const [index, [table]] of cases.entries()) {
+      const first = file(`2022-${table}.csv:${lineOf(index, ["1"])}`);
+      expect(message).toContain(
+        `: column report_id, value "${idOf(index)}" has other content in another file: first at ${first}\n`,
+      );
+    }
+    await refresh({ tolerate: 20 });
+    expect(await published()).toEqual([[id(99)], [id(99)]]);
+    // Only the copies within the first file are faults.
+    await writeCases(["1", "1"], ["1"]);
+    await refresh({ tolerate: cases.length });
+    expect(await published()).toEqual([
+      [...all, id(99)],
+      [...all, id(99)],
+    ]);
+  });
+
+  it("are kept in tables without a key", async () => {
+    await general(submission(1));
+    const keyless = sourceTables.filter((table) => !tables.includes(table));
+    for (const table of keyless) await write(table, [{ report_id: id(1) }, { report_id: id(1) }]);
+    await refresh();
+    for (const table of keyless)
+      expect(await list(`select count(*)::integer from disclosed.${table}`), table).toEqual([2]);
+  });
+});
+
 describe("several files of a table", () => {
   /** Writes a year's files. `1A 2B5` in `awards` means award A of report 1, and award B of report 2 with amount 5. */
   async function writeYear(year: number, reports: Row[], awards = "", isReversed = false): Promise<void> {
@@ -252,7 +413,7 @@ describe("several files of a table", () => {
   });
 
   it("are refused if they contradict each other, and the message names both lines", async () => {
-    await writeYear(2022, submissions(1, 2, 3, 4, 4), "1A 1A 2A1 3A");
+    await writeYear(2022, submissions(1, 2, 3, 4, 4), "1A 1C 2A1 3A");
     const other = submission(2, { auditee_city: '""' });
     await writeYear(2023, [submission(1), other, ...submissions(3, 4)], "1A 2A2 3A 3B");
     const differs = (name: string, line: number, number: number, firstLine: number) =>
@@ -274,14 +435,14 @@ describe("several files of a table", () => {
     expect(message).toContain("4 rows: federal_awards, column report_id: has other content in another file");
   });
 
-  it("use the first row if contradictions are tolerated; a report is suppressed if any file says so", async () => {
-    await writeYear(2022, submissions(1, 2), "1A 2A");
-    const newer = [submission(1, { auditee_city: "x" }), submission(2, { is_public: "f" })];
-    await writeYear(2023, newer, "1B 2A");
+  it("lose a report that they contradict each other about, if that is tolerated", async () => {
+    await writeYear(2022, submissions(1, 2, 3, 4), "1A 2A 3A 4A");
+    const newer = [submission(1, { auditee_city: "x" }), submission(2, { is_public: "f" }), submission(3)];
+    await writeYear(2023, newer, "1A 2A 3B");
     await refresh({ tolerate: 3 });
-    expect(await list("select auditee_city from disclosed.general")).toEqual([null]);
-    expect(await publicAwards()).toEqual(["1A"]);
-    expect(await list("select report_id from suppressed.general")).toEqual([id(2)]);
+    expect(await list("select report_id from disclosed.general")).toEqual([id(4)]);
+    expect(await publicAwards()).toEqual(["4A"]);
+    expect(await list("select report_id from suppressed.general")).toEqual([]);
   });
 
   it("lose a report completely if its row in one file is left out", async () => {
