@@ -41,12 +41,12 @@ type Comparison = "same" | "changed" | "unknown";
 
 /**
  * Whether a part of the database was changed by hand since the last deployment. That is unknown if the deployment was
- * interrupted, if an older catalog.sql described the part, or if a publication has rebuilt the API.
+ * interrupted, if another catalog.sql described the part, after a restore, or if a publication has rebuilt the API.
  */
 export type Drift = Record<"api" | "durable", Comparison>;
 
 export const driftUnknown =
-  "This deployment cannot check for changes made by hand since the last one, because db/deployment/catalog.sql has changed or the last one was interrupted. To find them, run npm run db:deploy -- --plan, which compares the database with a new one.";
+  "This deployment cannot check for changes made by hand since the last one, because db/deployment/catalog.sql has changed, the last one was interrupted, or a backup was restored. To find them, run npm run db:deploy -- --plan, which compares the database with a new one.";
 
 /** Finds out whether someone changed the API or durable objects by hand. */
 export async function findDrift(client: Client, deployed: Deployed | undefined): Promise<Drift> {
