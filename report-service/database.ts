@@ -16,12 +16,12 @@ export class NotServing extends Error {
   }
 }
 
-/** Opens the connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s. */
-export function createPool(database: ClientConfig, logger: FastifyBaseLogger): Pool {
+/** Opens a connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s. */
+export function createPool(database: ClientConfig, logger: FastifyBaseLogger, max = 10): Pool {
   const pool = new Pool({
     ...database,
     application_name: "report-service",
-    max: 10,
+    max,
     connectionTimeoutMillis: 5000,
     lock_timeout: 4000,
     statement_timeout: 5000,
@@ -36,11 +36,17 @@ export function createPool(database: ClientConfig, logger: FastifyBaseLogger): P
 /**
  * Runs one statement in its own transaction, and returns the values of its first row.
  *
+ * @param limits other limits than the pool's
  * @throws DatabaseUnavailable
  */
-export async function queryDatabase(pool: Pool, text: string, values: unknown[]): Promise<unknown[]> {
+export async function queryDatabase(
+  pool: Pool,
+  text: string,
+  values: unknown[],
+  limits: { query_timeout?: number } = {},
+): Promise<unknown[]> {
   try {
-    const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array" });
+    const { rows } = await pool.query<unknown[]>({ text, values, rowMode: "array", ...limits });
     return rows[0] ?? [];
   } catch (cause) {
     throw new DatabaseUnavailable("The database refused the query, or did not answer in time.", { cause });

@@ -1,85 +1,33 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
-import { Client, type ClientConfig } from "pg";
+import type { ClientConfig, Pool } from "pg";
+import { asJson } from "../service/serve-state.ts";
+import { createPool, queryDatabase } from "./database.ts";
 
-const gatherMilliseconds = 1000;
-/** An idle connection can break unnoticed, so it is used at least this often. */
-const longestSilenceMilliseconds = 30_000;
-const shortestRetryMilliseconds = 250;
-const longestRetryMilliseconds = 30_000;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The path at which the gateway says which keys are used (gateway/plugins/single-audit/key_use.lua). */
+export const keyUsePath = "/used-keys";
+const sha256 = /^[0-9a-f]{64}$/;
 
 /**
- * Listens for notifications that a key was used (db/api/request/decide.sql), and has the database record them once a
- * second, until closed. Reconnects if the connection breaks; a key's next request repeats a lost notification.
- *
- * @param database connects as the role report_service, and not through a connection pooler
+ * Records that keys were used today. It has a connection of its own, so that tokens never wait for it. A message that
+ * cannot be recorded is lost, because a later request repeats it.
  */
 export function recordKeyUse(database: ClientConfig, logger: FastifyBaseLogger) {
-  const closing = new AbortController();
-  const keepListening = async () => {
-    for (let failures = 0; !closing.signal.aborted; failures += 1) {
-      try {
-        await listenOnce(database, closing.signal, () => {
-          if (failures > 0) logger.info("recording key use again");
-          failures = 0;
-        });
-      } catch (err) {
-        if (failures === 0) logger.warn({ err }, "cannot record key use, will keep trying to reconnect");
-        const retryMilliseconds = shortestRetryMilliseconds * 2 ** failures;
-        await pause(Math.min(longestRetryMilliseconds, retryMilliseconds), closing.signal);
-      }
-    }
+  const pool: Pool = createPool(database, logger, 1);
+  let isFailing = false;
+  const noteFailure = (err?: unknown) => {
+    if (err !== undefined && !isFailing) logger.warn({ err }, "cannot record key use");
+    if (err === undefined && isFailing) logger.info("recording key use again");
+    isFailing = err !== undefined;
   };
-  const running = keepListening();
   return {
-    close: () => {
-      closing.abort();
-      return running;
+    /** @param body the SHA-256 of each key, in lines. Other lines are ignored. */
+    record: async (body: string) => {
+      const hashes = body.split("\n").filter((line) => sha256.test(line));
+      const keys = hashes.map((hash) => Buffer.from(hash, "hex"));
+      const result = await queryDatabase(pool, "select access.record_key_use($1)", [keys]).catch(noteFailure);
+      if (result !== undefined) noteFailure();
+      return asJson(result !== undefined, {});
     },
+    close: () => pool.end(),
   };
-}
-
-/** Listens on one connection until it breaks or the signal aborts. */
-async function listenOnce(database: ClientConfig, signal: AbortSignal, onListening: () => void) {
-  const client = new Client({
-    ...database,
-    application_name: "report-service (use of keys)",
-    connectionTimeoutMillis: 5000,
-    statement_timeout: 5000,
-    query_timeout: 6000,
-  });
-  const used = new Set<string>();
-  let lost: Error | undefined;
-  let recordedAt = 0;
-  const record = async () => {
-    const ids = [...used];
-    used.clear();
-    await client.query("select access.record_key_use($1)", [ids]);
-    recordedAt = performance.now();
-  };
-  client.on("error", (error) => {
-    lost = error;
-  });
-  client.on("notification", ({ payload = "" }) => {
-    if (uuid.test(payload)) used.add(payload);
-  });
-  try {
-    await client.connect();
-    await client.query("listen api_key_used");
-    await record();
-    onListening();
-    while (!signal.aborted) {
-      await pause(gatherMilliseconds, signal);
-      if (lost !== undefined) throw lost;
-      if (used.size > 0 || performance.now() - recordedAt > longestSilenceMilliseconds) await record();
-    }
-  } finally {
-    // Does not wait, because the server may no longer answer.
-    void client.end().catch(() => {});
-  }
-}
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await sleep(milliseconds, undefined, { signal }).catch(() => {});
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Pool } from "pg";
+import { DatabaseError, type Pool } from "pg";
 import { DatabaseUnavailable, NotServing, queryDatabase, queryWhileOn } from "./database.ts";
 import { makeUnavailable, notFound, sendError, tokenMissing } from "./error-responses.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
@@ -13,6 +13,11 @@ const uncertain = makeUnavailable(
   "Try the same link again in a few seconds. If you get 404, request access to the file again.",
 );
 const notRedeemed = makeUnavailable("The token was not used.");
+
+/** Shorter than any client's patience. A commit may wait for a replica without end (docs/scaling.md, Failover). */
+const redemptionLimit = { query_timeout: 4000 };
+/** The database refused to write, because no replica confirms it (access.require_confirmed_writes). */
+const insufficientResources = "53000";
 
 /** The database failed while it redeemed a token, so the token may or may not have been redeemed. */
 class RedemptionUncertain extends DatabaseUnavailable {
@@ -42,8 +47,11 @@ export function serveDownloads(
     const signedUrl = await storage.signDownload(reportId);
     if (signedUrl === null) return "file_missing";
     if (!isClientWaiting()) return "client_gone";
-    const [redeemed] = await queryDatabase(pool, "select access.redeem_access_token($1)", [token]).catch(
-      ({ message, cause }: DatabaseUnavailable) => {
+    const redemption = "select access.redeem_access_token($1)";
+    const [redeemed] = await queryDatabase(pool, redemption, [token], redemptionLimit).catch(
+      (error: DatabaseUnavailable) => {
+        const { message, cause } = error;
+        if (cause instanceof DatabaseError && cause.code === insufficientResources) throw error;
         throw new RedemptionUncertain(message, { cause });
       },
     );

@@ -6,7 +6,7 @@ import { type AddSite, createReportService } from "./create-report-service.ts";
 import { createPool } from "./database.ts";
 import { createLocalStore } from "./local-store.ts";
 import { openPublicFiles } from "./public-files.ts";
-import { recordKeyUse } from "./record-key-use.ts";
+import { keyUsePath, recordKeyUse } from "./record-key-use.ts";
 
 export interface RunningReportService {
   /** Its base URL, with no slash at the end. */
@@ -20,8 +20,8 @@ const drainMilliseconds = 10_000;
 const releaseMilliseconds = 2000;
 
 /**
- * Starts the report service, even if its database or storage is down (`/readyz` then returns 503). It also records when
- * keys are used. If `metrics` is set, it serves `/metrics` on a separate port, because the main port is public.
+ * Starts the report service, even if its database or storage is down (`/readyz` then returns 503). If `metrics` is set, it
+ * serves `/metrics` and records which keys are used on a separate port, because the main port is public.
  *
  * @throws Error if a port is taken
  */
@@ -37,14 +37,15 @@ export async function startReportService(
   const pool = createPool(database, logger);
   const publicFiles = publicData && openPublicFiles(publicData.location, publicData);
   const { app, metrics } = createReportService({ ...config, pool, storage, publicFiles });
+  const keyUse = recordKeyUse(database, logger);
   const metricsServer =
     config.metrics &&
     (await serveState({
       ...config.metrics,
       portVariable: "APP_METRICS_PORT",
       answers: { "/metrics": () => asMetrics(metrics.registry) },
+      calls: { [keyUsePath]: keyUse.record },
     }));
-  const keyUse = recordKeyUse(database, logger);
   const release = async () => {
     await metricsServer?.close();
     storage.close();

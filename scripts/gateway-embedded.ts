@@ -28,7 +28,8 @@ const program = new Command("gateway:embedded")
     "after",
     "\nEnvironment:\n" +
       "  POSTGREST_URL  where PostgREST is, such as http://127.0.0.1:3000\n" +
-      "  GATEWAY_TOKEN  the token that identifies the gateway to PostgREST\n",
+      "  GATEWAY_TOKEN  the token that identifies the gateway to PostgREST\n" +
+      "  USAGE_URL      where the report service records which keys are used; not recorded if not set\n",
   );
 
 program.action(async ({ config, ...options }: Options) => {

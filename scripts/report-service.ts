@@ -19,11 +19,11 @@ new Command(name)
     `
 Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FILE can name a file with the value:
   APP_HOST, APP_PORT                   where it listens (127.0.0.1, 8001; port 0 takes any free one)
-  REPORT_SERVICE_DATABASE_URL *        URL of the database, with the login of the role report_service; or PGHOST, ….
-                                       With a pooler in transaction mode, key use is not recorded
+  REPORT_SERVICE_DATABASE_URL *        URL of the database, with the login of the role report_service; or PGHOST, …
   REPORT_SERVICE_DATABASE_PASSWORD *   the role's password, if not in the URL
   APP_METRICS_HOST (127.0.0.1), APP_METRICS_PORT
-                                       where /metrics is served for Prometheus; not served if no port is set
+                                       where /metrics is served for Prometheus, and where the gateway says at /used-keys
+                                       which keys are used; neither if no port is set
 The PDFs:
   REPORTS_DIRECTORY                    holds <report_id>.pdf for each report; this service serves them, and its
                                        signed URLs expire when it restarts

@@ -26,7 +26,7 @@ Environment (or .env), defaults in parentheses:
   POSTGREST_PORT         port of PostgREST (8004)
   POSTGREST_ADMIN_PORT   port of PostgREST's health checks (8005)
   GATEWAY_METRICS_PORT   port of the gateway's /status and /metrics (any free one)
-  APP_METRICS_PORT       port of the report service's /metrics (none)
+  APP_METRICS_PORT       port of the report service's /metrics (any free one)
                          Set a port to 0 to use any free port.
   GATEWAY                embedded or kong, the same as --gateway (embedded)
   GATEWAY_CONFIG         file with the gateway's routes and rate limits (gateway/kong.yml)

@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 
@@ -15,12 +15,15 @@ interface StateServerOptions {
   port: number;
   /** The environment variable that sets the port, for the error message. */
   portVariable: string;
-  /** Responses by path. Other paths get 404. */
+  /** Responses to GET by path. Other paths get 404. */
   answers: Record<string, () => Promise<StateAnswer>>;
+  /** Responses to POST by path. They get the body, of which at most 64 KB are read. */
+  calls?: Record<string, (body: string) => Promise<StateAnswer>>;
 }
 
 /**
- * Serves health checks and metrics, such as `/readyz` and `/metrics`, on a separate port that is not public.
+ * Serves health checks and metrics, such as `/readyz` and `/metrics`, and internal calls, on a separate port that is not
+ * public.
  *
  * @throws Error if the port is in use. It names the variable that sets the port
  */
@@ -29,9 +32,13 @@ export async function serveState({
   port,
   portVariable,
   answers,
+  calls = {},
 }: StateServerOptions): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer(async (request, response) => {
-    const answer = request.method === "GET" ? answers[request.url?.split("?")[0] ?? ""] : undefined;
+    const path = request.url?.split("?")[0] ?? "";
+    const call = request.method === "POST" ? calls[path] : undefined;
+    const answer =
+      request.method === "GET" ? answers[path] : call && (async () => call(await readBody(request)));
     const { status, type, body } =
       answer === undefined
         ? { status: 404, type: "text/plain", body: "Not found\n" }
@@ -53,6 +60,17 @@ export async function serveState({
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+const mostBytes = 65_536;
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = "";
+  for await (const chunk of request.setEncoding("latin1")) {
+    body += chunk;
+    if (body.length > mostBytes) throw new Error(`The body has more than ${mostBytes} bytes.`);
+  }
+  return body;
 }
 
 /** Returns a JSON response with status 200, or 503 if the service is not healthy. */

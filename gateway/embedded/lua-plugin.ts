@@ -18,6 +18,7 @@ type Changes = {
   response_headers: HeaderChanges;
   query?: string;
   target?: string;
+  read_timeout?: number;
   logged_path?: string;
   status?: number;
   exit?: { status: number; body: string };
@@ -28,6 +29,11 @@ type Changes = {
 const host = {
   sha256_hex: (bytes: LuaValue) => createHash("sha256").update(String(bytes), "latin1").digest("hex"),
   now: () => Date.now() / 1000,
+  post: (url: LuaValue, body: LuaValue) => {
+    const options = { method: "POST", body: String(body), signal: AbortSignal.timeout(1000) };
+    void fetch(String(url), options).catch(() => {});
+    return undefined;
+  },
 };
 
 /**
@@ -81,6 +87,7 @@ function applyToRequest(changes: Changes, exchange: Exchange): Reply | undefined
   setHeaders(exchange.responseHeaders, changes.response_headers);
   exchange.query = changes.query ?? exchange.query;
   exchange.upstream = changes.target ?? exchange.upstream;
+  exchange.readTimeout = changes.read_timeout ?? exchange.readTimeout;
   exchange.loggedPath = changes.logged_path;
   if (changes.exit === undefined) return undefined;
   const { status, body } = changes.exit;

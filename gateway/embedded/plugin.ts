@@ -22,6 +22,8 @@ export interface Exchange {
   readonly responseHeaders: Headers;
   /** Replaces the upstream's host and port. */
   upstream?: string | undefined;
+  /** Replaces the service's read_timeout, in milliseconds. */
+  readTimeout?: number | undefined;
   /** The path for the log; unset if the path may contain a key. */
   loggedPath?: string | undefined;
 }

@@ -64,11 +64,12 @@ export async function readConfig(text: string, env: NodeJS.ProcessEnv): Promise<
  */
 function fillPlaceholders(text: string, env: NodeJS.ProcessEnv): string {
   const local = { REDIS_HOST: "", REDIS_PORT: "6379", REDIS_PASSWORD: "none" };
-  const values = { POSTGREST_WRITER_URL: env.POSTGREST_URL, ...env, ...local };
+  const optional = { USAGE_URL: "", POSTGREST_WRITER_URL: env.POSTGREST_URL };
+  const values = { ...optional, ...env, ...local };
   const fill = (_: string, variable: string | undefined, secret = "") => {
     const name = variable ?? secret.replaceAll("-", "_").toUpperCase();
     const value = new Map(Object.entries(values)).get(name);
-    if (value || name in local) return value ?? "";
+    if (value || name in local || name in optional) return value ?? "";
     throw new Error(`${name} is not set. Set it in the environment of the gateway.`);
   };
   return text.replace(/^ *#.*$/gm, "").replace(/\$\{(\w+)\}|\{vault:\/\/env\/([\w-]+)\}/g, fill);

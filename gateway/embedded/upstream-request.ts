@@ -26,7 +26,7 @@ export function buildUpstreamRequest(
   isTrusted: TrustCheck,
   url: string,
 ): Dispatcher.RequestOptions {
-  const { method, path, query, headers, upstream, target } = exchange;
+  const { method, path, query, headers, upstream, target, readTimeout } = exchange;
   const { origin, host } = new URL(upstream === undefined ? url : `http://${upstream}`);
   addForwardedHeaders(exchange, client, isTrusted);
   const wantsTrailers = /(^|,)\s*trailers\s*(,|$)/.test(getHeader(headers, "te") ?? "");
@@ -39,6 +39,7 @@ export function buildUpstreamRequest(
     path: escapePath(path) + (query !== "" || target.endsWith("?") ? `?${query}` : ""),
     headers: flattenHeaders(headers),
     body: body.length > 0 ? body : null,
+    ...(readTimeout !== undefined && { headersTimeout: readTimeout, bodyTimeout: readTimeout }),
   };
 }
 

@@ -5,13 +5,18 @@ const lockNotAvailable = "55P03";
 const deadlockDetected = "40P01";
 
 // lock_timeout limits how long a statement waits for a lock, during which requests wait behind it. It is shorter than
-// PostgreSQL's deadlock_timeout, so that a deployment gives way if a request and the deployment wait for each other.
+// PostgreSQL's deadlock_timeout, so that a deployment gives way if a request and the deployment wait for each other. A
+// commit holds its locks while it waits for a replica, so these commits do not wait.
 export const transactionSettings =
-  "set local lock_timeout = '100ms'; set local client_min_messages = warning";
+  "set local lock_timeout = '100ms'; set local client_min_messages = warning; set local synchronous_commit = local";
+
+/** A transaction without locks, whose commit waits until replicas have it and everything before it. */
+const waitForReplicas = "select pg_logical_emit_message(true, 'run-transaction', '')";
 
 /**
  * Runs work in a transaction that needs locks which requests hold. If a lock is not free within 100 ms, the transaction
- * is rolled back and tried again after a random pause, so that no request waits behind it for long.
+ * is rolled back and tried again after a random pause, so that no request waits behind it for long. Returns once replicas
+ * have the transaction, if commits wait for replicas.
  *
  * @param report receives the sessions that the first failed attempt waited for
  * @param options.lock the advisory lock that the transaction takes
@@ -29,6 +34,7 @@ export async function runTransaction<Result>(
       await client.query(`${transactionSettings}; select pg_advisory_xact_lock(hashtext('${lock}'))`);
       const result = await work();
       await client.query("commit");
+      await client.query(waitForReplicas);
       return result;
     } catch (error) {
       await client.query("rollback").catch(() => {});

@@ -22,7 +22,7 @@ const environment = z
     POSTGREST_PORT: port(8004),
     POSTGREST_ADMIN_PORT: port(8005),
     GATEWAY_METRICS_PORT: port(0),
-    APP_METRICS_PORT: listenPort.optional(),
+    APP_METRICS_PORT: port(0),
     GATEWAY: z.enum(["embedded", "kong"], "should be embedded or kong").default("embedded"),
     GATEWAY_CONFIG: file(gatewayConfigFile()),
     KONG_BIN: z.string().optional(),
@@ -60,7 +60,7 @@ export function readStackConfig(variables: NodeJS.ProcessEnv): StackConfig {
 export async function choosePorts(config: StackConfig): Promise<StackConfig> {
   const chosen = { ...config };
   const names = Object.keys(environment.shape).filter((name): name is PortVariable => name.endsWith("_PORT"));
-  for (const name of names.filter((each) => config[each] !== undefined)) {
+  for (const name of names) {
     const wanted = config[name] || (await findFreePort());
     await checkPort(wanted).catch((cause: NodeJS.ErrnoException) => {
       const reason = cause.code === "EADDRINUSE" ? "is taken" : `cannot be used (${cause.code})`;

@@ -19,7 +19,7 @@ interface KongOptions {
 
 const gateway = path.resolve(import.meta.dirname, "../../gateway");
 const inherited =
-  /^((KONG|LUA|RESTY|OPENRESTY|REDIS)_\w+|PATH|HOME|LD_LIBRARY_PATH|POSTGREST_URL|GATEWAY_TOKEN)$/;
+  /^((KONG|LUA|RESTY|OPENRESTY|REDIS)_\w+|PATH|HOME|LD_LIBRARY_PATH|POSTGREST_URL|USAGE_URL|GATEWAY_TOKEN)$/;
 
 /** Prepares to run an installed Kong on the loopback interface, with gateway/kong.env and gateway/plugins. */
 export async function prepareKong(options: KongOptions): Promise<Program> {

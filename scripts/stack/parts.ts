@@ -1,4 +1,5 @@
 import path from "node:path";
+import { keyUsePath } from "../../report-service/record-key-use.ts";
 import { describeError } from "../../service/describe-error.ts";
 import { waitForDatabase } from "../../service/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
@@ -35,6 +36,7 @@ export function listAddresses(config: StackConfig) {
     gateway: addressOf(config.GATEWAY_PORT),
     gatewayMetrics: addressOf(config.GATEWAY_METRICS_PORT),
     app: addressOf(config.APP_PORT),
+    keyUse: addressOf(config.APP_METRICS_PORT) + keyUsePath,
   };
 }
 
@@ -79,6 +81,7 @@ export async function startGateway(context: PartContext): Promise<void> {
   const { GATEWAY_PORT: port, GATEWAY_METRICS_PORT: metricsPort } = config;
   const addressAndToken = {
     POSTGREST_URL: addresses.postgrest,
+    USAGE_URL: addresses.keyUse,
     GATEWAY_TOKEN: await signGatewayToken(secrets.jwtSecret),
   };
   if (config.GATEWAY === "kong") {
@@ -111,7 +114,7 @@ export async function startApp(
     name: "The report service",
     env: {
       APP_PORT: String(config.APP_PORT),
-      APP_METRICS_PORT: config.APP_METRICS_PORT?.toString(),
+      APP_METRICS_PORT: String(config.APP_METRICS_PORT),
       REPORT_SERVICE_DATABASE_URL: asRole(databaseUrl, "report_service", secrets),
       REPORTS_DIRECTORY: reports,
       PUBLIC_DATA: publicData,

@@ -12,7 +12,10 @@ import { usePublishedDatabase } from "../support/scratch-database.ts";
 const database = usePublishedDatabase();
 const hash = createHash("sha256").update("DEMO_KEY").digest("hex");
 
-/** Runs request.authorize() and rolls back. Returns the settings that it made, or its refusal. */
+/**
+ * Runs request.authorize() and rolls back. Returns the settings that it made, or its refusal. Expects that it wrote nothing:
+ * a transaction with an ID would wait for a replica when it commits.
+ */
 async function authorize(
   headers: Record<string, string | undefined>,
   { method = "GET", path = "/general", before = "select" } = {},
@@ -20,25 +23,49 @@ async function authorize(
   const { client } = database;
   await client.query(`begin; ${before}`);
   try {
-    await client.query(
-      `select set_config('request.method', $2, true), set_config('request.path', $3, true),
+    const prepared = await client.query(
+      `select pg_current_xact_id_if_assigned() as written, set_config('request.method', $2, true), set_config('request.path', $3, true),
          set_config('request.headers', $1, true), set_config('role', 'gateway', true)`,
       [JSON.stringify(headers), method, path],
     );
+<<<<<<< HEAD
     await client.query("select request.authorize()");
     const { rows } = await client.query(
       `select current_user as role, current_setting('request.id', true) as request_id,
          current_setting('application_name') as connection, current_setting('response.headers') as headers,
          current_setting('enable_indexscan') = 'off' as keeps_order`,
+=======
+    await client.query("savepoint before");
+    const refusal = await client.query("select request.authorize()").then(
+      () => undefined,
+      (error: DatabaseError) => error,
+>>>>>>> keyuse
     );
-    return rows[0];
-  } catch (error) {
-    const { message, detail } = error as DatabaseError;
-    return { code: JSON.parse(message).code, status: JSON.parse(detail ?? "{}").status };
+    if (refusal !== undefined) await client.query("rollback to before");
+    const { rows } = await client.query(
+      `select pg_current_xact_id_if_assigned() as written, current_user as role,
+         current_setting('request.id', true) as request_id, current_setting('application_name') as connection,
+         current_setting('response.headers', true) as headers`,
+    );
+    expect(rows[0].written).toEqual(prepared.rows[0].written);
+    if (refusal === undefined) return rows[0];
+    return { code: JSON.parse(refusal.message).code, status: JSON.parse(refusal.detail ?? "{}").status };
   } finally {
     await client.query("rollback");
   }
 }
+
+it.each<[path: string, headers: Record<string, string>, code?: string]>([
+  ["/", {}],
+  ["/findings_text", {}],
+  ["/general", { "accept-profile": "api_v0" }, "PGRST106"],
+  ["/general", { "accept-profile": "admin_api_v1_1_0" }, "tribal_key_required"],
+  ["/general", { "if-match": '"other"' }, "data_set_changed"],
+  ["/general", { "x-filter-report-id": "eq.none" }, "report_not_found"],
+])("a request for %s with %j writes nothing", async (path, headers, code) => {
+  const decision = await authorize({ "x-api-key-sha256": hash, ...headers }, { path });
+  expect(decision.code).toBe(code);
+});
 
 describe("the key", () => {
   it("is found by its hash, through an index", async () => {
@@ -122,6 +149,14 @@ it.each([
 describe("the response headers", () => {
   const readHeaders = async (): Promise<Record<string, string>> =>
     Object.assign({}, ...JSON.parse((await authorize({ "x-api-key-sha256": hash })).headers));
+
+  it("have an ETag, with which a request gets 304", async () => {
+    const decision = await authorize({
+      "x-api-key-sha256": hash,
+      "if-none-match": (await readHeaders()).ETag,
+    });
+    expect(decision).toEqual({ code: "not_modified", status: 304 });
+  });
 
   it("have a new ETag after a deployment", async () => {
     const { ETag } = await readHeaders();

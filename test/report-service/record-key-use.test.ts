@@ -1,52 +1,64 @@
+import { createHash } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
+import { keyUsePath } from "../../report-service/record-key-use.ts";
+import type { RunningReportService } from "../../report-service/start-report-service.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { type Parts, startParts } from "./parts.ts";
 
 const database = useDeployedDatabase();
 let parts: Parts;
+let service: RunningReportService;
 beforeAll(async () => {
+  const metrics = { host: "127.0.0.1", port: 0 };
   parts = await startParts({}, database.url);
+  service = await parts.startAnother({ metrics });
 });
 
-const ask = async (sql: string, values: string[] = []) =>
+const ask = async (sql: string, values: unknown[] = []) =>
   Object.values((await database.client.query(sql, values)).rows[0])[0];
-const issueKey = async () =>
-  String(await ask("select api_key_id from access.issue_key('individual', 'a@example.gov')"));
-const announce = (payload: string) => ask("select pg_notify('api_key_used', $1)", [payload]);
-const countListeners = () =>
-  ask("select count(*)::int from pg_stat_activity where application_name = 'report-service (use of keys)'");
+const issueKey = async () => {
+  const key = String(await ask("select api_key from access.issue_key('individual', 'a@example.gov')"));
+  return createHash("sha256").update(key).digest("hex");
+};
+const isRecorded = (hash: string) =>
+  ask(
+    `select last_used_on is not distinct from (now() at time zone 'UTC')::date
+     from access.api_keys where key_sha256 = decode($1, 'hex')`,
+    [hash],
+  );
+/** Tells the report service, on its internal port, which keys are used. Returns the status. */
+const tell = async (body: string, url = new URL(keyUsePath, service.metricsUrl)) =>
+  (await fetch(url, { method: "POST", body })).status;
 
-/** Waits until a key's use is recorded. Until then, announces it again and again, as requests do. */
-async function expectRecorded(id: string, announces = true): Promise<void> {
-  const isRecorded = async () => {
-    if (announces) await announce(id);
-    const today = "last_used_on = (now() at time zone 'UTC')::date";
-    return await ask(`select ${today} from access.api_keys where id = $1`, [id]);
-  };
-  await expect.poll(isRecorded, { interval: 200 }).toBe(true);
-}
-
-it("records the use of announced keys, and ignores notifications that are not key IDs", async () => {
-  const [one, other] = [await issueKey(), await issueKey()];
-  await expectRecorded(one);
-  await announce("not an ID");
-  await announce(other);
-  await expectRecorded(other, false);
+it("records which keys are used, and ignores what is not the hash of a key", async () => {
+  const [one, other, unused] = [await issueKey(), await issueKey(), await issueKey()];
+  expect(await tell([one, "no hash", "", "0".repeat(64), other].join("\n"))).toBe(200);
+  expect([await isRecorded(one), await isRecorded(other), await isRecorded(unused)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
-it("resumes once the database is reachable again", async () => {
+it("does not record it on the port that clients reach", async () => {
+  const hash = await issueKey();
+  expect(await tell(hash, new URL(keyUsePath, service.url))).toBe(405);
+  expect(await isRecorded(hash)).toBe(false);
+});
+
+it("refuses a message that is too long", async () => {
+  const hash = await issueKey();
+  expect(await tell(`${hash}\n${"0".repeat(65_536)}`)).toBe(500);
+  expect(await isRecorded(hash)).toBe(false);
+});
+
+it("answers 503 while the database is unreachable, and records again afterwards", async () => {
+  const hash = await issueKey();
   await parts.databaseWire.refuse();
-  await expect.poll(countListeners).toBe(0);
+  expect([await tell(hash), await tell(hash)]).toEqual([503, 503]);
   await parts.databaseWire.pass();
-  await expectRecorded(await issueKey());
-});
-
-it("records pending uses before it stops", async () => {
-  const id = await issueKey();
-  await announce(id);
-  // The notification may still be on its way to the listener.
-  await ask("select pg_sleep(0.5)");
-  await parts.close();
-  await expectRecorded(id, false);
-  await expect.poll(countListeners).toBe(0);
+  await expect.poll(() => tell(hash)).toBe(200);
+  expect(await isRecorded(hash)).toBe(true);
+  const lines = parts.readLog().match(/cannot record key use|recording key use again/g);
+  expect(lines).toEqual(["cannot record key use", "recording key use again"]);
 });

@@ -6,7 +6,15 @@ import path from "node:path";
 import type { StackFacts } from "../../scripts/stack/start-stack.ts";
 
 const project = path.resolve(import.meta.dirname, "../..");
-const ports = ["GATEWAY", "APP", "DATABASE", "POSTGREST", "POSTGREST_ADMIN", "GATEWAY_METRICS"];
+const ports = [
+  "GATEWAY",
+  "APP",
+  "DATABASE",
+  "POSTGREST",
+  "POSTGREST_ADMIN",
+  "GATEWAY_METRICS",
+  "APP_METRICS",
+];
 /** Environment variables that make a stack choose free ports, so that several can run at a time. */
 export const freePorts: Record<string, string> = Object.fromEntries(
   ports.map((name) => [`${name}_PORT`, "0"]),

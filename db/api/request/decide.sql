@@ -71,11 +71,6 @@ begin
     end if;
   end if;
 
-  -- Reads run in read-only transactions, so this notifies the report service, which records the day. A request that
-  -- is refused below notifies nobody, because it is rolled back. A replica cannot notify.
-  if not key.is_use_recorded and not pg_is_in_recovery() then
-    perform pg_notify('api_key_used', key.id::text);
-  end if;
   if key.has_retired_versions then
     retirement := request.find_retirement(profile);
   end if;

@@ -9,7 +9,6 @@ select
   active_keys.limited_by,
   active_keys.requests_at_a_time,
   (extract(epoch from active_keys.statement_timeout) * 1000)::bigint::text as statement_timeout,
-  coalesce(active_keys.last_used_on >= (now() at time zone 'UTC')::date, false) as is_use_recorded,
   (select settings.is_switched_on from publication.settings) as is_switched_on,
   (
     select api_schemas.sha256
@@ -21,6 +20,5 @@ select
 from access.active_keys;
 comment on view request.keys is 'Active keys. Each row also has the hash of the deployed API and says whether the service is switched on.';
 comment on column request.keys.statement_timeout is 'In milliseconds, for statement_timeout.';
-comment on column request.keys.is_use_recorded is 'Whether the key''s last-used date is today (UTC).';
 comment on column request.keys.is_switched_on is 'Whether the service is switched on.';
 grant select on request.keys to gateway;

@@ -6,6 +6,7 @@ local filtered_count = require "kong.plugins.single-audit.filtered_count"
 local find_network = require "kong.plugins.single-audit.find_network"
 local formats = require "kong.plugins.single-audit.formats"
 local hash_key = require "kong.plugins.single-audit.hash_key"
+local key_use = require "kong.plugins.single-audit.key_use"
 local parse_query = require "kong.plugins.single-audit.parse_query"
 local rate_limit = require "kong.plugins.single-audit.rate_limit"
 local refusal = require "kong.plugins.single-audit.refusal"
@@ -18,6 +19,10 @@ local report_filter = require "kong.plugins.single-audit.report_filter"
 local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
 local take_parameter = require "kong.plugins.single-audit.take_parameter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
+
+-- How long a call may take. It writes, so if the replica stops for which its commit waits, it would not end by itself.
+local CALL_MILLISECONDS = 4000
+local CONNECT_MILLISECONDS = 300
 
 -- Every key contains at least 40 letters and digits in a row.
 local KEY_LENGTH_RUN = ("%w"):rep(40)
@@ -152,6 +157,7 @@ local function set_upstream(request, config)
   if request.method == "POST" then
     local host, port = config.writer_url:match("^http://(.+):(%d+)$")
     kong.service.set_target(host, tonumber(port))
+    kong.service.set_timeouts(CONNECT_MILLISECONDS, CALL_MILLISECONDS, CALL_MILLISECONDS)
   end
   kong.service.request.set_header("authorization", "Bearer " .. config.gateway_token)
   set_or_clear(request, "accept", request.accept)
@@ -217,7 +223,16 @@ local function is_key_unknown(source, status)
     and proxy_status:find("error=API_KEY_INVALID$") ~= nil
 end
 
-function handler:header_filter()
+-- Counts a key's request as a use, or forgets a key that does not exist. Errors of the database say nothing about the key.
+local function note_key(config, request, windows, source, status)
+  if is_key_unknown(source, status) then
+    rate_limit.forget(windows, ngx.shared.single_audit_counts)
+  elseif source == "service" and status < 500 and is_set(config.usage_url) then
+    key_use.note(config.usage_url, request.hash, windows[1].number)
+  end
+end
+
+function handler:header_filter(config)
   local plugin, response = kong.ctx.plugin, kong.response
   local source, status = response.get_source(), response.get_status()
   -- nginx may refuse a request before the rewrite phase.
@@ -234,8 +249,8 @@ function handler:header_filter()
   if source == "service" then
     filter_service_headers(status)
   end
-  if plugin.windows and is_key_unknown(source, status) then
-    rate_limit.forget(plugin.windows, ngx.shared.single_audit_counts)
+  if plugin.windows then
+    note_key(config, request, plugin.windows, source, status)
   end
   plugin.filters_body = plugin.error ~= nil or plugin.csv ~= nil
 end

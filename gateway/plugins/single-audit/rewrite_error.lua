@@ -85,6 +85,8 @@ local rewrite_error = {}
 --- @return the status, and the header (or nil)
 function rewrite_error.rewrite_head(source, status, sent, path)
   if source ~= "service" then
+    -- A call without an answer may be repeated, because its token was not handed out.
+    status = status == 504 and file_access.matches(path) and 503 or status
     return status, refusal.proxy_status((KONG_ERRORS[status] or OTHER_ERROR).code)
   end
   local code = sent and sent:match("error=(.*)$")

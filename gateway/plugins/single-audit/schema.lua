@@ -33,6 +33,7 @@ return {
           { gateway_token = { type = "string", required = true, referenceable = true, encrypted = true, description = "The JWT that identifies the gateway to PostgREST." } },
           { demonstration_key = { type = "string", required = true, description = "The demonstration key, which has the tier demo." } },
           { writer_url = { type = "string", required = true, match = "^http://.+:%d+$", description = "URL of the PostgREST that gets the POST requests: http://HOST:PORT." } },
+          { usage_url = { type = "string", len_min = 0, description = "URL at which the report service records which keys are used. Without it, this is not recorded." } },
           { limits = { type = "map", required = true, keys = { type = "string" }, values = limit, description = "Rate limits by tier. The line default is for all other tiers." } },
           { redis = redis },
           { longest_path = positive("Longest path, in bytes.") },
