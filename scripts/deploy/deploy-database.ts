@@ -140,7 +140,7 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
   const differs = pending.length + changed.length > 0 || drift.api !== "same";
   const definitions = await findAwaitingDefinitions(client, files);
   const served = deployed ? await readServedContracts(client) : [];
-  const promiseAwaitsRefresh = awaitsRefresh(served, await expectNextRefresh(client, files, served), options);
+  const promiseAwaitsRefresh = awaitsRefresh(served, expectNextRefresh(files, served), options);
   const isDraftKept = promises === true && !deployed?.is_promise && !promiseAwaitsRefresh;
   const isOutdated = differs || deployed?.sha256 !== files.api.sha256 || isDraftKept;
   return {
@@ -163,7 +163,7 @@ export async function rebuildApi(
 ): Promise<Promised> {
   await applyApi(client, files.api);
   const served = await readServedContracts(client);
-  const expected = await expectNextRefresh(client, files, served);
+  const expected = expectNextRefresh(files, served);
   const changes = await refuseBrokenPromises(client, expected, options);
   await refuseBrokenRules(client, files.leakCheck);
   const promiseAwaitsRefresh = awaitsRefresh(served, expected, options);

@@ -10,7 +10,7 @@ const forbidden = {
   access_tokens_token_is_a_sha256:
     "insert into access.access_tokens (token_sha256, api_key_id, report_id, expires_at) select 'x', api_key_id, 'x', now() from access.issue_key('individual', 'a@example.gov', '', null, null)",
   data_sets_one_is_live:
-    "insert into publication.data_sets (source, row_counts, state) values ('x', '{}', 'live')",
+    "insert into publication.data_sets (source, row_counts, state) values ('x', '{}', 'live'), ('x', '{}', 'live')",
 };
 
 it.each(Object.entries(forbidden))("%s", async (name, statement) => {

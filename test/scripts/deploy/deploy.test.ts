@@ -252,17 +252,17 @@ describe("db:deploy --plan", () => {
     const [, now = "", later = ""] =
       /What changes:([\s\S]*)What changes with the next refresh:([\s\S]*)/.exec(output) ?? [];
     const yet = "Clients are promised nothing new yet, because the next refresh changes types.";
-    for (const text of [usesNewFile, yet]) expect(output).toContain(text);
+    expect(output).toContain(yet);
     expect(now).toContain("(no object differs)");
     expect(later).toContain("- column auditee_zip: text\n      + column auditee_zip: character varying(60)");
-    await exits(0, ["--promise"], "before db/data_set/staging.sql changed. The next", yet);
+    await exits(0, ["--promise"], yet);
     const readTypes = () =>
       query(
         `select data_type, (select count(*)::integer from publication.promises) as promises
          from information_schema.columns where table_schema = 'api_v1_1_0' and column_name = 'auditee_zip'`,
       );
     expect(await readTypes()).toEqual([{ data_type: "text", promises: 0 }]);
-    await exits(0, ["--promise"], "The live data set was built before", yet, "Nothing to do.");
+    await exits(0, ["--promise"], yet, "Nothing to do.");
     const directory = await makeDirectory();
     await writeCsv(directory, "general", [submission(1)]);
     await withDefinitions({ "staging.sql": toVarchar }, () =>
