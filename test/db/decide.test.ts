@@ -28,18 +28,10 @@ async function authorize(
          set_config('request.headers', $1, true), set_config('role', 'gateway', true)`,
       [JSON.stringify(headers), method, path],
     );
-<<<<<<< HEAD
-    await client.query("select request.authorize()");
-    const { rows } = await client.query(
-      `select current_user as role, current_setting('request.id', true) as request_id,
-         current_setting('application_name') as connection, current_setting('response.headers') as headers,
-         current_setting('enable_indexscan') = 'off' as keeps_order`,
-=======
     await client.query("savepoint before");
     const refusal = await client.query("select request.authorize()").then(
       () => undefined,
       (error: DatabaseError) => error,
->>>>>>> keyuse
     );
     if (refusal !== undefined) await client.query("rollback to before");
     const { rows } = await client.query(
