@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
@@ -15,6 +15,8 @@ export interface S3Server {
   objects: Map<string, Buffer>;
   /** The requests received, such as `HEAD /bucket/key`, without query strings. */
   requests: string[];
+  /** The headers of the last request. */
+  received: IncomingHttpHeaders;
   /** Seconds by which the server's clock is ahead. */
   secondsAhead: number;
   /** Never answers requests for this key. */
@@ -47,6 +49,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
   const state: Omit<S3Server, "port" | "close"> = {
     objects: new Map(Object.entries(objects).map(([key, text]) => [key, Buffer.from(text, "latin1")])),
     requests: [],
+    received: {},
     secondsAhead: 0,
     hungKey: null,
     mostHung: 0,
@@ -106,6 +109,7 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
 
   let hung = 0;
   const server = createServer(async (request, response) => {
+    state.received = request.headers;
     const answered = await answer(request, await buffer(request));
     if (answered === undefined) {
       hung += 1;
@@ -116,7 +120,8 @@ export async function startS3Server({ bucket, objects = {}, ...keys }: S3ServerO
       return;
     }
     const { status, headers = {}, body = "" } = answered;
-    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    const own = { "x-amz-request-id": "1", "content-length": Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, ...own });
     const { stalled } = state;
     if (request.method !== "GET") return response.end(request.method === "HEAD" ? "" : body);
     state.bytesSent += body.length;

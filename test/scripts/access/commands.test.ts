@@ -1,9 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { findOperator } from "../../../scripts/access/operator.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { query, queryValue, target } from "../../support/target.ts";
 import { agreements, approveAgreement, expectFailure, issueKey, keys, makeOwner, shell } from "./support.ts";
+
+it("the audit log names the person, also under sudo", () => {
+  expect(findOperator({ USER: "root", SUDO_USER: "ada" })).toBe("ada");
+  expect(findOperator({ USER: "ada" })).toBe("ada");
+});
 
 const keyForm = /^[a-z]+_[A-Za-z0-9]{32}[0-9a-f]{8}$/;
 const readPrefix = (key: string) => key.split("_")[1]?.slice(0, 6) ?? "";
