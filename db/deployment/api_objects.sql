@@ -39,7 +39,9 @@ language sql stable security invoker
 as $$
   select
     pg_proc.oid::regprocedure::text, concat(pg_proc.prosqlbody, pg_proc.proargdefaults), pg_proc.oid, pg_proc.prokind,
-    pg_proc.prosqlbody is not null, pg_proc.prorettype, coalesce(pg_proc.proallargtypes, pg_proc.proargtypes::oid[]),
+    pg_proc.prosqlbody is not null, pg_proc.prorettype,
+    -- An oidvector counts from 0.
+    array(select unnest(coalesce(pg_proc.proallargtypes, pg_proc.proargtypes::oid[]))),
     pg_proc.proretset, pg_proc.prorows, pg_proc.proconfig, pg_proc.proowner, pg_proc.proacl
   from publication.served_schemas
   join pg_catalog.pg_proc on pg_proc.pronamespace = served_schemas.oid

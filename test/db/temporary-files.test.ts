@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from "vitest";
-import { useDeployedDatabase } from "../support/scratch-database.ts";
+import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { startScratchService } from "../support/scratch-service.ts";
 
 // The temporary files of requests. 30,000 awards take 12 MB, which is more than PostgreSQL's default work_mem of 4 MB.
 
-const database = useDeployedDatabase();
+const database = usePublishedDatabase();
 const largePage = "/federal_awards?order=federal_program_name.desc&limit=20000";
 
 beforeAll(async () => {
