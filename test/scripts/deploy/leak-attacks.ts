@@ -9,6 +9,8 @@ const definer =
 export const handMade: Record<string, string> = {
   [apiFunction("pg_stat_get_live_tuples(0::oid)::text")]:
     `${api}.peek(): This function calls pg_stat_get_live_tuples(oid), which takes the name or ID of an object`,
+  [apiFunction("json_object_agg_unique('a', 1)::text")]:
+    `${api}.peek(): This function calls json_object_agg_unique("any","any"), which is not in the list`,
   [apiFunction("current_setting('role')")]:
     `${api}.peek(): This function calls current_setting(text), which is not in the list`,
   [apiFunction("json_object_agg_unique('a', 1) over ()::text")]:
@@ -26,8 +28,18 @@ export const handMade: Record<string, string> = {
   [apiFunction("relation::text", "variadic relation oid[]")]: "has a value of the type oid[]",
   [apiFunction("json_value(name::jsonb, '$' returning regclass)::text", "name text")]:
     `${api}.peek(text): This function has a value of the type regclass`,
-  [apiFunction("n::text from json_table(name::jsonb, '$' columns (n regrole path '$')) as t", "name text")]:
-    `${api}.peek(text): This function has a value of the type regrole`,
+  [apiFunction(
+    "count(*)::text from json_table(name::jsonb, '$' columns (n regrole path '$')) as t",
+    "name text",
+  )]: `${api}.peek(text): This function has a value of the type regrole`,
+  [apiFunction("count(*)::text from xmltable('/r' passing ('<r/>'::xml) columns n regproc path 'n') as t")]:
+    `${api}.peek(): This function has a value of the type regproc`,
+  [apiFunction("'1'; delete from publication.changes where false; select '1'", "", "volatile")]:
+    `${api}.peek(): This function writes data`,
+  [apiFunction("address::text", "address access.email_address")]:
+    `${api}.peek(access.email_address): It uses the domain access.email_address`,
+  [`alter view ${api}.findings alter column report_id set default '1'`]:
+    "API schemas may not contain casts, domains",
   [`create function ${api}.peek() returns text language plpgsql as 'begin return 1; end'; alter function ${api}.peek owner to api_owner`]: `${api}.peek(): API functions must be SQL functions whose body is parsed`,
   [`create procedure ${api}.peek() language sql begin atomic select 1; end; alter procedure ${api}.peek owner to api_owner`]: `${api}.peek(): API functions must be SQL functions whose body is parsed`,
   [`create view ${api}.sizes with (security_invoker = true) as select relname, reltuples from pg_class; alter view ${api}.sizes owner to api_owner; grant select on ${api}.sizes to api_public`]: `The view ${api}.sizes must read only views of dissemination, but reads pg_class`,

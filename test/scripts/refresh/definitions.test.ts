@@ -365,7 +365,6 @@ describe("a data set whose definitions differ from those of the live one", () =>
 });
 
 it("a column whose collation differs from the served one is found", async () => {
-  await here.load();
   const { client } = database;
   await client.query(
     `begin;
