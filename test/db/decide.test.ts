@@ -37,7 +37,8 @@ async function authorize(
     const { rows } = await client.query(
       `select pg_current_xact_id_if_assigned() as written, current_user as role,
          current_setting('request.id', true) as request_id, current_setting('application_name') as connection,
-         current_setting('response.headers', true) as headers`,
+         current_setting('response.headers', true) as headers,
+         current_setting('enable_indexscan') = 'off' as keeps_order`,
     );
     expect(rows[0].written).toEqual(prepared.rows[0].written);
     if (refusal === undefined) return rows[0];
