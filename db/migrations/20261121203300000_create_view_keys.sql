@@ -9,7 +9,7 @@ create view publication.view_keys as (
     select
       view.oid as view_id,
       view_column.attname,
-      to_regclass(format('disclosed.%I', origin.relname)) as table_id,
+      source.oid as table_id,
       origin_column.attname as table_column
     from publication.served_schemas
     join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
@@ -21,6 +21,9 @@ create view publication.view_keys as (
       on view_column.attrelid = view.oid and view_column.attnum = found[1]::integer
     join pg_catalog.pg_class as origin
       on origin.oid = found[2]::oid and origin.relnamespace = to_regnamespace('dissemination')
+    -- to_regclass() would need a privilege on the schema.
+    join pg_catalog.pg_class as source
+      on source.relname = origin.relname and source.relnamespace = to_regnamespace('disclosed')
     join pg_catalog.pg_attribute as origin_column
       on origin_column.attrelid = origin.oid and origin_column.attnum = found[3]::integer
   ), key_columns as (
