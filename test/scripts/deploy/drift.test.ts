@@ -16,8 +16,8 @@ const expectDeploy = async (args: string[], code: number, text: string | RegExp)
 const durable = {
   "alter role gateway set enable_seqscan = off": "+ alter role gateway set enable_seqscan = 'off'",
   "alter role gateway reset synchronize_seqscans": "- alter role gateway set synchronize_seqscans = 'off'",
-  "grant select on access.api_keys to report_service":
-    "+ grant select on table access.api_keys to report_service",
+  "grant select on access.access_tokens to key_operator":
+    "+ grant select on table access.access_tokens to key_operator",
   "revoke execute on function access.redeem_access_token(uuid) from report_service":
     "- grant execute on function access.redeem_access_token(pg_catalog.uuid) to report_service",
   "alter table access.settings alter column token_retention set default '1 day'":
