@@ -49,6 +49,14 @@ grant execute on function request.matches_text to api_public, api_tribal;
 
 create operator request.@@ (leftarg = text, rightarg = tsquery, function = request.matches_text, restrict = contsel);
 
+-- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`. This makes it the same.
+create function request.to_tsvector(document text)
+returns text
+language sql immutable parallel safe security invoker
+as $$ select document $$;
+comment on function request.to_tsvector is 'Returns its argument, so that full-text search uses request.matches_text.';
+grant execute on function request.to_tsvector to api_public, api_tribal;
+
 -- PostgreSQL's own functions of one argument depend on a setting, so the planner does not know the words of their result.
 do $$
 declare
