@@ -9,6 +9,7 @@ import { measureGateway, missingForGateway } from "./measure-gateway.ts";
 import { measureLookups } from "./measure-lookups.ts";
 import { measureReads } from "./measure-reads.ts";
 import { measureRefresh } from "./measure-refresh.ts";
+import { measureShapes } from "./measure-shapes.ts";
 import { formatTable, writeResults } from "./results.ts";
 
 const atLeast = (least: number) => (text: string) => {
@@ -79,6 +80,7 @@ async function measureAll(): Promise<void> {
   await sleep(3000);
   const lookups = await measureLookups(stack, options.turns);
   const reads = await measureReads(stack, options.turns);
+  const shapes = await measureShapes(stack, options.turns);
   const gateway = missingForGateway === undefined ? await measureGateway(directory, options.turns) : [];
   const { rows } = await client.query(
     "select current_setting('server_version') as version, (select count(*)::integer from disclosed.general) as reports",
@@ -89,7 +91,7 @@ async function measureAll(): Promise<void> {
     `Node ${process.version}, PostgreSQL ${rows[0].version}, ${headers.get("server")}`,
     `gateway: ${process.env.GATEWAY || "embedded"}`,
   ].join("; ");
-  const figures = [...lookups, ...reads, ...refresh, ...gateway];
+  const figures = [...lookups, ...reads, ...shapes, ...refresh, ...gateway];
   await writeResults(options.out, { environment, reports: rows[0].reports, turns: options.turns, figures });
   process.stderr.write(`Wrote LAST_RUN.md to ${options.out}.\n`);
   if (missingForGateway !== undefined)

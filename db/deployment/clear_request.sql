@@ -13,7 +13,7 @@ begin
     select replace(named.type, 'composite ', '') as type, named.identity
     from pg_catalog.pg_depend cross join lateral pg_identify_object(classid, objid, 0) as named
     where refclassid = 'pg_namespace'::regclass and refobjid = to_regnamespace('request')
-    order by named.type = 'type'
+    order by named.type <> 'operator', named.type = 'type'
   loop
     if object.identity in ('request.authorize()', 'request.pre_config()') then
       execute format('revoke all on function %s from authenticator, gateway, api_public, api_tribal', object.identity);

@@ -72,6 +72,12 @@ describe("the requests of real clients use an index", () => {
     ["federal_awards_audit_year_agency", "audit_year = '2023' and federal_agency_prefix = '94'"],
     ["federal_awards_audit_year_agency", "audit_year = '2023'"],
     ["federal_awards_auditee_uei", "auditee_uei = 'x'"],
+    ["federal_awards_fac_accepted_date", "fac_accepted_date >= '2024-03-01'"],
+    ["federal_awards_fac_accepted_date", "true order by fac_accepted_date desc"],
+    ["federal_awards_amount_expended", "true order by amount_expended desc"],
+    ["passthrough_passthrough_name", "passthrough_name ilike '%department of%'"],
+    ["corrective_action_plans_planned_action", "planned_action ilike '%casino%'"],
+    ["corrective_action_plans_planned_action", "planned_action ~* 'casino'"],
     ["findings_reference_number", "reference_number = '2023-001'"],
     ...tables.map((table): [string, string] => [`${table}_(report_id|key_is_unique)`, "report_id = 'x'"]),
   ])("%s: %s", async (index, conditions) => {
@@ -100,4 +106,20 @@ it("embedding is planned as a join, with no function call per row", async () => 
      left join lateral (select * from api_v1_1_0.general(fa)) g on true limit 100`,
   );
   expect(flatten(plan).map((node) => node["Node Type"])).not.toContain("Function Scan");
+});
+
+it("the planner knows how many reports each table has", async () => {
+  const rows = await query<{ relname: string; estimated: number }>(
+    `select relname, substring(array_to_string(attoptions, ',') from 'n_distinct=(\\d+)')::integer as estimated
+     from pg_constraint join pg_class on pg_class.oid = conrelid
+     join pg_attribute on attrelid = pg_class.oid and attname = 'report_id'
+     where contype = 'f' and relnamespace = 'disclosed'::regnamespace`,
+  );
+  expect(rows.length).toBeGreaterThan(5);
+  for (const { relname, estimated } of rows) {
+    const [counted] = await query<{ count: number }>(
+      `select greatest(1, count(distinct report_id))::integer as count from disclosed.${relname}`,
+    );
+    expect([relname, estimated]).toEqual([relname, counted?.count]);
+  }
 });

@@ -1,0 +1,75 @@
+-- Full-text search (fts, plfts, phfts, wfts). PostgREST 12 sends `column @@ to_tsquery(…)`, for which PostgreSQL would compute
+-- to_tsvector() of every text, because no index fits. This operator gives the same answer, but first asks for parts of words,
+-- which the trigram indexes find (db/data_set/indexes.sql). request.authorize() puts this schema before pg_catalog, so that
+-- PostgREST's `@@` and `to_tsquery(text)` mean the operator and the functions of this file.
+
+-- A regular expression that every text contains that matches the query: of the word with this place, the longest being the
+-- first, or of any word, if one of several is enough (|). Empty if the query has no such word. English stemming changes at
+-- most the last letter of what is left of a word (community → communiti), so a word of the query counts without it.
+create function request.find_pattern(query tsquery, place integer)
+returns text
+language sql immutable security invoker set search_path = ''
+as $$
+  with words as (
+    select left(found[1], -1) as word
+    -- Without words that must be absent (!).
+    from regexp_matches(querytree(query), '''((?:[^'']|'''')*)''', 'g') as found
+  ), sorted as (
+    select
+      array_agg(words.word order by length(words.word) desc, words.word) filter (where words.word ~ '^[a-z0-9]{3,}$') as usable,
+      count(*) as words
+    from words
+  )
+  select coalesce(
+    case
+      when regexp_replace(querytree(query), '''(?:[^'']|'''')*''', '', 'g') not like '%|%' then
+        sorted.usable[least(place, cardinality(sorted.usable))]
+      when cardinality(sorted.usable) = sorted.words then array_to_string(sorted.usable, '|')
+    end,
+    ''
+  )
+  from sorted
+$$;
+comment on function request.find_pattern is
+  'A regular expression that each text contains that matches a full-text search, for the trigram indexes.';
+grant execute on function request.find_pattern to api_public, api_tribal;
+
+-- Without a search_path, so that PostgreSQL replaces the call by its body, which can use an index. A plan for any query cannot,
+-- and its cost keeps PostgreSQL from choosing it.
+create function request.matches_text(document text, query tsquery)
+returns boolean
+language sql immutable parallel safe security invoker cost 1000000
+as $$
+  select document operator(pg_catalog.~*) request.find_pattern(query, 1)
+    and document operator(pg_catalog.~*) request.find_pattern(query, 2)
+    and pg_catalog.to_tsvector('pg_catalog.english', document) operator(pg_catalog.@@) query
+$$;
+comment on function request.matches_text is 'Whether a text matches a full-text search. Behind the operator @@.';
+grant execute on function request.matches_text to api_public, api_tribal;
+
+create operator request.@@ (leftarg = text, rightarg = tsquery, function = request.matches_text, restrict = contsel);
+
+-- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`. This makes it the same.
+create function request.to_tsvector(document text)
+returns text
+language sql immutable parallel safe security invoker
+as $$ select document $$;
+comment on function request.to_tsvector is 'Returns its argument, so that full-text search uses request.matches_text.';
+grant execute on function request.to_tsvector to api_public, api_tribal;
+
+-- PostgreSQL's own functions of one argument depend on a setting, so the planner does not know the words of their result.
+do $$
+declare
+  name text;
+begin
+  foreach name in array array['to_tsquery', 'plainto_tsquery', 'phraseto_tsquery', 'websearch_to_tsquery'] loop
+    execute format(
+      'create function request.%1$I(query text) returns tsquery
+       language sql immutable strict security invoker set search_path = ''''
+       as ''select pg_catalog.%1$I(''''pg_catalog.english'''', query)''', name
+    );
+    execute format('comment on function request.%I(text) is %L', name, 'PostgreSQL''s function of this name, always for English.');
+    execute format('grant execute on function request.%I(text) to api_public, api_tribal', name);
+  end loop;
+end
+$$;
