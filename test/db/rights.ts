@@ -12,7 +12,13 @@ const versionViews = contracts.map(({ schema, views }) => names(schema, Object.k
 const views = `${versionViews.trim()} ${names("dissemination", [...served, "data_set"])}`;
 const stored = `${names("disclosed", [...served, "general_stubs", "data_set"])} ${names("suppressed", tables)}`;
 const servedSchemas = `${schemas.join(" ")} disclosed dissemination request suppressed`;
-const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
+const searchFunctions = names(
+  "request",
+  "find_pattern matches_text to_tsvector to_tsquery plainto_tsquery phraseto_tsquery websearch_to_tsquery".split(
+    " ",
+  ),
+);
+const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${searchFunctions} ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
 const decisions = "request.authorize request.decide request.find_retirement";
 
 /**
