@@ -64,7 +64,7 @@ export function makeUnavailable(details: string | null = null, hint = tryAgain):
 const tryLater = "Try again later. A one-time token that was not used stays valid until it expires.";
 const inAMinute = { "retry-after": "60" };
 
-/** While the service gives out no data, by the reason. */
+/** The responses while the service gives out no data, by the reason. */
 export const notServing = {
   switched_off: makeError(
     503,

@@ -9,7 +9,7 @@ const sha256 = /^[0-9a-f]{64}$/;
 
 /**
  * Records that keys were used today. It has a connection of its own, so that tokens never wait for it. A message that
- * cannot be recorded is lost, because a later request repeats it.
+ * cannot be recorded is dropped: a later request repeats it.
  */
 export function recordKeyUse(database: ClientConfig, logger: FastifyBaseLogger) {
   const pool: Pool = createPool(database, logger, 1);

@@ -12,7 +12,7 @@ const column = parameter.extend({ description: z.string() });
 const table = z.object({
   name: z.string(),
   description: z.string(),
-  /** Columns that are unique together. Empty if the table has no unique key. Older databases do not tell it. */
+  /** Columns that are unique together. Empty if the table has no key. Databases with older migrations do not return it. */
   key: z.array(z.string()).default([]),
   columns: z.array(column),
   /** Tables that a request can embed: `select=*,general(*)`. */

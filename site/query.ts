@@ -54,9 +54,9 @@ export const emptyQuery: Query = {
 };
 
 /**
- * The query for another table: with the filters and columns that it has, too.
+ * Moves a query to another table. Keeps the filters and columns that the other table has, too.
  *
- * @returns also the columns of the filters that it does not have
+ * @returns the query, and the columns of the filters that were removed
  */
 export function moveQuery(
   query: Query,

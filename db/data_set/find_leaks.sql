@@ -31,10 +31,10 @@ as $$
   or pg_roles.rolname in (select tiers.database_role from access.tiers)
 $$;
 
--- What each role may read beside that, and each function that it may run outside the API schemas. Everything else that is
--- granted by hand, also to PUBLIC, is a leak: a function runs with its owner's rights, or could switch to api_tribal, and
--- PostgREST finds functions of the schema "request" by the type of their argument. A rollback of a deployment keeps these lists,
--- so a line stays for as long as a build with its object can return.
+-- What else each role may read, and each function that it may run outside the API schemas. Anything else that is granted by
+-- hand, even to PUBLIC, is a leak: a function runs with its owner's rights, or could switch to api_tribal, and PostgREST finds
+-- functions of the schema "request" by the type of their argument. A rollback of a deployment keeps these lists, so keep a line
+-- while a deployment with its object could be rolled back to.
 create or replace function publication.find_listed_relations()
 returns table (role text, oid oid, reason text)
 language sql stable security invoker

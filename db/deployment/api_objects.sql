@@ -1,10 +1,10 @@
 -- What the rules in db/deployment/rules read: the relations and functions of the API schemas, what each function calls and which
 -- types it uses, and which privileges are granted. Deployments install these functions and the rules with the leak check
--- (db/data_set/find_leaks.sql), which asks some of the rules too.
+-- (db/data_set/find_leaks.sql), which checks some of the rules too.
 
--- Up to which age the rows of a catalog must be asked about. If publication.find_leaks() asked earlier in this transaction, only
--- what has changed since it began, which has an age of zero or less. So while requests wait for a publication to end, little is
--- asked twice.
+-- The greatest age of the catalog rows that must be checked. If publication.find_leaks() ran earlier in this transaction, only
+-- rows that the transaction changed, whose age is zero or less, are checked again. So requests that wait for a publication to
+-- end wait less.
 create or replace function publication.find_greatest_age()
 returns integer
 language sql stable security invoker
@@ -65,8 +65,8 @@ as $$
   left join pg_catalog.pg_operator on found.field ~ 'op(no|nos \(o)?$' and pg_operator.oid = found.id
 $$;
 
--- Whether values of a type are the ID or the name of an object, or a cursor, so that who has one may read what a query does not
--- show. A text search configuration is harmless.
+-- Whether values of a type are the ID or the name of an object, or a cursor, through which a function could read what its query
+-- does not show. A text search configuration is harmless.
 create or replace function publication.find_object_type(type oid)
 returns boolean
 language sql stable security invoker

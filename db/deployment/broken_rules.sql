@@ -1,5 +1,5 @@
--- The rules of db/deployment/rules that API objects break. A deployment asks all of them. The leak check asks those whose breach
--- could show suppressed data, because objects are also made by hand.
+-- The rules of db/deployment/rules that API objects break. A deployment checks all of them. The leak check, which also finds
+-- objects made by hand, checks those whose breach could show suppressed data.
 
 create or replace function publication.find_broken_function_rules()
 returns table (object text, rule text)

@@ -75,7 +75,7 @@ export async function generateSample(
     );
     await runDefinition(client, "staging.sql", definitions);
     for (const name of files) {
-      report(`Drawing ${name} ...`);
+      report(`Generating ${name} ...`);
       await client.query(await readFile(path.join(sampleDirectory, `${name}.sql`), "utf8"));
     }
     const listFiles =

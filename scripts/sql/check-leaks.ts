@@ -9,7 +9,7 @@ export class LeaksFound extends Error {
  * Runs the leak check (db/data_set/find_leaks.sql).
  *
  * @param generation the generation of the data set that is checked: `_next`, or the live one
- * @param asksRows whether to check rows, too: by default, if a generation is named
+ * @param asksRows whether to check rows, too; by default, only if a generation is named
  * @throws LeaksFound
  */
 export async function checkLeaks(

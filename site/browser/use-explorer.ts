@@ -125,7 +125,7 @@ export function useExplorer(settings: ClientSettings, versions: VersionDescripti
     write,
     change: (changed: Partial<Query>) =>
       setForm({ ...form, query: { ...form.query, offset: 0, ...changed } }),
-    /** Chooses another table. Keeps the filters and columns that it has, too. */
+    /** Chooses another table. Keeps the filters and columns that the other table has, too. */
     changeTable: (table: string) => {
       const { query, lost } = moveQuery(form.query, findTable(form.schema, table), table);
       setForm({ ...form, query });

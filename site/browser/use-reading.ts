@@ -7,7 +7,7 @@ import type { Shown } from "./use-explorer.ts";
 
 export type Read = ReturnType<typeof useReading>["read"];
 
-/** Reads all rows of a query, as many at a time as the API allows, and says how far it is. */
+/** Reads all rows of a query, as many at a time as the API allows, and shows its progress. */
 export function useReading({ explorer, outcome: { asked, key, table } }: Shown) {
   const [status, setStatus] = useState("");
   const [refused, setRefused] = useState<Answer>();

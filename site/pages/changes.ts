@@ -17,7 +17,7 @@ export function writeChanges(context: PageContext, changes: Changes | undefined)
     body: html`<div class="wrap page">
 <h1>Changes</h1>
 <p class="lead">${description}</p>
-<p>The last 100 publications are listed. To be told of new ones, subscribe to the <a href="${feedPath}">Atom feed</a>.
+<p>The last 100 publications are listed. To learn of new ones, subscribe to the <a href="${feedPath}">Atom feed</a>.
   Programs find the same records in ${
     context.hasPublicData
       ? html`<a href="/public-data/manifest.json">manifest.json</a>`
@@ -71,7 +71,7 @@ ${writeFileLink(hasPublicData, change)}
 </section>`;
 }
 
-/** "3 reports added, 1 changed, none removed." */
+/** "Reports: 3 added, 1 changed, none removed." */
 function describeCounts({ counts }: Change): string {
   const [added, changed, removed] = kinds.map((kind) =>
     counts[kind] === 0 ? "none" : formatNumber(counts[kind]),

@@ -27,8 +27,7 @@ One row per finding and award: the findings that the auditor must report under 2
 on form SF-SAC. A finding on three awards has three rows with the same reference_number. To count findings, count
 distinct pairs of report_id and reference_number.
 
-report_id joins to `general`; with award_reference it
-joins to `federal_awards`; with reference_number it joins to `findings_text` and `corrective_action_plans`,
+report_id joins to `general`; with award_reference it joins to `federal_awards`; with reference_number it joins to `findings_text` and `corrective_action_plans`,
 where the column is called finding_ref_number. Each can be embedded:
 select=*,federal_awards(*),findings_text(*).
 

@@ -210,9 +210,9 @@ comment on column api_v1_1_0.general.submitted_date is
   'ends, whichever is earlier (2 CFR 200.512(a)(1)).';
 comment on column api_v1_1_0.general.fac_accepted_date is
   E'Date accepted\n'
-  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. New reports: '
-  'fac_accepted_date=gte.YYYY-MM-DD. This does not find changed reports, or the few without a date: the '
-  'manifest of the bulk files lists all changes.';
+  'Date on which the Federal Audit Clearinghouse accepted the report, YYYY-MM-DD. To find new reports, use '
+  'fac_accepted_date=gte.YYYY-MM-DD. To find changed reports, and the few without a date, use the manifest of '
+  'the bulk files, which lists all changes.';
 comment on column api_v1_1_0.general.fy_end_date is
   E'Fiscal year end\n'
   'Last day of the audited period, YYYY-MM-DD. The report_id normally starts with this day''s year '

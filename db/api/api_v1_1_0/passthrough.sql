@@ -1,5 +1,5 @@
 -- The entities through which an award reached the auditee.
--- One row is one entry of a pass-through entity of an award.
+-- One row is one pass-through entity that a report lists for an award.
 create view api_v1_1_0.passthrough
 with (security_invoker = true) as
 select
@@ -15,10 +15,10 @@ from dissemination.passthrough;
 comment on view api_v1_1_0.passthrough is
   'Pass-through entities
 
-One row per entry of a pass-through entity of an award, as entered on form SF-SAC: the entity from which the
-auditee, as a subrecipient, received Federal money (2 CFR 200.510(b)(2)). An entity may have several entries, with
-several numbers. These entities gave money to
-the auditee. For money that the auditee passed on, see passthrough_amount in federal_awards.
+One row per entry on form SF-SAC: an entity from which the auditee, as a subrecipient, received the Federal
+money of an award (2 CFR 200.510(b)(2)). A report may list an entity several times for an award, with different
+numbers. These entities gave money to the auditee. For money that the auditee passed on, see passthrough_amount in
+federal_awards.
 
 Join to `federal_awards` by report_id and award_reference, which are not unique here: an award may come
 through several entities. Awards with is_direct = "N" normally have rows here. report_id joins to `general`. To

@@ -1,6 +1,6 @@
 comment on schema api_v1_1_0 is 'Single Audit data, version 1.1.0
 
-Audits of federal awards under 2 CFR part 200, subpart F, as submitted to the Federal Audit Clearinghouse. Migrated records come from the Census Bureau, and their report IDs contain CENSUS. Read-only. A request returns at most 20,000 rows. Page with limit and offset. To make sure that all pages come from the same data set, send If-Match with the first page''s ETag. Where a description says that a column may be empty, its value is "" or null. Values are published as submitted: keys, report IDs, and the forms of dates, years and numbers are checked, but other forms, lists of values and relations between columns only say what form SF-SAC asks for.';
+Audits of federal awards under 2 CFR part 200, subpart F, as submitted to the Federal Audit Clearinghouse. Migrated records come from the Census Bureau, and their report IDs contain CENSUS. Read-only. A request returns at most 20,000 rows. Page with limit and offset. To make sure that all pages come from the same data set, send If-Match with the first page''s ETag. Where a description says that a column may be empty, its value is "" or null. Values are published as submitted. Only keys, report IDs, and the format of dates, years and numbers are checked. Other formats, lists of values and relations between columns are what form SF-SAC asks for, and some reports differ.';
 grant usage on schema api_v1_1_0 to api_public, api_tribal;
 
 -- How embedding works, as in federal_awards?select=*,general(auditee_name).

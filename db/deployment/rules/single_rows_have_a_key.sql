@@ -1,8 +1,8 @@
 -- A relationship to one row compares all columns of a unique key. Otherwise, a request that embeds it could get more rows than
 -- it counts.
 --
--- A published data set may be older than a key that this version adds. So this asks only until one is published: of the empty
--- tables that a deployment makes in a new database, as db:check does.
+-- A published data set may be older than a key that this version adds. So this checks only until a data set is published: the
+-- empty tables that a deployment makes in a new database, such as the scratch database of db:check.
 
 create or replace function publication.find_rule_single_rows_have_a_key()
 returns table (object text, rule text)

@@ -1,8 +1,8 @@
--- Whether a request counts the rows that a filter leaves. PostgreSQL may count them in an index, because only pages without
--- a filter have the order of the file (request.decide).
+-- Whether a request counts filtered rows. PostgreSQL may count them in an index, because only pages without a filter have the
+-- order of the file (request.decide).
 
 local COUNTS = { ["count=exact"] = true, ["count=estimated"] = true }
--- Every other parameter is a filter, also and=, or= and not.or=.
+-- Every other parameter is a filter, even and=, or= and not.or=.
 local NOT_FILTERS = { select = true, order = true, limit = true, offset = true, columns = true, on_conflict = true }
 
 local function asks_for_count(prefer)

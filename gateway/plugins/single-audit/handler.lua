@@ -20,7 +20,7 @@ local rewrite_error = require "kong.plugins.single-audit.rewrite_error"
 local take_parameter = require "kong.plugins.single-audit.take_parameter"
 local sha256_hex = require("kong.tools.sha256").sha256_hex
 
--- How long a call may take. It writes, so if the replica stops for which its commit waits, it would not end by itself.
+-- How long a call may take. It writes, so if the replica that its commit waits for stops, it would not end by itself.
 local CALL_MILLISECONDS = 4000
 local CONNECT_MILLISECONDS = 300
 

@@ -1,12 +1,12 @@
 -- Tells the report service which keys are used, so that their last-used dates are recorded. Requests do not wait for this.
 --
--- A worker sends one message at a time, and forgets the keys in it if the report service does not answer. So a key is told
--- with its 1st, 2nd, 4th, 8th … request of a window: most days have several chances.
+-- A worker sends one message at a time, and forgets its keys if the report service does not answer. So a key is sent with its
+-- 1st, 2nd, 4th, 8th … request of a window: most days have several chances.
 
 local http = require "resty.http"
 
 local MILLISECONDS = 1000
--- Keys in one message.
+-- The most keys in one message.
 local MOST = 100
 
 local key_use = {}
@@ -38,7 +38,7 @@ local function send_all(is_stopping, url)
 end
 
 --- @param url     where the report service records used keys
---- @param hash    of a key whose request PostgREST answered
+--- @param hash    the hash of a key whose request PostgREST answered
 --- @param number  the request's number in its window
 function key_use.note(url, hash, number)
   if not is_power_of_two(number) or #waiting == MOST then

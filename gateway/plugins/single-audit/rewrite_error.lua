@@ -103,8 +103,8 @@ function rewrite_error.rewrite_head(source, status, sent, path)
   return status, sent
 end
 
---- When a client should repeat a request that got 503. One that exceeds temp_file_limit (53400) fails again. PostgREST 12 tells
---- such a request by no header from one that found the database gone, and so neither gets a time.
+--- When a client should repeat a request that got 503. A request that exceeds temp_file_limit (53400) fails again. PostgREST 12
+--- sends the same headers for it as for an unreachable database, so neither gets Retry-After.
 --- @param proxy_status  the response's Proxy-Status, and its Retry-After, which is 0 if PostgREST does not know
 --- @return the seconds for Retry-After, or nil
 function rewrite_error.retry_after(proxy_status, sent)

@@ -1,4 +1,4 @@
--- Takes a parameter of the gateway's own out of a query string. A percent-encoded name counts as a filter, and stays.
+-- Removes one of the gateway's own parameters from a query string. A percent-encoded name counts as a filter, and stays.
 
 --- @param query  the query string, as sent
 --- @param name   the parameter's name, of letters and underscores
