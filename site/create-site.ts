@@ -41,7 +41,7 @@ function addSite(
   { pool, publicFiles, whileOn, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
   const warn = (err: unknown) =>
-    app.log.warn({ err }, "the pages have no facts: the database did not answer");
+    app.log.warn({ err }, "the pages lack facts, because a query failed");
   const readFacts = createFactsReader(pool, warn);
   const site: Site = {
     config,

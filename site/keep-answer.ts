@@ -4,8 +4,8 @@ const keepBrieflyMilliseconds = 3000;
 const patienceMilliseconds = 2000;
 
 /**
- * Creates a function that returns the answer to a query, which it keeps. It resolves to undefined if the database does not
- * answer within 2 seconds. The database gets one query at a time, however many requests wait.
+ * Creates a function that returns the answer to a query, and keeps it for a while. It resolves to undefined if the query fails
+ * or takes longer than 2 seconds. The database gets one query at a time, however many requests wait.
  *
  * @param keepFor how long to keep an answer, in milliseconds; 3 seconds by default
  */
