@@ -54,7 +54,7 @@ create index findings_reference_number on disclosed_next.findings (reference_num
 comment on index disclosed_next.findings_reference_number is 'findings?reference_number=eq.2023-001';
 
 -- Parts of names and of texts, with like, ilike, match, imatch, and full-text search. federal_program_name, finding_text and
--- content have no such index, because it would take a refresh over the time that it may take (bench/RESULTS.md).
+-- content have no such index, because a refresh would then take too long (bench/RESULTS.md).
 -- 6 s
 create index passthrough_passthrough_name on disclosed_next.passthrough
 using gin (passthrough_name extensions.gin_trgm_ops);
@@ -66,8 +66,8 @@ using gin (planned_action extensions.gin_trgm_ops);
 comment on index disclosed_next.corrective_action_plans_planned_action is
   'Finds plans by words: corrective_action_plans?planned_action=ilike.*casino*';
 
--- By itself, ANALYZE estimates a tenth of the reports that a large table has, so PostgreSQL expects ten times as many rows
--- for a list of reports.
+-- ANALYZE alone estimates a tenth of the reports that a large table has, so PostgreSQL expects ten times as many rows for a
+-- list of reports.
 do $$
 declare
   child record;

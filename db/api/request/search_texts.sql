@@ -1,11 +1,11 @@
 -- Full-text search (fts, plfts, phfts, wfts). PostgREST 12 sends `column @@ to_tsquery(…)`, for which PostgreSQL would compute
--- to_tsvector() of every text, because no index fits. This operator gives the same answer, but first asks for parts of words,
+-- to_tsvector() of every text, because no index fits. This operator gives the same answer, but first searches for parts of words,
 -- which the trigram indexes find (db/data_set/indexes.sql). request.authorize() puts this schema before pg_catalog, so that
 -- PostgREST's `@@` and `to_tsquery(text)` mean the operator and the functions of this file.
 
--- A regular expression that every text contains that matches the query: of the word with this place, the longest being the
--- first, or of any word, if one of several is enough (|). Empty if the query has no such word. English stemming changes at
--- most the last letter of what is left of a word (community → communiti), so a word of the query counts without it.
+-- A regular expression for a word that every matching text contains: the longest word for place 1, the next for place 2. If
+-- one of several words is enough (|), for any word. Empty if the query has no such word. English stemming changes at most the
+-- last letter of what is left of a word (community → communiti), so that letter is dropped.
 create function request.find_pattern(query tsquery, place integer)
 returns text
 language sql immutable security invoker set search_path = ''
@@ -31,11 +31,11 @@ as $$
   from sorted
 $$;
 comment on function request.find_pattern is
-  'A regular expression that each text contains that matches a full-text search, for the trigram indexes.';
+  'Returns a regular expression that matches every text that a full-text search finds, for the trigram indexes.';
 grant execute on function request.find_pattern to api_public, api_tribal;
 
--- Without a search_path, so that PostgreSQL replaces the call by its body, which can use an index. A plan for any query cannot,
--- and its cost keeps PostgreSQL from choosing it.
+-- Without a search_path, so that PostgreSQL inlines the body, which can use an index. A generic plan cannot, and the cost of the
+-- function keeps PostgreSQL from choosing one.
 create function request.matches_text(document text, query tsquery)
 returns boolean
 language sql immutable parallel safe security invoker cost 1000000
@@ -44,12 +44,12 @@ as $$
     and document operator(pg_catalog.~*) request.find_pattern(query, 2)
     and pg_catalog.to_tsvector('pg_catalog.english', document) operator(pg_catalog.@@) query
 $$;
-comment on function request.matches_text is 'Whether a text matches a full-text search. Behind the operator @@.';
+comment on function request.matches_text is 'Whether a text matches a full-text search. Implements the operator @@.';
 grant execute on function request.matches_text to api_public, api_tribal;
 
 create operator request.@@ (leftarg = text, rightarg = tsquery, function = request.matches_text, restrict = contsel);
 
--- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`. This makes it the same.
+-- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`. With this function, it means the same.
 create function request.to_tsvector(document text)
 returns text
 language sql immutable parallel safe security invoker
