@@ -166,7 +166,7 @@ begin
       from pg_catalog.pg_shdepend
       cross join lateral pg_identify_object(pg_shdepend.classid, pg_shdepend.objid, 0) as identified
       where pg_shdepend.deptype = 'o' and pg_shdepend.refclassid = 'pg_authid'::regclass
-        and pg_shdepend.classid <> 'pg_default_acl'::regclass and age(pg_shdepend.xmin) <= (select publication.find_greatest_age())
+        and pg_shdepend.classid <> all (array['pg_default_acl', 'pg_user_mapping']::regclass[]) and age(pg_shdepend.xmin) <= (select publication.find_greatest_age())
         and pg_shdepend.dbid in (
           0, (select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database())
         )

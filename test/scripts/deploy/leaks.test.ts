@@ -94,6 +94,10 @@ describe("the leak check", () => {
       "roles that watch the server, or read public rows",
       "create role watcher in role pg_monitor; create role reporter; grant usage on schema disclosed to reporter; grant select on disclosed.general, dissemination.findings to reporter",
     ],
+    [
+      "a connection to another server, which publisher uses",
+      "create extension postgres_fdw schema public; create server far foreign data wrapper postgres_fdw; create user mapping for publisher server far",
+    ],
     ["publications for replication", "create publication rows for all tables"],
     ["rights that are revoked", "revoke execute on function pg_sleep(double precision) from public"],
   ])("finds nothing in %s", async (_what, sql) => expect(await askAfter(sql)).toBe(""));
