@@ -118,7 +118,7 @@ language plpgsql stable security invoker
 as $$
 begin
   return query
-    select format('The tier %s uses the role api_tribal, which only the tier tribal may use.', tiers.name)
+    select format('The tier %s uses the role api_tribal, which only the tier tribal may use. Run: update access.tiers set database_role = ''api_public'' where name = %1$L', tiers.name)
     from access.tiers
     where tiers.database_role = 'api_tribal' and tiers.name <> 'tribal'
     union all
@@ -166,7 +166,7 @@ begin
       from pg_catalog.pg_shdepend
       cross join lateral pg_identify_object(pg_shdepend.classid, pg_shdepend.objid, 0) as identified
       where pg_shdepend.deptype = 'o' and pg_shdepend.refclassid = 'pg_authid'::regclass
-        and pg_shdepend.classid <> 'pg_default_acl'::regclass and age(pg_shdepend.xmin) <= (select publication.find_greatest_age())
+        and pg_shdepend.classid <> all (array['pg_default_acl', 'pg_user_mapping']::regclass[]) and age(pg_shdepend.xmin) <= (select publication.find_greatest_age())
         and pg_shdepend.dbid in (
           0, (select pg_database.oid from pg_catalog.pg_database where pg_database.datname = current_database())
         )
@@ -207,6 +207,23 @@ begin
 end
 $$;
 
+-- Whether a relation of an extension has only the privileges that the extension granted.
+create or replace function publication.find_initial_rights(relation oid)
+returns boolean
+language sql stable security invoker
+as $$
+  select not exists (
+    select granted.* from pg_catalog.pg_class cross join lateral aclexplode(pg_class.relacl) as granted where pg_class.oid = relation
+    except
+    select granted.*
+    from pg_catalog.pg_init_privs
+    cross join lateral aclexplode(pg_init_privs.initprivs) as granted
+    where pg_init_privs.classoid = 'pg_class'::regclass and pg_init_privs.objoid = relation and pg_init_privs.objsubid = 0
+  ) and not exists (
+    select from pg_catalog.pg_attribute where pg_attribute.attrelid = relation and pg_attribute.attacl is not null
+  )
+$$;
+
 -- The API's roles may read only tables of the live data set, views of dissemination that read them with the caller's rights,
 -- and the API's own views. Objects with a lower OID are PostgreSQL's own.
 create or replace function publication.find_read_leaks(generation text)
@@ -228,6 +245,12 @@ begin
         and pg_namespace.nspname !~ '^pg_(toast|temp)'
         -- A refresh replaces the live data set, and revokes what was granted on it.
         and not (generation = '_next' and pg_namespace.nspname in ('disclosed', 'suppressed'))
+        -- PUBLIC may read some relations of extensions, such as pg_stat_statements.
+        and not exists (
+          select from pg_catalog.pg_depend
+          where pg_depend.classid = 'pg_class'::regclass and pg_depend.objid = pg_class.oid and pg_depend.deptype = 'e'
+            and publication.find_initial_rights(pg_depend.objid)
+        )
     )
     select format(
       '%s can read %s, which %s. Run: %s', string_agg(found.role, ' and ' order by found.role desc), found.relation, found.reason, case
@@ -339,14 +362,16 @@ begin
       where pg_init_privs.classoid = objects.classid and pg_init_privs.objoid = objects.oid
     ))
     union all
-    select format('Default privileges of %s grant %s on future objects to %s. Remove them (alter default privileges … revoke …).', pg_get_userbyid(pg_default_acl.defaclrole), granted.privilege_type, grantees.name)
+    select format('Default privileges of %s grant %s on future objects to %s. Run: alter default privileges for role %1$I%4$s revoke all on %5$s from %3$s', pg_get_userbyid(pg_default_acl.defaclrole), granted.privilege_type, grantees.name,
+      ' in schema ' || nullif(pg_default_acl.defaclnamespace, 0)::regnamespace,
+      case pg_default_acl.defaclobjtype when 'r' then 'tables' when 'n' then 'schemas' else 'large objects' end)
     from pg_catalog.pg_default_acl
     cross join lateral aclexplode(pg_default_acl.defaclacl) as granted
     join grantees on grantees.oid = granted.grantee
     where granted.grantee <> pg_default_acl.defaclrole
       and pg_default_acl.defaclobjtype in ('r', 'n', 'L')
     union all
-    select format('%s can read the large object %s. Revoke the privilege.', grantees.name, pg_largeobject_metadata.oid)
+    select format('%s can read the large object %s. Run: revoke all on large object %2$s from %1$s', grantees.name, pg_largeobject_metadata.oid)
     from pg_catalog.pg_largeobject_metadata
     cross join lateral aclexplode(pg_largeobject_metadata.lomacl) as granted
     join grantees on grantees.oid = granted.grantee;
@@ -405,7 +430,8 @@ begin
     from pg_catalog.pg_cast
     where pg_cast.oid >= 16384 and pg_cast.castmethod = 'f' and not exists (
       select from pg_catalog.pg_depend
-      where pg_depend.classid = 'pg_cast'::regclass and pg_depend.objid = pg_cast.oid and pg_depend.deptype = 'e'
+      -- The cast of a range to its multirange depends on the type.
+      where pg_depend.classid = 'pg_cast'::regclass and pg_depend.objid = pg_cast.oid and pg_depend.deptype in ('e', 'i')
     )
     union all
     select format('%s: %s', broken.object, broken.rule) from publication.find_broken_rules(true) as broken;
@@ -448,39 +474,42 @@ begin
         + strpos(rules.tree, ':tsmhandler ') > 0
     )
     select case
-      when relations.relkind not in ('r', 'p') then format('%s is not a table, so row-level security does not apply to it.', relations.name)
-      else format('%s has no row-level security.', relations.name)
+      when relations.relkind not in ('r', 'p') then format(
+        '%s is not a table, so row-level security does not apply to it. Run: drop %s %1$s', relations.name,
+        case relations.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'foreign table' end
+      )
+      else format('%s has no row-level security. Run: alter table %1$s enable row level security', relations.name)
     end
     from relations
     where relations.nspname = 'suppressed' || generation
       and (relations.relkind in ('v', 'm', 'f') or relations.relkind in ('r', 'p') and not relations.relrowsecurity)
     union all
-    select format('The policy %s shows rows of %s to roles other than api_tribal.', pg_policy.polname, relations.name)
+    select format('The policy %s shows rows of %s to roles other than api_tribal. Run: alter policy %1$I on %2$s to api_tribal', pg_policy.polname, relations.name)
     from relations
     join pg_catalog.pg_policy on pg_policy.polrelid = relations.oid
     where relations.nspname = 'suppressed' || generation and pg_policy.polroles <> array['api_tribal'::regrole::oid]
     union all
-    select format('The policy %s on %s has a condition, which would run with its caller''s rights. The data set has only policies "for select … using (true)".', pg_policy.polname, relations.name)
+    select format('The policy %s on %s has a condition, which would run with its caller''s rights. The data set has only policies "for select … using (true)". Run: drop policy %1$I on %2$s', pg_policy.polname, relations.name)
     from relations
     join pg_catalog.pg_policy on pg_policy.polrelid = relations.oid
     where pg_policy.polcmd <> 'r' or pg_get_expr(pg_policy.polqual, pg_policy.polrelid) is distinct from 'true'
     union all
-    select format('%s inherits from %s, so a query on the parent also returns the child''s rows.', child.oid::regclass, parent.oid::regclass)
+    select format('%s inherits from %s, so a query on the parent also returns the child''s rows. Run: alter table %1$s no inherit %2$s', child.oid::regclass, parent.oid::regclass)
     from pg_catalog.pg_inherits
     join pg_catalog.pg_class as child on child.oid = pg_inherits.inhrelid
     join pg_catalog.pg_class as parent on parent.oid = pg_inherits.inhparent
     where child.relkind in ('r', 'p', 'f')
       and (child.oid in (select relations.oid from relations) or parent.oid in (select relations.oid from relations))
     union all
-    select format('%s has the trigger or rule %s, which no other check reads. Drop it.', relations.name, code.name)
+    select format('%s has the trigger or rule %s, which no other check reads. Run: drop %s %2$I on %1$s', relations.name, code.name, code.kind)
     from relations
     join (
-      select pg_trigger.tgrelid as relation, pg_trigger.tgname as name from pg_catalog.pg_trigger where not pg_trigger.tgisinternal
+      select pg_trigger.tgrelid as relation, pg_trigger.tgname as name, 'trigger' as kind from pg_catalog.pg_trigger where not pg_trigger.tgisinternal
       union all
-      select rules.ev_class, rules.rulename from rules where rules.rulename <> '_RETURN'
+      select rules.ev_class, rules.rulename, 'rule' from rules where rules.rulename <> '_RETURN'
     ) as code on code.relation = relations.oid
     union all
-    select format('%s.%I is a generated column, whose expression no other check reads. Drop it.', relations.name, pg_attribute.attname)
+    select format('%s.%I is a generated column, whose expression no other check reads. Run: alter table %1$s drop column %2$I', relations.name, pg_attribute.attname)
     from relations
     join pg_catalog.pg_attribute on pg_attribute.attrelid = relations.oid and pg_attribute.attgenerated <> ''
     union all

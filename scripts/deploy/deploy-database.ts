@@ -79,6 +79,7 @@ export async function deployDatabase(
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const migrations: string[] = [];
+  let isUnchanged = false;
   try {
     await refuseOldServer(client);
     await refuseOtherCollation(client, report);
@@ -89,6 +90,7 @@ export async function deployDatabase(
     const { pending, deployed, drift, isOutdated, ...found } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
+    isUnchanged = pending.length > 0 && drift.durable === "same" && drift.api === "same";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.durable === "unknown") report(driftUnknown);
     if (drift.api === "changed") report("The API schemas were changed by hand. Rebuilding them from db/api.");
@@ -117,11 +119,11 @@ export async function deployDatabase(
     const definitions = await findAwaitingDefinitions(client, files);
     return { migrations, apiSchemasChanged: isOutdated, ...promised, definitions };
   } catch (error) {
-    if (migrations.length > 0) {
+    if (migrations.length > 0)
       report(`The deployment did not finish. These migrations stay applied: ${migrations.join(", ")}.`);
-      // Migrations that ran are not drift. If the connection is lost, nothing can be recorded.
-      await recordFingerprint(client).catch(() => {});
-    }
+    // What this deployment changed is not drift, and the next deployment can still find what others change. If the
+    // connection is lost, nothing can be recorded.
+    if (migrations.length > 0 || isUnchanged) await recordFingerprint(client).catch(() => {});
     throw error;
   } finally {
     await client.end();

@@ -27,6 +27,7 @@ const isAdmin = ({ schema }: Contract) => schema.startsWith("admin_");
  * @param contracts the contracts of the versions that this checkout deploys
  */
 export function listBasicChecks(deployment: Deployment, contracts: Contract[]): Check[] {
+  const { appUrl } = deployment;
   return [
     checkVersions(deployment, contracts),
     ...checkStatuses(deployment, [
@@ -36,6 +37,7 @@ export function listBasicChecks(deployment: Deployment, contracts: Contract[]): 
     ]),
     ...contracts.filter(isAdmin).map(({ schema }) => checkRefusedAccess(deployment, schema)),
     checkDescription(deployment),
+    ...(appUrl === undefined ? [] : [checkPages(deployment, appUrl)]),
   ];
 }
 
@@ -165,6 +167,18 @@ function checkDescription(deployment: Deployment): Check {
     async () => {
       const { json } = await ask(deployment, "/", deployment.key);
       return json?.paths?.["/general"] === undefined ? "no /general in it" : undefined;
+    },
+  ];
+}
+
+/** Checks that the pages know the tables, which the report service reads with rights of its own. */
+function checkPages(deployment: Deployment, appUrl: string): Check {
+  return [
+    "the app's OpenAPI document lists the tables",
+    async () => {
+      const { status, json } = await ask(deployment, new URL("/openapi.json", appUrl).href, undefined);
+      if (status === 404) return { notTried: "the app serves no pages" };
+      return json?.paths?.["/general"] === undefined ? `status ${status}, no /general in it` : undefined;
     },
   ];
 }

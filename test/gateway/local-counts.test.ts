@@ -20,7 +20,11 @@ const limits = { demo: { by: "network", hour: 30, day: 50 }, default: { by: "key
 const environment = { ...unlimitedAddresses, KONG_NGINX_PROXY_LIMIT_CONN: "clients 1000" };
 let url: string;
 beforeAll(async () => {
-  const upstream = await startUpstream((_, response) => response.end("[]"));
+  const refused = { "proxy-status": "PostgREST; error=API_KEY_INVALID" };
+  const upstream = await startUpstream(({ url }, response) => {
+    if (url === "/general?limit=0") response.writeHead(401, refused).end('{"code":"API_KEY_INVALID"}');
+    else response.end("[]");
+  });
   const config = await readKongYml(({ config }) => Object.assign(config, { limits }));
   ({ url } =
     kongProgram === undefined
@@ -70,4 +74,14 @@ it("requests that are refused for another reason do not count", async () => {
   for (const path of ["/GENERAL", "/general?limit=x", "/general?select=a,a"])
     expect(await countPassed(5, 1, key, path)).toBe(0);
   expect(await countPassed(120, 4, key)).toBe(limits.default.hour);
+});
+
+it("the requests of a key that PostgreSQL does not know are forgotten, so that made-up keys take no memory", async () => {
+  const headers = { "x-api-key": makeKey() };
+  const remaining = [];
+  for (let sent = 0; sent < 3; sent++) {
+    const answer = await send(url, "/general?limit=0", { headers });
+    remaining.push([answer.status, answer.headers["ratelimit-remaining"]]);
+  }
+  expect(remaining).toEqual(Array(3).fill([401, String(limits.default.hour - 1)]));
 });

@@ -221,6 +221,14 @@ describe("with a replica", () => {
     await query("alter function access.are_writes_confirmed owner to postgres");
   });
 
+  it("a call gets 503 if commits wait for more replicas than there are", async () => {
+    for (const names of ["ANY 2 (standby, other)", "2 (standby, other)", "FIRST 2 (standby, other)"]) {
+      await setStandbys(names);
+      expect([names, (await requestAccess(tribal)).status]).toEqual([names, 503]);
+    }
+    await setStandbys("standby");
+  });
+
   it("a call gets 503 while the replica does not answer, and a token afterwards", async () => {
     const count = await countTokens();
     process.kill(standby.receiver, "SIGSTOP");

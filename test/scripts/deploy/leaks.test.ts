@@ -64,11 +64,54 @@ describe("the leak check", () => {
       "alter view dissemination.general reset (security_invoker)",
       "grant select on pg_statistic to api_public; grant execute on function pg_read_file(text) to public",
       "create schema helper authorization publisher",
+      'create role "the analyst"; create schema helped; alter default privileges for role "the analyst" in schema helped grant select on tables to public',
+      "alter default privileges for role publisher grant select on large objects to api_public",
+      "select lo_create(4712); grant select on large object 4712 to public",
+      "alter table access.tiers drop constraint tiers_only_tribal_sees_suppressed; update access.tiers set database_role = 'api_tribal' where name = 'individual'",
+      "alter table suppressed.general disable row level security",
+      "create materialized view suppressed.names as select auditee_name from suppressed.general; alter materialized view suppressed.names owner to publisher",
+      "create policy everybody on suppressed.passthrough for select to api_public using (true)",
+      "create policy conditional on disclosed.findings for select to api_public using (report_id <> '')",
+      "alter table suppressed.additional_eins inherit disclosed.additional_eins",
+      "create trigger keep before update on disclosed.general for each row execute function suppress_redundant_updates_trigger()",
+      "create rule kept as on insert to dissemination.findings do instead select 1",
+      "alter table disclosed.general add column shouted text generated always as (upper(auditee_name)) stored",
     ];
     const broken = statements.join(";");
     const remedies = [...(await askAfter(broken)).matchAll(/[Rr]un: (.*)/g)].map(([, sql]) => sql);
     expect(remedies.length).toBeGreaterThanOrEqual(statements.length);
     expect(await askAfter([broken, ...new Set(remedies)].join(";"))).toBe("");
+  });
+
+  it.each([
+    ["an extension whose relations everyone may read", "create extension pg_stat_statements schema public"],
+    ["types of a schema that no API role may use", "create type public.span as range (subtype = integer)"],
+    [
+      "tables, views and functions that no API role may read or run",
+      "create schema helper; create table helper.copy as table suppressed.general; create view helper.names as select auditee_name from helper.copy; create function helper.one() returns integer language sql return 1",
+    ],
+    [
+      "roles that watch the server, or read public rows",
+      "create role watcher in role pg_monitor; create role reporter; grant usage on schema disclosed to reporter; grant select on disclosed.general, dissemination.findings to reporter",
+    ],
+    [
+      "a connection to another server, which publisher uses",
+      "create extension postgres_fdw schema public; create server far foreign data wrapper postgres_fdw; create user mapping for publisher server far",
+    ],
+    ["publications for replication", "create publication rows for all tables"],
+    ["rights that are revoked", "revoke execute on function pg_sleep(double precision) from public"],
+  ])("finds nothing in %s", async (_what, sql) => expect(await askAfter(sql)).toBe(""));
+
+  it("finds what is granted by hand on a relation of an extension", async () => {
+    const extension = "create extension pg_stat_statements schema public";
+    const more = [
+      "grant select on pg_stat_statements to api_public",
+      "grant select (query) on pg_stat_statements to api_public",
+    ];
+    for (const grant of more)
+      expect(await askAfter(`${extension}; ${grant}`)).toMatch(
+        /api_public.* can read public\.pg_stat_statements,/,
+      );
   });
 
   it("does not ask what only the deployment's rules forbid", async () => {

@@ -23,6 +23,16 @@ it("smoke fails if nothing answers, or if the API rejects the key", async () => 
   expect(away.code).toBe(1);
   const locked = await run(runSmoke, ["--base-url", target.baseUrl, "--key", "no-such-key"]);
   expect(locked.code).toBe(1);
+  const empty = await startUpstream((_request, response) => void response.writeHead(503).end("{}"));
+  const pages = await run(runSmoke, [
+    "--base-url",
+    target.baseUrl,
+    "--key",
+    "no-such-key",
+    "--app-url",
+    empty,
+  ]);
+  expect(pages.output).toMatch(/^FAIL the app's OpenAPI document lists the tables/m);
   expect(locked.output).toContain("FAIL api_v1_1_0.general has its columns");
   expect(locked.output).toContain("ok   no key gets 401");
 });
