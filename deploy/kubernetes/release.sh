@@ -27,7 +27,7 @@ keep_replicas() {
   for name in $(sed -n '/^  scaleTargetRef:/,/^    name:/s/^    name: //p' "$manifests"); do
     replicas=$(in_namespace get deployment "$name" --ignore-not-found --output='jsonpath={.spec.replicas}')
     [ -n "$replicas" ] || continue
-    printf '{ apiVersion: apps/v1, kind: Deployment, metadata: { name: %s }, spec: { replicas: %s } }' "$name" "$replicas" \
+    printf '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"%s"},"spec":{"replicas":%s}}' "$name" "$replicas" \
       | in_namespace apply --server-side --force-conflicts --field-manager=autoscaler --filename=-
   done
 }
