@@ -12,7 +12,7 @@ run() {
   section "$1" > "$counts/commands"
   [ -s "$counts/commands" ] || { echo "docs/scaling.md has no commands under $1." >&2; exit 1; }
   # A group of its own, so that port forwards end with it.
-  setsid --wait bash -euxo pipefail -c "trap 'kill 0' EXIT; trap 'exit 0' TERM; $(cat "$counts/commands")"
+  setsid --wait bash -euo pipefail -c "trap 'status=\$?; trap \"\" TERM; kill 0; exit \$status' EXIT; set -x; $(cat "$counts/commands")"
 }
 # issue: a new key. kubectl ends the port forward after the connection.
 issue() {
