@@ -332,3 +332,33 @@ test("a release names every image by the digest that its tag has", async () => {
     "  image: kong:3.9.1@sha256:2",
   ]);
 });
+
+test("pods on a lost node are replaced after 30 s, and the operators have a second pod on another node", () => {
+  const read = (component: string) => {
+    const { patches } = parse(readProjectFile(`${kubernetes}/${component}/kustomization.yaml`));
+    const operations = patches.flatMap(({ patch }: { patch: string }) => parse(patch));
+    return new Map<string, unknown>(
+      operations.map(({ path: at, value }: { path: string; value: unknown }) => [at, value]),
+    );
+  };
+  for (const component of ["restricted", "operators"]) {
+    const patches = read(component);
+    expect(patches.get("/spec/template/spec/tolerations")).toEqual(
+      ["unreachable", "not-ready"].map((taint) => ({
+        key: `node.kubernetes.io/${taint}`,
+        operator: "Exists",
+        effect: "NoExecute",
+        tolerationSeconds: 30,
+      })),
+    );
+    expect(patches.get("/spec/template/spec/topologySpreadConstraints")).toContainEqual(
+      expect.objectContaining({ topologyKey: "kubernetes.io/hostname", maxSkew: 1 }),
+    );
+  }
+  expect(read("operators").get("/spec/replicas")).toBe(2);
+  const [cluster] = parseAllDocuments(readProjectFile(`${kubernetes}/base/postgres.yaml`));
+  expect(cluster?.toJS().spec.postgresql.synchronous).toMatchObject({
+    dataDurability: "required",
+    failoverQuorum: true,
+  });
+});
