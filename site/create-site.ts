@@ -40,8 +40,7 @@ function addSite(
   app: FastifyInstance,
   { pool, publicFiles, whileOn, config, assets }: SiteParts & { config: SiteConfig; assets: BuiltAssets },
 ): void {
-  const warn = (err: unknown) =>
-    app.log.warn({ err }, "the pages lack facts, because a query failed");
+  const warn = (err: unknown) => app.log.warn({ err }, "the pages lack facts, because a query failed");
   const readFacts = createFactsReader(pool, warn);
   const site: Site = {
     config,
