@@ -149,7 +149,7 @@ describe("ops/prometheus-rules.yml", async () => {
 
 describe("ops/prometheus.yml", async () => {
   const config = parse(await read("ops/prometheus.yml"));
-  const { services } = parse(await read("docker-compose.yml"), { merge: true });
+  const { services } = parse(await read("docker-compose.yml"), { merge: true, logLevel: "error" });
   const scraped: { job_name: string; static_configs: { targets: string[] }[] }[] = config.scrape_configs;
 
   it.each([
