@@ -30,7 +30,6 @@ export function writeDocument({ config, facts, hasPublicData, locate }: PageCont
     ["/totals", "Totals"],
     ["/reference", "Reference"],
     ...(hasPublicData ? [["/files", "Files"]] : []),
-    ["/changes", "Changes"],
   ];
   const name = "Single Audit API";
   const document = html`<!doctype html>
@@ -70,6 +69,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
       nothing from other hosts.</p>
     <ul class="choices">
       ${config.contact && html`<li><a href="${config.contact}">Contact</a></li>`}
+      <li><a href="/changes">Changes</a></li>
       <li><a href="/openapi.json">OpenAPI</a></li>
       <li><a href="/.well-known/security.txt">Report a vulnerability</a></li>
     </ul>

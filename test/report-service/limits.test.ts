@@ -8,7 +8,7 @@ import { createLocalStore } from "../../report-service/local-store.ts";
 import { openPublicFiles } from "../../report-service/public-files.ts";
 import { createLogger } from "../../report-service/quiet-logging.ts";
 import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
-import { target } from "../support/target.ts";
+import { queryValue, target } from "../support/target.ts";
 import { send } from "./http.ts";
 import { openPool, serviceDatabaseUrl, useDirectory } from "./parts.ts";
 
@@ -19,11 +19,13 @@ const inDirectory = useDirectory();
 
 beforeAll(async () => {
   const files = [{ name: "a.gz", table: "a", audit_year: null, format: "csv", rows: 1, bytes, sha256: "0" }];
-  const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };
+  // Only the files of the live data set are served.
+  const live = await queryValue<string>("select id from publication.data_sets where state = 'live'");
+  const manifest = { data_set: live, published_at: "2026-01-01T00:00:00Z", files, changes: [] };
   await writeFile(inDirectory("manifest.json"), JSON.stringify(manifest));
-  await mkdir(inDirectory("1"));
-  await writeFile(inDirectory("1/a.gz"), "");
-  await truncate(inDirectory("1/a.gz"), bytes);
+  await mkdir(inDirectory(live));
+  await writeFile(inDirectory(`${live}/a.gz`), "");
+  await truncate(inDirectory(`${live}/a.gz`), bytes);
 });
 afterAll(() => pool.end());
 

@@ -24,7 +24,10 @@ beforeAll(async () => {
     submission(3, { audit_year: "2022" }),
     submission(4, { ...secret, is_public: "" }),
   ]);
-  const rows = [2, 1, 4, 3].map((number) => ({ report_id: id(number), auditee_uei: `U${number}` }));
+  const rows = [2, 1, 4, 3].map((number) => ({
+    report_id: id(number),
+    auditee_uei: number % 2 === 0 ? secret.auditee_uei : `UEI${number}`,
+  }));
   for (const table of childTables) await here.write(table, rows);
   servePublicData(app, openPublicFiles(here.publicData));
   duckDb = await DuckDBInstance.create(":memory:", { threads: "1" });
