@@ -175,10 +175,10 @@ describe("the bulk files", () => {
 
   it("follow a publication and a rollback", async () => {
     const before = await readManifest();
-    await here.write("passthrough", [{ report_id: id(1), auditee_uei: "NEW" }]);
+    await here.write("passthrough", [{ report_id: id(1), passthrough_name: "NEW" }]);
     await here.publish("--accept-shrink");
     expect((await readManifest()).data_set).not.toBe(before.data_set);
-    expect((await readRows("passthrough.csv.gz"))[0]?.auditee_uei).toBe("NEW");
+    expect((await readRows("passthrough.csv.gz"))[0]?.passthrough_name).toBe("NEW");
     await here.refresh("--rollback");
     expect(await readManifest()).toMatchObject({ data_set: before.data_set, files: before.files });
   });
