@@ -234,6 +234,10 @@ describe("Kong", () => {
     expect(gateway?.entrypoint?.slice(0, 2)).toEqual(["/bin/sh", "/opt/gateway/run-until-sent.sh"]);
   });
 
+  test("looks up a container again within a second, both after it moved and after it was gone", () => {
+    expect(gateway?.environment).toMatchObject({ KONG_DNS_VALID_TTL: "1", KONG_DNS_NOT_FOUND_TTL: "1" });
+  });
+
   test("logs no query string, which may contain a key", () => {
     const secret = /\$(request\b(?!_)|request_uri|args|query_string|http_|upstream_uri)/;
     expect(gateway?.environment?.KONG_PROXY_ACCESS_LOG).toBe("/dev/stdout without_query");

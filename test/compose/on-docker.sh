@@ -76,7 +76,7 @@ only() {
 # limit: the hourly limit of DEMO_KEY in the gateway's responses. shows_limit N: whether the report service's page shows N.
 limit() { curl -fsS -o /dev/null -D - "$BASE_URL/general?limit=1" -H 'x-forwarded-for: 192.0.2.2' -H 'x-api-key: DEMO_KEY' | sed -n 's/^RateLimit-Limit: \([0-9]*\).*/\1/ip'; }
 shows_limit() { curl -fsS "$APP_URL/" | grep "$1 requests an hour" > /dev/null; }
-wait_for_rows() { timeout 60 sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"; }
+wait_for_rows() { timeout "${1:-60}" sh -c "until curl -fsS -o /dev/null '$BASE_URL/general?limit=1' -H 'x-api-key: $TRIBAL_KEY'; do sleep 1; done"; }
 
 echo "docker-compose.yml starts, and starting it again changes nothing."
 (umask 077 && npm run -s compose:secrets)
@@ -174,7 +174,8 @@ cat ops/before-restore.sql "$sample/durable.sql" ops/after-restore.sql \
 compose run --rm migrate
 compose run --rm --volume "$sample/files:/source:ro" publish --from /source
 compose up --detach --wait
-wait_for_rows
+# Kong must not remember for long that PostgREST was gone.
+wait_for_rows 10
 unwatch
 # 400: a request that was running when the connection broke.
 only "$sample/restore" '200|400|50[0-9]'
