@@ -148,7 +148,7 @@ async function readText(file: string): Promise<string | undefined> {
 
 async function fetchFile(name: string): Promise<Response> {
   const answer = await send(`${appUrl}/public-data/${name}`);
-  if (!answer.ok) throw new RequestFailed(answer.status, `The bulk file ${name} cannot be downloaded.`);
+  if (!answer.ok) throw new RequestFailed(answer.status, readMessage(await answer.text()));
   return answer;
 }
 

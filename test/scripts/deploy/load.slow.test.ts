@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { connect } from "../../../service/connect.ts";
 import { queryOn } from "../../support/query-on.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   keys.push(...issued.map(({ api_key }) => api_key));
   const isServed = async (value: string) =>
     (await request("/general?limit=1", { key: { value } })).status === 200;
-  for (const value of keys) await expect.poll(() => isServed(value)).toBe(true);
+  for (const value of keys) await vi.waitFor(async () => expect(await isServed(value)).toBe(true), 60_000);
 });
 afterAll(async () => {
   await forgetPromises();
