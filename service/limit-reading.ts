@@ -31,7 +31,8 @@ export async function readWithLimits({
   async function readNext(): Promise<Buffer | undefined> {
     for (;;) {
       const startedAt = performance.now();
-      const limit = Math.min(limits.idle, limits.total - waited);
+      // A timer would ignore a fraction of a millisecond.
+      const limit = Math.ceil(Math.min(limits.idle, limits.total - waited));
       try {
         const { done, value } = await within(limit, chunks.next(), signal);
         waited += performance.now() - startedAt;
