@@ -62,11 +62,12 @@ select (
  * @throws DeploymentRefused
  */
 export async function refuseLeaks(client: Client, leakCheck: string, asksRows = false): Promise<void> {
-  const { rows } = await client.query<{ is_empty: boolean; touches: boolean }>(
-    `select to_regclass('suppressed.general') is null as is_empty, ${touchesRows} as touches`,
+  const { rows } = await client.query<{ is_first: boolean; touches: boolean }>(
+    `select num_nonnulls(to_regprocedure('publication.find_leaks(boolean,text)'),
+       to_regprocedure('publication.describe_totals()')) = 0 as is_first, ${touchesRows} as touches`,
   );
-  // Until a first deployment has made the tables, there is no data to leak.
-  if (rows[0]?.is_empty) return;
+  // Until migrations have created these functions, there is no data to leak.
+  if (rows[0]?.is_first) return;
   await client.query(leakCheck);
   try {
     await checkLeaks(client, asksRows || rows[0]?.touches ? "" : undefined);
