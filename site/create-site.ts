@@ -47,6 +47,7 @@ function addSite(
     assets,
     publicFiles,
     whileOn,
+    securityHeaders: describeSecurity(config),
     readFacts,
     readChanges: createChangesReader(pool, warn),
     describeContext: async (request) => ({
@@ -71,6 +72,8 @@ function addSite(
 interface Site extends Omit<SiteParts, "pool"> {
   config: SiteConfig;
   assets: BuiltAssets;
+  /** The headers of pages. */
+  securityHeaders: Record<string, string>;
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
@@ -113,7 +116,7 @@ function addPages(site: Site): void {
   for (const [url, write] of Object.entries(pages)) {
     site.addRoute(url, async (request, reply) => {
       const body = await write(await site.describeContext(request));
-      reply.headers({ ...describeSecurity(site.config), "cache-control": "public, no-cache" });
+      reply.headers({ ...site.securityHeaders, "cache-control": "public, no-cache" });
       return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
     });
   }
@@ -178,7 +181,7 @@ function addSecurityTxt({ addRoute, config }: Site): void {
 }
 
 /** Browsers get errors as pages; programs get them as JSON. */
-function addErrorPages(app: FastifyInstance, { config, describeContext }: Site): void {
+function addErrorPages(app: FastifyInstance, { securityHeaders, describeContext }: Site): void {
   app.addHook("onSend", async (request, reply, payload) => {
     const type = String(reply.getHeader("content-type"));
     if (reply.statusCode < 400 || !type.startsWith("application/json")) return payload;
@@ -188,7 +191,7 @@ function addErrorPages(app: FastifyInstance, { config, describeContext }: Site):
     reply.header("vary", "Accept");
     // Browsers list text/html in Accept when they follow a link. Programs that accept anything do not.
     if (!/(^|[,\s])text\/html\s*(,|;|$)/i.test(request.headers.accept ?? "")) return payload;
-    reply.headers(describeSecurity(config)).type("text/html; charset=utf-8").removeHeader("content-length");
+    reply.headers(securityHeaders).type("text/html; charset=utf-8").removeHeader("content-length");
     return writeProblem(await describeContext(request), reply.statusCode, body);
   });
 }

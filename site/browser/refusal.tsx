@@ -78,14 +78,12 @@ const kinds: Record<string, string> = {
 };
 
 /** Explains a value that its column cannot have. */
-function describeValue({ code, message }: ApiError): ComponentChildren {
-  const [, type = "", value = ""] =
-    /^(?:invalid input syntax for(?: type)?|value) (\w+)?.*?: ?"(.*)"/s.exec(message) ?? [];
-  return /^22(P02|007|008|003)$/.test(code ?? "") && kinds[type] && `“${value}” is not ${kinds[type]}.`;
+function describeValue({ message }: ApiError): ComponentChildren {
+  const [, type = "", value = ""] = /^invalid input syntax for type (\w+): "(.*)"$/s.exec(message) ?? [];
+  return kinds[type] && `“${value}” is not ${kinds[type]}.`;
 }
 
 interface ApiError {
-  code?: string;
   message: string;
   details?: string;
   hint?: string;

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
+import type { Table } from "../../site/api-description.ts";
 import { normalizeQuery } from "../../site/normalize-query.ts";
 import {
   emptyQuery,
@@ -89,6 +90,16 @@ describe("a link", () => {
   });
 });
 
+/** A table with these columns, as the explorer gets it. */
+const describeTable = (columns: { name: string; type: string; values?: string[] }[]): Table => ({
+  name: "general",
+  title: "",
+  description: "",
+  columns: columns.map((column) => ({ label: "", description: "", values: [], ...column })),
+  embeds: [],
+  key: [],
+});
+
 it.each([
   ["audit_year", "text", "2023 ", "2023"],
   ["auditee_state", "text", "tx", "TX"],
@@ -109,8 +120,7 @@ it.each([
   ["fac_accepted_date", "date", "2023-06-30", "2023-06-30"],
 ])("a value for %s (%s) that is typed as %j is sent as %j", (name, type, typed, sent) => {
   const values = name.startsWith("is_") ? ["Yes", "No"] : [];
-  const columns = [{ name, type, label: "", description: "", values }];
-  const table = { name: "general", title: "", description: "", columns, embeds: [], key: [] };
+  const table = describeTable([{ name, type, values }]);
   expect(normalizeQuery(filter("eq", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
@@ -121,20 +131,15 @@ it.each([
   ["total_amount_expended", "bigint", "1,000, $2,000,000", "1000\n2000000"],
   ["auditee_name", "text", "POLK COUNTY, IOWA\nx;y", "POLK COUNTY, IOWA\nx;y"],
 ])("values for %s (%s) that are typed as %j are sent as %j", (name, type, typed, sent) => {
-  const columns = [{ name, type, label: "", description: "", values: [] }];
-  const table = { name: "general", title: "", description: "", columns, embeds: [], key: [] };
+  const table = describeTable([{ name, type }]);
   expect(normalizeQuery(filter("in", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
 it("another table keeps the filters and columns that it has, and names the others", () => {
-  const columns = ["report_id", "audit_year"].map((name) => ({
-    name,
-    type: "text",
-    label: "",
-    description: "",
-    values: [],
-  }));
-  const table = { name: "findings", title: "", description: "", columns, embeds: [], key: [] };
+  const table = describeTable([
+    { name: "report_id", type: "text" },
+    { name: "audit_year", type: "text" },
+  ]);
   const typed = { ...filter("eq", "2023", "audit_year"), select: ["report_id", "auditee_name"], offset: 100 };
   typed.filters.push(...filter("contains", "x", "auditee_name").filters);
   expect(moveQuery(typed, table, "findings")).toEqual({
