@@ -11,6 +11,7 @@ import {
   driftUnknown,
   findAwaitingDefinitions,
   findDrift,
+  forgetFingerprint,
   readDeployed,
   recordDeployment,
   recordFingerprint,
@@ -79,7 +80,6 @@ export async function deployDatabase(
   const files = await readFiles(directory);
   const client = await connect(databaseUrl, "db-deploy");
   const migrations: string[] = [];
-  let isUnchanged = false;
   try {
     await refuseOldServer(client);
     await refuseOtherCollation(client, report);
@@ -90,14 +90,12 @@ export async function deployDatabase(
     const { pending, deployed, drift, isOutdated, ...found } = await findWork(client, files, options);
     if (deployed) await keepNewestLeakCheck(client, files, options);
     const isDurableChanged = drift.durable === "changed";
-    isUnchanged = pending.length > 0 && drift.durable === "same" && drift.api === "same";
     if (isDurableChanged && !(await options.acceptsDrift?.())) throw new DriftFound(driftMessage);
     if (drift.durable === "unknown") report(driftUnknown);
     if (drift.api === "changed") report("The API schemas were changed by hand. Rebuilding them from db/api.");
 
-    // The next deployment must not report accepted drift, or changes that this one makes before it is killed, as drift.
-    if (deployed && (pending.length > 0 || isDurableChanged))
-      await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
+    // The next deployment must not report accepted drift as drift.
+    if (isDurableChanged) await forgetFingerprint(client);
     for (const migration of pending) {
       await runMigration(client, migration, files.leakCheck, report);
       migrations.push(migration.id);
@@ -119,11 +117,12 @@ export async function deployDatabase(
     const definitions = await findAwaitingDefinitions(client, files);
     return { migrations, apiSchemasChanged: isOutdated, ...promised, definitions };
   } catch (error) {
-    if (migrations.length > 0)
+    if (migrations.length > 0) {
       report(`The deployment did not finish. These migrations stay applied: ${migrations.join(", ")}.`);
-    // What this deployment changed is not drift, and the next deployment can still find what others change. If the
-    // connection is lost, nothing can be recorded.
-    if (migrations.length > 0 || isUnchanged) await recordFingerprint(client).catch(() => {});
+      // What this deployment changed is not drift, and the next deployment can still find what others change. If the
+      // connection is lost, nothing can be recorded.
+      await recordFingerprint(client).catch(() => {});
+    }
     throw error;
   } finally {
     await client.end();

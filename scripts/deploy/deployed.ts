@@ -60,6 +60,15 @@ export async function findDrift(client: Client, deployed: Deployed | undefined):
   return { api: compare("api"), durable: compare("durable") };
 }
 
+/**
+ * Forgets what the catalog was, before it changes, so that the next deployment does not take the change for one made by
+ * hand if this one is killed. Does nothing before the first deployment.
+ */
+export async function forgetFingerprint(client: Client): Promise<void> {
+  if ((await readDeployed(client)) === undefined) return;
+  await client.query("update deployment.api_schemas set fingerprint = '{}' where fingerprint <> '{}'");
+}
+
 /** Records the catalog as the deployment left it, unless it is already recorded in the same way. */
 export async function recordFingerprint(client: Client): Promise<void> {
   const deployed = await readDeployed(client);

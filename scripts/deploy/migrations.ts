@@ -5,6 +5,7 @@ import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { resetSession } from "../sql/session.ts";
+import { forgetFingerprint } from "./deployed.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import type { Migration } from "./read-files.ts";
 import { refuseLeaks } from "./refuse-leaks.ts";
@@ -87,11 +88,13 @@ export async function runMigration(
   const check = () => refuseLeaks(client, leakCheck, noTransaction);
   if (!noTransaction) {
     const work = async () => {
+      await forgetFingerprint(client);
       await runOnce(client, migration, () => runSqlFiles(client, [migration]));
       await check();
     };
     return await runTransaction(client, work, report);
   }
+  await forgetFingerprint(client);
   await runOnce(client, migration, async () => {
     await client.query(sql).catch((cause: unknown) => {
       throw describeSqlError(migration, cause);

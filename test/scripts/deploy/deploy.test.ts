@@ -162,7 +162,7 @@ describe("db:deploy", () => {
       return (await query(`select from pg_stat_activity where ${waits}`)).length;
     };
     await expect.poll(() => countWaiting("PgSleep")).toBe(1);
-    const next = exits(0, ["--wait", "10s", "--directory", "db"], "the last one was interrupted");
+    const next = exits(0, ["--wait", "10s", "--directory", "db"], "Nothing to do.");
     await expect.poll(() => countWaiting("advisory")).toBe(1);
     child.kill("SIGKILL");
     await next;
