@@ -23,16 +23,8 @@ with served as (
   cross join lateral jsonb_array_elements(newest.contracts) as contract
   cross join lateral jsonb_each(contract -> 'views') as promised_view
   cross join lateral jsonb_array_elements(promised_view.value -> 'columns') as promised_column
-), sources as (
-  -- The parsed view names the column that each of its columns comes from, whatever the view calls it.
-  select pg_rewrite.ev_class as reader_oid, attribute.attname, found[2]::oid as oid, found[3]::integer as attnum
-  from pg_catalog.pg_rewrite
-  cross join lateral regexp_matches(
-    pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
-  ) as found
-  join pg_catalog.pg_attribute as attribute
-    on attribute.attrelid = pg_rewrite.ev_class and attribute.attnum = found[1]::integer
-  where pg_rewrite.ev_class in (select served.reader_oid from served)
+), sources as materialized (
+  select view_columns.view_id, view_columns.name, view_columns.origin_id, view_columns.origin_place from publication.view_columns
 ), compared as (
   select served.reader, served.relname, served.refobjsubid, old.attname, new.attname is null as is_gone,
     to_regclass(format('%I.%I', $1::text, served.relname)) is null as is_table_gone,
@@ -40,8 +32,9 @@ with served as (
     old.attcollation is distinct from new.attcollation as is_collated_otherwise,
     exists (
       select from sources
-      join promised on promised.reader = served.reader and promised.name = sources.attname
-      where sources.reader_oid = served.reader_oid and sources.oid = served.oid and sources.attnum = served.refobjsubid
+      join promised on promised.reader = served.reader and promised.name = sources.name
+      where sources.view_id = served.reader_oid and sources.origin_id = served.oid
+        and sources.origin_place = served.refobjsubid
     ) as is_promised
   from served
   left join pg_catalog.pg_attribute as old on old.attrelid = served.oid and old.attnum = served.refobjsubid

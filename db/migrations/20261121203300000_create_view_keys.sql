@@ -2,30 +2,42 @@
 -- the OpenAPI document show them, and db:check compares relationships with them.
 -- Lock level: none.
 
--- A view of the API reads one view of dissemination, which reads the table of the same name in disclosed. The parsed view names
--- the column that each of its columns comes from. Null counts as a value in a key, so that each row has a place in an order.
+-- Schemas with an API's name, whoever owns them: a refresh must not break a view that was made by hand either.
+create view publication.view_columns as
+select view.oid as view_id, pg_attribute.attname as name, found[2]::oid as origin_id, found[3]::integer as origin_place
+from pg_catalog.pg_namespace
+join pg_catalog.pg_class as view on view.relnamespace = pg_namespace.oid and view.relkind = 'v'
+join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
+-- The parsed view names the column that each of its columns comes from, whatever the view calls it.
+cross join lateral regexp_matches(
+  pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
+) as found
+join pg_catalog.pg_attribute on pg_attribute.attrelid = view.oid and pg_attribute.attnum = found[1]::integer
+where pg_namespace.nspname ~ '^(admin_)?api_v[0-9]';
+comment on view publication.view_columns is 'The columns of each API view, and the column of dissemination that each comes from.';
+comment on column publication.view_columns.origin_id is 'The view of dissemination.';
+comment on column publication.view_columns.origin_place is 'The column''s number in that view.';
+grant select on publication.view_columns to publisher;
+
+-- A view of the API reads one view of dissemination, which reads the table of the same name in disclosed. Null counts as a value
+-- in a key, so that each row has a place in an order. Without "materialized", PostgreSQL would parse every view for each table.
 create view publication.view_keys as (
-  with sources as (
+  with view_columns as materialized (
+    select view_columns.* from publication.view_columns
+  ), sources as (
     select
-      view.oid as view_id,
-      view_column.attname,
+      view_columns.view_id,
+      view_columns.name as attname,
       source.oid as table_id,
       origin_column.attname as table_column
-    from publication.served_schemas
-    join pg_catalog.pg_class as view on view.relnamespace = served_schemas.oid and view.relkind = 'v'
-    join pg_catalog.pg_rewrite on pg_rewrite.ev_class = view.oid
-    cross join lateral regexp_matches(
-      pg_rewrite.ev_action::text, ':resno (\d+) :resname \S+ :ressortgroupref \d+ :resorigtbl (\d+) :resorigcol (\d+)', 'g'
-    ) as found
-    join pg_catalog.pg_attribute as view_column
-      on view_column.attrelid = view.oid and view_column.attnum = found[1]::integer
+    from view_columns
     join pg_catalog.pg_class as origin
-      on origin.oid = found[2]::oid and origin.relnamespace = to_regnamespace('dissemination')
+      on origin.oid = view_columns.origin_id and origin.relnamespace = to_regnamespace('dissemination')
     -- to_regclass() would need a privilege on the schema.
     join pg_catalog.pg_class as source
       on source.relname = origin.relname and source.relnamespace = to_regnamespace('disclosed')
     join pg_catalog.pg_attribute as origin_column
-      on origin_column.attrelid = origin.oid and origin_column.attnum = found[3]::integer
+      on origin_column.attrelid = origin.oid and origin_column.attnum = view_columns.origin_place
   ), key_columns as (
     select pg_index.indrelid, pg_index.indexrelid, pg_index.indnkeyatts, pg_attribute.attname, part.place
     from pg_catalog.pg_index
@@ -50,6 +62,9 @@ create or replace function publication.describe_api()
 returns jsonb
 language sql stable security invoker set search_path = ''
 as $$
+  with keys as materialized (
+    select view_keys.view_id, to_jsonb(min(view_keys.columns)) as columns from publication.view_keys group by view_keys.view_id
+  )
   select coalesce(
     jsonb_agg(
       jsonb_build_object(
@@ -64,10 +79,7 @@ as $$
               jsonb_build_object(
                 'name', views.relname,
                 'description', coalesce(obj_description(views.oid, 'pg_class'), ''),
-                'key', (
-                  select coalesce(jsonb_agg(view_keys.columns order by view_keys.columns) -> 0, '[]')
-                  from publication.view_keys where view_keys.view_id = views.oid
-                ),
+                'key', coalesce((select keys.columns from keys where keys.view_id = views.oid), '[]'),
                 'columns', (
                   select jsonb_agg(
                     jsonb_build_object(

@@ -71,7 +71,7 @@ export const rights = {
     owns: "disclosed dissemination suppressed",
     uses: "access extensions publication",
     reads: `publication.changes publication.data_sets publication.promises publication.served_schemas publication.settings
-      publication.suppressed_reports`,
+      publication.suppressed_reports publication.view_columns`,
     writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
       publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
     runs: `access.prune_access_tokens extensions.uuid_v7 publication.describe_data_set publication.find_leaks

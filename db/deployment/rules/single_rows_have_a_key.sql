@@ -33,13 +33,11 @@ begin
       )
     from relationships
     where not exists (select from publication.data_sets where data_sets.state = 'live')
-      -- PostgreSQL asks this for one view at a time. As a join, it takes seconds.
-      and not (
-        select coalesce(bool_or(view_keys.columns <@ array(
+      and not exists (
+        select from publication.view_keys
+        where view_keys.view_id = relationships.view_id and view_keys.columns <@ array(
           select compared[1] from regexp_matches(relationships.conditions, '\.(\w+) = \$1', 'g') as compared
-        )), false)
-        from publication.view_keys
-        where view_keys.view_id = relationships.view_id
+        )
       );
 end
 $$;
