@@ -5,7 +5,7 @@ import path from "node:path";
 import { Client } from "pg";
 import type { Secrets } from "../scripts/stack/secrets.ts";
 import { signGatewayToken } from "../scripts/stack/sign-gateway-token.ts";
-import { gatewayConfigFile } from "../service/read-rate-limits.ts";
+import { gatewayConfigFile } from "../shared/read-rate-limits.ts";
 import { type RunningStack, runStack } from "../test/support/run-stack.ts";
 import { unlimitedAddresses } from "../test/support/start-kong.ts";
 

@@ -1,16 +1,16 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
-import { describeDatabase } from "../service/describe-database.ts";
-import type { S3Options } from "../service/objects.ts";
-import { awsSecrets, readS3Options } from "../service/read-s3-options.ts";
-import { readSecretFiles } from "../service/read-secret-files.ts";
+import { describeDatabase } from "../shared/describe-database.ts";
+import type { S3Options } from "../shared/objects.ts";
+import { awsSecrets, readS3Options } from "../shared/read-s3-options.ts";
+import { readSecretFiles } from "../shared/read-secret-files.ts";
 import {
   databaseUrl,
   describeVariable,
   httpUrl,
   listenPort,
   readVariables,
-} from "../service/read-variables.ts";
+} from "../shared/read-variables.ts";
 import type { S3StoreOptions } from "./storage.ts";
 
 type StorageConfig = { kind: "local"; directory: string } | ({ kind: "s3" } & S3StoreOptions);

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { openDirectory } from "../service/directory-objects.ts";
+import { openDirectory } from "../shared/directory-objects.ts";
 import { invalidLink, notFound, sendError } from "./error-responses.ts";
 import {
   callStorage,

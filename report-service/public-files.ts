@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
-import type { Objects, Range, S3Options } from "../service/objects.ts";
-import { openObjects } from "../service/open-objects.ts";
+import type { Objects, Range, S3Options } from "../shared/objects.ts";
+import { openObjects } from "../shared/open-objects.ts";
 import { callStorage, hastyLimits } from "./storage.ts";
 
 /** The text in a compressed CSV file. Its parts can be decompressed without those before them (RFC 1951, no gzip header). */

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { ClientConfig, Pool } from "pg";
-import { asJson } from "../service/serve-state.ts";
+import { asJson } from "../shared/serve-state.ts";
 import { createPool, queryDatabase } from "./database.ts";
 
 /** The path at which the gateway says which keys are used (gateway/plugins/single-audit/key_use.lua). */

@@ -1,6 +1,6 @@
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { createS3Client, openBucket } from "../service/s3-objects.ts";
+import { createS3Client, openBucket } from "../shared/s3-objects.ts";
 import { relayStorage } from "./relay-storage.ts";
 import {
   callStorage,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
-import { asMetrics, serveState } from "../service/serve-state.ts";
+import { asMetrics, serveState } from "../shared/serve-state.ts";
 import type { ReportServiceConfig } from "./config.ts";
 import { type AddSite, createReportService } from "./create-report-service.ts";
 import { createPool } from "./database.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
-import type { S3Options, StorageLimits } from "../service/objects.ts";
+import type { S3Options, StorageLimits } from "../shared/objects.ts";
 
 /** Where the PDFs are. */
 export interface Storage {

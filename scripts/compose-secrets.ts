@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command } from "commander";
-import { describeError } from "../service/describe-error.ts";
+import { describeError } from "../shared/describe-error.ts";
 import { signGatewayToken } from "./stack/sign-gateway-token.ts";
 
 const command = new Command("compose:secrets")

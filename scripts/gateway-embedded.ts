@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { readTrustedIps } from "../gateway/embedded/client-address.ts";
 import { startEmbeddedGateway } from "../gateway/embedded/start-embedded-gateway.ts";
-import { gatewayConfigFile } from "../service/read-rate-limits.ts";
-import { closeOnSignal } from "../service/run-until-signal.ts";
+import { gatewayConfigFile } from "../shared/read-rate-limits.ts";
+import { closeOnSignal } from "../shared/run-until-signal.ts";
 
 interface Options {
   config: string;

@@ -3,7 +3,7 @@ import { dotenv } from "zx";
 import { readReportServiceConfig } from "../report-service/config.ts";
 import { createLogger } from "../report-service/quiet-logging.ts";
 import { startReportService } from "../report-service/start-report-service.ts";
-import { runUntilSignal } from "../service/run-until-signal.ts";
+import { runUntilSignal } from "../shared/run-until-signal.ts";
 import { readSiteConfig } from "../site/config.ts";
 import { createSite } from "../site/create-site.ts";
 

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { describeError } from "../service/describe-error.ts";
+import { describeError } from "../shared/describe-error.ts";
 import { writeReportPdfs } from "./sample/write-report-pdfs.ts";
 import { writeSample } from "./sample/write-sample.ts";
 

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Command, Option } from "commander";
 import { dotenv } from "zx";
-import { describeError } from "../service/describe-error.ts";
-import { readRateLimits } from "../service/read-rate-limits.ts";
+import { describeError } from "../shared/describe-error.ts";
+import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { readStackConfig } from "./stack/config.ts";
 import { describeFacts } from "./stack/print-facts.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { httpUrl, readVariables } from "../service/read-variables.ts";
-import { type EnvironmentName, environments } from "../service/timetable.ts";
+import { httpUrl, readVariables } from "../shared/read-variables.ts";
+import { type EnvironmentName, environments } from "../shared/timetable.ts";
 
 export interface SiteConfig {
   /** The API as clients reach it, with no slash at the end. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Pool } from "pg";
-import { readRateLimits } from "../service/read-rate-limits.ts";
+import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";

@@ -1,4 +1,4 @@
-import { timeZone } from "../service/timetable.ts";
+import { timeZone } from "../shared/timetable.ts";
 
 const number = new Intl.NumberFormat("en-US");
 const day = new Intl.DateTimeFormat("en-US", { dateStyle: "long", timeZone: "UTC" });

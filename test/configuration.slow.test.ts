@@ -46,7 +46,7 @@ async function readEnvironment(name: string): Promise<string> {
 
 it("docs/configuration.md or .env.example has each variable that the code or docker-compose.yml reads", async () => {
   const documented = `${await readFile(file, "utf8")}\n${await readFile(path.join(project, ".env.example"), "utf8")}`;
-  const sources = await readRepository(["scripts", "service", "gateway", "report-service", "site"], [".ts"]);
+  const sources = await readRepository(["scripts", "shared", "gateway", "report-service", "site"], [".ts"]);
   const read = sources.flatMap(({ text }) => [
     ...[...text.matchAll(/\benv\.([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name),
     // Fields of a zod schema that validates environment variables.

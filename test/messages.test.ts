@@ -8,7 +8,7 @@ import { readRepository } from "./support/read-repository.ts";
 // that one person can review them all.
 
 const project = path.resolve(import.meta.dirname, "..");
-const folders = ["db", "deploy", "gateway", "ops", "report-service", "scripts", "service", "site"];
+const folders = ["db", "deploy", "gateway", "ops", "report-service", "scripts", "shared", "site"];
 /** Phrases that are not idiomatic English. */
 const oddTurns =
   /\b(?:for|by|to|of|from|with|than|as|if) who\b|\bwho (?:sends|asks|reads|deploys)\b|\bthose that\b|\bthat of\b|\bin place of\b|, nor\b|\blest\b/;

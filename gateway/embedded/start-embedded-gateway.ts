@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Logger, pino } from "pino";
-import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
+import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
 import { readTrustedIps } from "./client-address.ts";
 import { createConnectionPool } from "./forward-request.ts";
 import { handleRequest } from "./handle-request.ts";

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { ProcessContext } from "../../service/process-context.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
 import type { Ask } from "./database.ts";
 import { formatRow, formatTable, type Row } from "./format.ts";
 import { type CommonOptions, createProgram } from "./program.ts";

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { findDatabaseUrl } from "../../service/find-database.ts";
+import { findDatabaseUrl } from "../../shared/find-database.ts";
 
 /** Runs a query that selects one column of JSON. Returns one value per row. */
 export type Ask = <Value>(sql: string, values?: unknown[]) => Promise<Value[]>;

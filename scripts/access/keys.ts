@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Option } from "commander";
-import type { ProcessContext } from "../../service/process-context.ts";
-import { describeRateLimit, readRateLimits } from "../../service/read-rate-limits.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
+import { describeRateLimit, readRateLimits } from "../../shared/read-rate-limits.ts";
 import type { Ask } from "./database.ts";
 import { formatRow, formatTable, formatValue, type Row } from "./format.ts";
 import { type CommonOptions, createProgram, UsageError } from "./program.ts";

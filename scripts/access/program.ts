@@ -1,8 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { DatabaseError } from "pg";
 import { dotenv } from "zx";
-import type { ProcessContext } from "../../service/process-context.ts";
-import { readSecretFiles } from "../../service/read-secret-files.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
+import { readSecretFiles } from "../../shared/read-secret-files.ts";
 import { type Ask, inTransaction } from "./database.ts";
 import { findOperator, readOperator } from "./operator.ts";
 

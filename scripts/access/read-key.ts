@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import type { ProcessContext } from "../../service/process-context.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
 
 /** Reads a key from standard input. On a terminal, it prompts for the key and does not echo it. */
 export async function readKey({ stdin, stderr }: Pick<ProcessContext, "stdin" | "stderr">): Promise<string> {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Client } from "pg";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { lockDeployment, prepareSession } from "../sql/session.ts";
 import { applyApi, refuseBrokenRules } from "./apply-api.ts";

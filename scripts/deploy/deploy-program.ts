@@ -1,11 +1,11 @@
 import path from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dotenv } from "zx";
-import { describeError } from "../../service/describe-error.ts";
-import { findDatabaseUrl, waitForDatabase } from "../../service/find-database.ts";
-import type { ProcessContext } from "../../service/process-context.ts";
-import { readSecretFiles } from "../../service/read-secret-files.ts";
-import { type EnvironmentName, environments } from "../../service/timetable.ts";
+import { describeError } from "../../shared/describe-error.ts";
+import { findDatabaseUrl, waitForDatabase } from "../../shared/find-database.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
+import { readSecretFiles } from "../../shared/read-secret-files.ts";
+import { type EnvironmentName, environments } from "../../shared/timetable.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 import { PoolerRefused } from "../sql/session.ts";
 import { oldestVersion } from "./check-server.ts";

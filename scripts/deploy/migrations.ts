@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Client } from "pg";
-import { describeError } from "../../service/describe-error.ts";
+import { describeError } from "../../shared/describe-error.ts";
 import { describeSqlError } from "../sql/describe-sql-error.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Client } from "pg";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { SqlFileError } from "../sql/describe-sql-error.ts";
 import { refuseHandMadeObjects } from "./apply-api.ts";
 import { type CatalogRow, compareCatalogs, type ObjectChange, readCatalog } from "./catalog.ts";

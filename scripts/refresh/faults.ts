@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { stringify } from "csv-stringify/sync";
-import { describeReason } from "../../service/limit-reading.ts";
+import { describeReason } from "../../shared/limit-reading.ts";
 import type { SourceFileWithHeader } from "./read-headers.ts";
 import { describeProblem, nameColumns, type RowProblem } from "./row-format.ts";
 

@@ -1,6 +1,6 @@
 import path from "node:path";
-import type { StorageOptions, StoredFile } from "../../service/objects.ts";
-import { openObjects } from "../../service/open-objects.ts";
+import type { StorageOptions, StoredFile } from "../../shared/objects.ts";
+import { openObjects } from "../../shared/open-objects.ts";
 import { readSourceTables } from "./read-definition.ts";
 
 /** A source file and the table it is for. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Client } from "pg";
-import type { StoredFile } from "../../service/objects.ts";
+import type { StoredFile } from "../../shared/objects.ts";
 import { dataSetFiles } from "../sql/data-set-files.ts";
 import { hashSql, readSqlFile } from "../sql/read-sql-file.ts";
 import { runSqlFiles } from "../sql/run-sql-file.ts";

@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { describeError } from "../../service/describe-error.ts";
+import { describeError } from "../../shared/describe-error.ts";
 import type { SourceFile } from "./find-files.ts";
 import { openContent } from "./open-content.ts";
 import { readDefinition } from "./read-definition.ts";

@@ -1,12 +1,12 @@
 import type { ClientConfig } from "pg";
 import { z } from "zod";
-import { describeDatabase } from "../../service/describe-database.ts";
-import { requireRunningStack } from "../../service/find-running-stack.ts";
-import type { StorageOptions } from "../../service/objects.ts";
-import { readS3Options } from "../../service/read-s3-options.ts";
-import { readSecretFiles } from "../../service/read-secret-files.ts";
-import { databaseUrl, listenPort, readVariables } from "../../service/read-variables.ts";
-import { type EnvironmentName, environments } from "../../service/timetable.ts";
+import { describeDatabase } from "../../shared/describe-database.ts";
+import { requireRunningStack } from "../../shared/find-running-stack.ts";
+import type { StorageOptions } from "../../shared/objects.ts";
+import { readS3Options } from "../../shared/read-s3-options.ts";
+import { readSecretFiles } from "../../shared/read-secret-files.ts";
+import { databaseUrl, listenPort, readVariables } from "../../shared/read-variables.ts";
+import { type EnvironmentName, environments } from "../../shared/timetable.ts";
 import type { SessionLimits } from "./watch-session.ts";
 
 /** A refresh's database, source, and location of the bulk files. */

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Client } from "pg";
-import type { StorageOptions } from "../../service/objects.ts";
-import { openObjects } from "../../service/open-objects.ts";
+import type { StorageOptions } from "../../shared/objects.ts";
+import { openObjects } from "../../shared/open-objects.ts";
 import { signalLoss } from "./connect-publisher.ts";
 import { findFiles } from "./find-files.ts";
 import { type LoadedDataSet, type LoadOptions, loadDataSet } from "./load-data-set.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { asJson, asMetrics, serveState } from "../../service/serve-state.ts";
-import { findLastRun, findLongestAge, startTimer, timetable, timeZone } from "../../service/timetable.ts";
+import { asJson, asMetrics, serveState } from "../../shared/serve-state.ts";
+import { findLastRun, findLongestAge, startTimer, timetable, timeZone } from "../../shared/timetable.ts";
 import { withPublisher } from "./connect-publisher.ts";
 import type { RefreshConfig } from "./refresh-config.ts";
 import { createRefreshMetrics } from "./refresh-metrics.ts";

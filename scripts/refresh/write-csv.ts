@@ -4,8 +4,8 @@ import { constants, createGzip } from "node:zlib";
 import type { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 import type { CompressedText } from "../../report-service/public-files.ts";
-import { hashFile } from "../../service/directory-objects.ts";
-import { describeReason } from "../../service/limit-reading.ts";
+import { hashFile } from "../../shared/directory-objects.ts";
+import { describeReason } from "../../shared/limit-reading.ts";
 import { endConnection } from "./watch-session.ts";
 
 // Takes half the time of level 6, for files that are a twelfth larger.

@@ -4,7 +4,7 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { runDefinition } from "../refresh/read-definition.ts";
 import { startScratchServer } from "../servers/scratch-database.ts";
 

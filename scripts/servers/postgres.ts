@@ -4,7 +4,7 @@ import { chown, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { type Program, thisPlatform, unprivilegedId, wrapCommand } from "./run-program.ts";
 
 const databaseName = "single_audit";

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { escapeIdentifier } from "pg";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { findFreePort } from "./find-free-port.ts";
 import { preparePostgres } from "./postgres.ts";
 import { startProgram } from "./run-program.ts";

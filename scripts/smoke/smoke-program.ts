@@ -1,6 +1,6 @@
 import path from "node:path";
 import { Command } from "commander";
-import type { ProcessContext } from "../../service/process-context.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
 import { readContracts } from "../deploy/contract.ts";
 import type { Check, Deployment } from "./ask.ts";
 import { lacksDataSet, listBasicChecks, listDataChecks } from "./checks.ts";

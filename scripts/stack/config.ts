@@ -1,8 +1,8 @@
 import path from "node:path";
 import { z } from "zod";
-import { gatewayConfigFile } from "../../service/read-rate-limits.ts";
-import { databaseUrl, listenPort, readVariables } from "../../service/read-variables.ts";
-import { environments } from "../../service/timetable.ts";
+import { gatewayConfigFile } from "../../shared/read-rate-limits.ts";
+import { databaseUrl, listenPort, readVariables } from "../../shared/read-variables.ts";
+import { environments } from "../../shared/timetable.ts";
 import { contact, contactIsMissing, hasContact } from "../../site/config.ts";
 import { checkPort, findFreePort } from "../servers/find-free-port.ts";
 

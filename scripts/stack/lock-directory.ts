@@ -1,5 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
-import { findHolder, type Holder, holderFile, readProcessStart } from "../../service/find-running-stack.ts";
+import { findHolder, type Holder, holderFile, readProcessStart } from "../../shared/find-running-stack.ts";
 
 /**
  * Locks a directory for this process. Replaces the lock of a stack that was killed.

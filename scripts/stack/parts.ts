@@ -1,7 +1,7 @@
 import path from "node:path";
 import { keyUsePath } from "../../report-service/record-key-use.ts";
-import { describeError } from "../../service/describe-error.ts";
-import { waitForDatabase } from "../../service/find-database.ts";
+import { describeError } from "../../shared/describe-error.ts";
+import { waitForDatabase } from "../../shared/find-database.ts";
 import type { LoginRole } from "../deploy/role-passwords.ts";
 import { preparePostgres } from "../servers/postgres.ts";
 import { isAnswering, type Program, startProgram } from "../servers/run-program.ts";

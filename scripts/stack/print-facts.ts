@@ -1,4 +1,4 @@
-import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
+import { describeRateLimit, type RateLimits } from "../../shared/read-rate-limits.ts";
 import type { StackFacts } from "./start-stack.ts";
 
 /** Lists what people need to try the service: URLs, keys, and commands that work as printed. */

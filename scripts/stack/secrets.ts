@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { parseJson } from "../../service/parse-json.ts";
+import { parseJson } from "../../shared/parse-json.ts";
 import { type LoginRole, loginRoles } from "../deploy/role-passwords.ts";
 
 /** Secrets that the parts of the stack share. */

@@ -1,9 +1,9 @@
 import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { pino } from "pino";
-import { connect } from "../../service/connect.ts";
-import { describeError } from "../../service/describe-error.ts";
-import { holderFile } from "../../service/find-running-stack.ts";
+import { connect } from "../../shared/connect.ts";
+import { describeError } from "../../shared/describe-error.ts";
+import { holderFile } from "../../shared/find-running-stack.ts";
 import { deployDatabase } from "../deploy/deploy-database.ts";
 import { findFiles } from "../refresh/find-files.ts";
 import { writeReportPdfs } from "../sample/write-report-pdfs.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { describeRateLimit, type RateLimits } from "../../service/read-rate-limits.ts";
+import { describeRateLimit, type RateLimits } from "../../shared/read-rate-limits.ts";
 import type { Column, ServedFunction, Table, VersionDescription } from "../api-description.ts";
 import { isAdmin } from "../client-settings.ts";
 import type { SiteConfig } from "../config.ts";

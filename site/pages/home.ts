@@ -1,5 +1,5 @@
-import { describeRateLimit, readRateLimits } from "../../service/read-rate-limits.ts";
-import { listNextRuns } from "../../service/timetable.ts";
+import { describeRateLimit, readRateLimits } from "../../shared/read-rate-limits.ts";
+import { listNextRuns } from "../../shared/timetable.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { errors } from "../openapi/describe-openapi.ts";

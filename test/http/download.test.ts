@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import {
   type Answer,
   findReport,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect } from "../../service/connect.ts";
-import { readRateLimits } from "../../service/read-rate-limits.ts";
+import { connect } from "../../shared/connect.ts";
+import { readRateLimits } from "../../shared/read-rate-limits.ts";
 import {
   type KeyName,
   makeAddress,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import type { RunningStack } from "../support/run-stack.ts";
 import { runSeparateStack } from "../support/small-sample.ts";
 import { type Request, send } from "../support/target.ts";

@@ -10,7 +10,7 @@ import { findFreePort } from "../../scripts/servers/find-free-port.ts";
 import { preparePostgres } from "../../scripts/servers/postgres.ts";
 import { startProgram } from "../../scripts/servers/run-program.ts";
 import { runTransaction } from "../../scripts/sql/run-transaction.ts";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { send } from "../report-service/http.ts";
 import { downloads, type Parts, reportId, startParts } from "../report-service/parts.ts";
 import { publishSample, useOwnServer } from "../scripts/deploy/support.ts";

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { securityHeaders } from "../../report-service/error-responses.ts";
 import { createS3Store } from "../../report-service/s3-store.ts";
 import { hastyLimits } from "../../report-service/storage.ts";
-import { openBucket } from "../../service/s3-objects.ts";
+import { openBucket } from "../../shared/s3-objects.ts";
 import { query } from "../support/target.ts";
 import { follow, type Reply, send } from "./http.ts";
 import {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { openSite, type Site } from "./open-site.ts";
 import type { Visit } from "./visit.ts";
 

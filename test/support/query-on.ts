@@ -1,5 +1,5 @@
 import type { QueryResultRow } from "pg";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 
 /** Opens a connection to a database, runs SQL on it, and closes it. Returns the rows. */
 export async function queryOn<Row extends object = QueryResultRow>(

@@ -1,5 +1,5 @@
 import { Readable, Writable } from "node:stream";
-import type { ProcessContext } from "../../service/process-context.ts";
+import type { ProcessContext } from "../../shared/process-context.ts";
 
 /** A finished program's exit code and output. */
 export interface Run {

@@ -7,7 +7,7 @@ import {
   type ScratchServer,
   startScratchServer,
 } from "../../scripts/servers/scratch-database.ts";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { queryOn } from "./query-on.ts";
 import { target } from "./target.ts";
 import { findWorkerNumber, ofWorker } from "./workers.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { isUnavailable } from "./ask-generated.ts";
 import { sendRequest, type WireAnswer, type WireRequest } from "./send-request.ts";
 import type { Target } from "./target.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { request } from "undici";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 import { createTally, type Finding } from "./finding.ts";
 import { sendRequest, type WireRequest } from "./send-request.ts";
 import type { Target } from "./target.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
 import { signGatewayToken } from "../../scripts/stack/sign-gateway-token.ts";
-import { connect } from "../../service/connect.ts";
+import { connect } from "../../shared/connect.ts";
 
 /** Where to reach a deployment. */
 export interface Addresses {

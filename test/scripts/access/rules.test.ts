@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Client, DatabaseError } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { target } from "../../support/target.ts";
 import { makeOwner } from "./support.ts";
 

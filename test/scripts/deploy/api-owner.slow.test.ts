@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { deployDatabase, rebuildApi, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { publishSample, useOwnServer, withLogin } from "./support.ts";
 
 // A careless or hostile file of an API version does no harm: it runs with the rights of api_owner, whoever deploys.

@@ -4,7 +4,7 @@ import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { describePasswords } from "../../../scripts/deploy/role-passwords.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { runScript } from "../../support/run-stack.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { queryOn } from "../../support/query-on.ts";
 import { request, target } from "../../support/target.ts";
 import { useCopy } from "./support.ts";

@@ -6,7 +6,7 @@ import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
 import { type DeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";

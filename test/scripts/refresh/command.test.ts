@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submission } from "./support/source-files.ts";
 

@@ -4,7 +4,7 @@ import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/dep
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { checkServed } from "../../../scripts/refresh/check-served.ts";
 import { readDefinition, readSourceTables } from "../../../scripts/refresh/read-definition.ts";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { type ScratchService, startScratchService } from "../../support/scratch-service.ts";
 import { readAll, run } from "../deploy/support.ts";
 import { useRefresh, withDefinitions } from "./support/refresh.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import { lost, silent, useFaults } from "./support/faults.ts";
 import { type Edits, withDefinitions } from "./support/refresh.ts";
 

@@ -4,7 +4,7 @@ import { pino } from "pino";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readRefreshConfig } from "../../../scripts/refresh/refresh-config.ts";
 import { type Schedule, startSchedule } from "../../../scripts/refresh/start-schedule.ts";
-import { findLastRun, listNextRuns } from "../../../service/timetable.ts";
+import { findLastRun, listNextRuns } from "../../../shared/timetable.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { submissions } from "./support/source-files.ts";
 

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { warmTables } from "../../../scripts/refresh/warm-tables.ts";
-import { connect } from "../../../service/connect.ts";
+import { connect } from "../../../shared/connect.ts";
 import type { RunningStack } from "../../support/run-stack.ts";
 import { runSeparateStack } from "../../support/small-sample.ts";
 

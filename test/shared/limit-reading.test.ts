@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { readWithLimits } from "../../service/limit-reading.ts";
+import { readWithLimits } from "../../shared/limit-reading.ts";
 
 const limits = { connect: 100, answer: 100, idle: 200, total: 60_000, tries: 3 };
 const content = Buffer.from(Array.from({ length: 40 }, (_, index) => `line ${index}\n`).join(""));
