@@ -67,8 +67,7 @@ export async function startRelay(
     await closed;
   }
 
-  // refuse() releases the port and pass() takes it again, so it must not be one that findFreePort() gives to others.
-  const port = await listen(await findFreePort([2_000, 5_000]));
+  const port = await listen(await findFreePort());
   const switchTo = async (holds: boolean) => {
     isHolding = holds;
     await listen(port);

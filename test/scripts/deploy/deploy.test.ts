@@ -1,56 +1,32 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { applyApi } from "../../../scripts/deploy/apply-api.ts";
 import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { readFiles } from "../../../scripts/deploy/read-files.ts";
 import { describePasswords } from "../../../scripts/deploy/role-passwords.ts";
 import { runTransaction } from "../../../scripts/sql/run-transaction.ts";
 import { connect } from "../../../shared/connect.ts";
-import { makeDirectory } from "../../support/make-directory.ts";
-import { queryOn } from "../../support/query-on.ts";
 import { runScript } from "../../support/run-stack.ts";
-import {
-  createDeployedDatabase,
-  createScratchDatabase,
-  type ScratchDatabase,
-  useOtherServer,
-} from "../../support/scratch-database.ts";
-import { refreshHere, withDefinitions } from "../refresh/support/refresh.ts";
-import { submission, writeCsv } from "../refresh/support/source-files.ts";
-import { readAll, run, useCopy } from "./support.ts";
+import { createScratchDatabase } from "../../support/scratch-database.ts";
+import { readAll, run, useDeployments } from "./support.ts";
 
 // Each test has its own deployed database and its own copy of db.
 
-const other = useOtherServer();
-const copy = useCopy();
-let database: ScratchDatabase;
-let env: Record<string, string>;
-beforeEach(async () => {
-  database = await createDeployedDatabase();
-  env = { DATABASE_URL: database.url, SCRATCH_URL: other.url };
-});
-afterEach(() => database.drop());
-
-const query = (sql: string) => queryOn(database.url, sql);
-const deploy = (...args: string[]) => run(runDeploy, ["--directory", copy.directory, ...args], env);
-const exits = async (status: number, args: string[], ...texts: (string | RegExp)[]) => {
-  const { code, output } = await deploy(...args);
-  expect(code, output).toBe(status);
-  for (const text of texts) expect(output).toMatch(text);
-};
+const own = useDeployments();
+const { copy, query, deploy, exits } = own;
 
 describe("db:deploy", () => {
   it("changes nothing when it runs again, and says so, as does the plan", async () => {
-    const before = await readAll(database.url);
-    const again = await run(runDeploy, [], env);
+    const before = await readAll(own.database.url);
+    const again = await run(runDeploy, [], own.env);
     expect(again).toEqual({ code: 0, output: "The API schemas are up to date.\nNothing to do.\n" });
     await exits(0, ["--plan"], /^Nothing to deploy\.\nPlan \w{16}\n$/);
-    expect(await readAll(database.url)).toEqual(before);
+    expect(await readAll(own.database.url)).toEqual(before);
   });
 
   it("deploys to an empty database, unless the empty data set leaks", async () => {
-    await database.drop();
-    database = await createScratchDatabase();
-    env.DATABASE_URL = database.url;
+    await own.database.drop();
+    own.database = await createScratchDatabase();
+    own.env.DATABASE_URL = own.database.url;
     await exits(3, ["--plan"], "create_roles would run:");
     const leak = "\nalter table suppressed_next.general disable row level security;\n";
     await copy.edit("data_set/indexes.sql", (text) => text + leak);
@@ -62,7 +38,7 @@ describe("db:deploy", () => {
   });
 
   it("waits for a database that is down", async () => {
-    env.DATABASE_URL = "postgres://postgres@127.0.0.1:1/x";
+    own.env.DATABASE_URL = "postgres://postgres@127.0.0.1:1/x";
     const start = Date.now();
     await exits(1, ["--wait", "1s"], "ECONNREFUSED");
     expect(Date.now() - start).toBeGreaterThan(1000);
@@ -73,8 +49,8 @@ describe("db:deploy", () => {
     await copy.edit("api/api_v1_1_0/resubmission.sql", (text) =>
       text.replace("resubmission.audit_year,", "resubmission.audit_yeer,"),
     );
-    env.PUBLISHER_PASSWORD = "secret";
-    const before = await readAll(database.url);
+    own.env.PUBLISHER_PASSWORD = "secret";
+    const before = await readAll(own.database.url);
     await exits(
       1,
       [],
@@ -82,7 +58,7 @@ describe("db:deploy", () => {
       / \d+ \| {3}resubmission\.audit_yeer,\n {6}\| {3}\^/,
       'hint: Perhaps you meant to reference the column "resubmission.audit_year".',
     );
-    expect(await readAll(database.url)).toEqual(before);
+    expect(await readAll(own.database.url)).toEqual(before);
     const readPassword = () => query("select rolpassword as p from pg_authid where rolname = 'publisher'");
     expect(await readPassword()).toEqual([{ p: null }]);
     await exits(0, ["--directory", "db"], "The password of publisher was set.");
@@ -92,12 +68,12 @@ describe("db:deploy", () => {
 
   it("refuses a password that clients would send differently, and changes nothing", async () => {
     await copy.addColumn();
-    const before = await readAll(database.url);
+    const before = await readAll(own.database.url);
     for (const character of ["\u00a0", "ｐ", "e\u0301", "\u00ad", "\u1806", "ﬁ"]) {
-      env.PUBLISHER_PASSWORD = `secret${character}`;
+      own.env.PUBLISHER_PASSWORD = `secret${character}`;
       await exits(1, [], "replace some characters in the password of publisher");
     }
-    expect(await readAll(database.url)).toEqual(before);
+    expect(await readAll(own.database.url)).toEqual(before);
     expect(describePasswords({ publisher: "100%20 /?#@:éñß中😀" })).toHaveLength(1);
   });
 
@@ -118,7 +94,10 @@ describe("db:deploy", () => {
   });
 
   it("keeps others out until each transaction ends, even if a file releases the session's locks", async () => {
-    const [client, other] = [await connect(database.url, "test"), await connect(database.url, "test")];
+    const [client, other] = [
+      await connect(own.database.url, "test"),
+      await connect(own.database.url, "test"),
+    ];
     const tryLock = () => other.query("select pg_try_advisory_xact_lock(hashtext('db-deploy')) as free");
     const work = async () => {
       await client.query("select pg_advisory_unlock_all()");
@@ -130,7 +109,10 @@ describe("db:deploy", () => {
   });
 
   it("lets running requests end before it drops what they read", async () => {
-    const [client, request] = [await connect(database.url, "test"), await connect(database.url, "test")];
+    const [client, request] = [
+      await connect(own.database.url, "test"),
+      await connect(own.database.url, "test"),
+    ];
     await request.query("select pg_advisory_lock_shared(hashtext('api_schemas'))");
     await client.query("begin; set local lock_timeout = 1");
     const { api } = await readFiles(copy.directory);
@@ -139,7 +121,7 @@ describe("db:deploy", () => {
   });
 
   it("says which process it waits for and how to end it, and waits no longer than --wait", async () => {
-    const holder = await connect(database.url, "db-deploy");
+    const holder = await connect(own.database.url, "db-deploy");
     const { rows } = await holder.query(
       "select pg_advisory_lock(hashtext('db-deploy')), pg_backend_pid() as pid",
     );
@@ -156,7 +138,7 @@ describe("db:deploy", () => {
 
   it("continues within seconds if the deployment that it waits for is killed during a long statement", async () => {
     await copy.migrate("select pg_sleep(600)");
-    const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], env);
+    const { child } = runScript("db-deploy.ts", ["--directory", copy.directory], own.env);
     const countWaiting = async (event: string) => {
       const waits = `datname = current_database() and wait_event = '${event}'`;
       return (await query(`select from pg_stat_activity where ${waits}`)).length;
@@ -198,106 +180,6 @@ describe("db:deploy", () => {
     await exits(0, [...older, "--roll-back"], loss);
     const newest = await query("select proname from pg_proc where prosrc like '%-- newest%' order by 1");
     expect(newest).toEqual([{ proname: "find_leaks" }, { proname: "find_role_leaks" }]);
-  });
-});
-
-describe("db:deploy --plan", () => {
-  const publish = async () => {
-    const directory = await makeDirectory();
-    await writeCsv(directory, "general", [submission(1)]);
-    expect(await refreshHere(["--from", directory], { DATABASE_URL: database.url })).toMatchObject({
-      code: 0,
-    });
-  };
-  beforeEach(publish);
-
-  it("prints what would change and which statements depend on rows, and changes nothing", async () => {
-    await copy.addColumn();
-    await copy.migrate(
-      "create table deployment.more ();\ncreate unique index events_once on access.events (subject_id);\ndo $$ begin perform 1; end $$",
-    );
-    await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
-    env.PUBLISHER_PASSWORD = "secret";
-    const before = await readAll(database.url);
-    const lines = [
-      "Migration 20991231000000001_step would run:\n    create table deployment.more ();",
-      "~ view api_v1_1_0.additional_eins",
-      "+ column other_id: text",
-      "db/migrations/20991231000000001_step.sql:2: this statement fails if rows have duplicate values.",
-      "db/migrations/20991231000000001_step.sql:3: this statement may depend on rows.",
-      "The password of publisher would be set.",
-      "The live data set was built before db/data_set/check.sql changed. The next refresh uses the new file.",
-    ];
-    await exits(3, ["--plan"], ...lines);
-    delete env.PUBLISHER_PASSWORD;
-    const json = JSON.parse((await deploy("--plan", "--json")).output);
-    expect(json.migrations).toMatchObject([{ name: "20991231000000001_step" }]);
-    expect(await readAll(database.url)).toEqual(before);
-    await exits(0, [], "before db/data_set/check.sql changed");
-    await exits(0, ["--plan"]);
-  });
-
-  const usesNewFile = "changed. The next refresh uses the new file.";
-  const changeType = async () => {
-    await copy.edit("data_set/staging.sql", toVarchar);
-    await copy.edit("contracts/api_v1_1_0.json", (text) =>
-      text.replace('"auditee_zip", "type": "TEXT"', '"auditee_zip", "type": "VARCHAR(60)"'),
-    );
-  };
-  const toVarchar = (text: string) => text.replace("  auditee_zip text", "  auditee_zip varchar(60)");
-
-  it("says which types change with the next refresh; production then promises them, not the types until then", async () => {
-    await changeType();
-    const { output } = await deploy("--plan", "--promise");
-    const [, now = "", later = ""] =
-      /What changes:([\s\S]*)What changes with the next refresh:([\s\S]*)/.exec(output) ?? [];
-    const yet = "Clients are promised nothing new yet, because the next refresh changes types.";
-    expect(output).toContain(yet);
-    expect(now).toContain("(no object differs)");
-    expect(later).toContain("- column auditee_zip: text\n      + column auditee_zip: character varying(60)");
-    await exits(0, ["--promise"], yet);
-    const readTypes = () =>
-      query(
-        `select data_type, (select count(*)::integer from publication.promises) as promises
-         from information_schema.columns where table_schema = 'api_v1_1_0' and column_name = 'auditee_zip'`,
-      );
-    expect(await readTypes()).toEqual([{ data_type: "text", promises: 0 }]);
-    await exits(0, ["--promise"], yet, "Nothing to do.");
-    const directory = await makeDirectory();
-    await writeCsv(directory, "general", [submission(1)]);
-    await withDefinitions({ "staging.sql": toVarchar }, () =>
-      refreshHere(["--from", directory], { DATABASE_URL: database.url }),
-    );
-    await exits(0, ["--promise"]);
-    expect(await readTypes()).toEqual([{ data_type: "character varying", promises: 1 }]);
-  });
-
-  it("refuses to change a type that clients were promised, as does the deployment; a rollback may", async () => {
-    await exits(0, ["--promise", "--directory", "db"]);
-    await changeType();
-    const broken = "general.auditee_zip is “VARCHAR(60)” instead of “TEXT”";
-    for (const args of [["--plan"], [], ["--promise"]]) {
-      const { code, output } = await deploy(...args);
-      expect([code, output]).toEqual([1, expect.stringContaining(broken)]);
-      expect(output).not.toContain(usesNewFile);
-    }
-    await exits(0, ["--promise", "--roll-back"], `Breaking changes for clients:\n  api_v1_1_0: ${broken}`);
-    await exits(1, ["--promise", "--directory", "db"], "general.auditee_zip is “TEXT” instead of");
-  });
-
-  it("says that a file awaits a refresh only until a refresh has used it", async () => {
-    const awaits = "The live data set was built before db/data_set/check.sql changed.";
-    await copy.edit("data_set/check.sql", (text) => `${text}\n-- More.\n`);
-    await exits(0, [], awaits);
-    await exits(0, ["--plan"], awaits);
-    await withDefinitions({ "check.sql": (text) => `${text}\n-- More.\n` }, publish);
-    await exits(0, ["--plan"], /^Nothing to deploy\.\nPlan \w+\n$/);
-    await exits(3, ["--plan", "--directory", "db"], awaits);
-  });
-
-  it("refuses to plan on the server that it plans for, whose roles it could change", async () => {
-    env.SCRATCH_URL = database.url;
-    await exits(1, ["--plan"], "points to the server that the plan is for");
   });
 });
 

@@ -1,15 +1,22 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Client } from "pg";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { readCatalog } from "../../../scripts/deploy/catalog.ts";
 import { repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { runDeploy } from "../../../scripts/deploy/deploy-program.ts";
 import { findFiles } from "../../../scripts/refresh/find-files.ts";
 import { loadDataSet } from "../../../scripts/refresh/load-data-set.ts";
 import { connect } from "../../../shared/connect.ts";
 import { makeDirectory } from "../../support/make-directory.ts";
+import { queryOn } from "../../support/query-on.ts";
 import { type Program, runHere } from "../../support/run-here.ts";
-import { type DeployedDatabase, useOtherServer } from "../../support/scratch-database.ts";
+import {
+  createDeployedDatabase,
+  type DeployedDatabase,
+  type ScratchDatabase,
+  useOtherServer,
+} from "../../support/scratch-database.ts";
 import { makeSmallSample } from "../../support/small-sample.ts";
 
 export const viewFile = "api/api_v1_1_0/additional_eins.sql";
@@ -96,4 +103,28 @@ export async function publishSample(client: Client): Promise<void> {
   await client.query("set role publisher");
   await loadDataSet(client, { source: "test", files: await findFiles(directory) });
   await client.query("reset role");
+}
+
+/** Gives each test that follows its own deployed database, and its own copy of the deployed folders to deploy to it. */
+export function useDeployments() {
+  const other = useOtherServer();
+  const copy = useCopy();
+  const own = {} as { database: ScratchDatabase; env: Record<string, string> };
+  beforeEach(async () => {
+    own.database = await createDeployedDatabase();
+    own.env = { DATABASE_URL: own.database.url, SCRATCH_URL: other.url };
+  });
+  afterEach(() => own.database.drop());
+  const deploy = (...args: string[]) => run(runDeploy, ["--directory", copy.directory, ...args], own.env);
+  return Object.assign(own, {
+    copy,
+    deploy,
+    query: (sql: string) => queryOn(own.database.url, sql),
+    /** Deploys, and expects this exit status and these texts. */
+    exits: async (status: number, args: string[], ...texts: (string | RegExp)[]) => {
+      const { code, output } = await deploy(...args);
+      expect(code, output).toBe(status);
+      for (const text of texts) expect(output).toMatch(text);
+    },
+  });
 }
