@@ -50,6 +50,13 @@ return case
     then 'is not a valid report ID (example: 2023-06-GSAFAC-0000000001)'
 end;
 
+-- A report is remembered as suppressed if any of its rows in general says so, even if the report is then left out. Null means
+-- not public.
+create unlogged table staging.marked_suppressed as
+select distinct general.report_id
+from staging.general
+where general.is_public is not true and staging.find_report_id_fault(general.report_id) is null;
+
 -- general: every row has a report ID and, because the other tables take it from here, a UEI.
 with rejected as (
   delete from staging.general

@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 
-/** The suppressed reports of a data set that is being built, by reason. */
+/** The suppressed reports of the source files, by reason. */
 export interface Suppression {
-  /** The source files do not mark them as public. */
+  /** A row of the source files does not mark them as public. */
   suppressed: string[];
   /** The source files mark them as public, but an earlier data set suppressed them. */
   kept: string[];
@@ -14,8 +14,7 @@ const shownReports = 20;
 export async function readSuppression(client: Client): Promise<Suppression> {
   const { rows } = await client.query<Suppression>(
     `select
-       array(select report_id from staging.reports where not is_public
-             except select report_id from staging.kept_suppressed) as suppressed,
+       array(select report_id from staging.marked_suppressed) as suppressed,
        array(select report_id from staging.kept_suppressed order by report_id) as kept`,
   );
   return rows[0] ?? { suppressed: [], kept: [] };

@@ -443,6 +443,9 @@ describe("several files of a table", () => {
     expect(await list("select report_id from disclosed.general")).toEqual([id(4)]);
     expect(await publicAwards()).toEqual(["4A"]);
     expect(await list("select report_id from suppressed.general")).toEqual([]);
+    // A row marked it as suppressed, so no later file makes it public.
+    expect(await list("select report_id from publication.suppressed_reports")).toEqual([id(2)]);
+    await here.select("truncate publication.suppressed_reports");
   });
 
   it("lose a report completely if its row in one file is left out", async () => {
