@@ -137,6 +137,30 @@ it.each([
   expect(headers.location).toContain(`/explorer#api_v1_1_0/${filter}`);
 });
 
+it.each(["2023-06-GSAFAC-0000000001", "1999-12-CENSUS-0000000009"])(
+  "the federal service's address of report %s leads to its record",
+  async (id) => {
+    const { status, headers } = await get(`/dissemination/summary/${id}`);
+    expect([status, headers.location]).toEqual([
+      302,
+      expect.stringMatching(new RegExp(`^/explorer#api_v1_1_0/row/general\\?report_id=eq\\.${id}(&|$)`)),
+    ]);
+  },
+);
+
+it.each([
+  "x",
+  "2023-06-gsafac-0000000001",
+  "2023-06-GSAFAC-00000000010",
+  "2023-06-GSAFAC-1",
+  "%0a2023-06-GSAFAC-0000000001",
+  "2023-06-OTHER-0000000001",
+  "a/b",
+  "",
+])("the federal service's address with the malformed report ID %j gets 404", async (id) => {
+  expect((await get(`/dissemination/summary/${id}`)).status).toBe(404);
+});
+
 it("security.txt names the contact, and expires within a year", async () => {
   const { status, headers, body } = await get("/.well-known/security.txt");
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
