@@ -62,7 +62,7 @@ it("only authenticator can switch to other roles, and it inherits none of their 
 
 it("only the roles that services connect as can log in", async () => {
   const canLogIn = "select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin";
-  expect(await list(canLogIn, [roles])).toEqual(["authenticator", "publisher", "report_service"]);
+  expect(await list(canLogIn, [roles])).toEqual(["authenticator", "publisher", "report_service", "site"]);
 });
 
 it.each([

@@ -55,6 +55,12 @@ export const rights = {
       publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
       publication.is_public_report publication.is_switched_on publication.live_data_set`,
   },
+  site: {
+    uses: "publication",
+    reads: "publication.served_schemas publication.view_keys",
+    runs: `publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
+      publication.is_switched_on publication.live_data_set`,
+  },
   key_operator: {
     uses: "access",
     reads: "access.agreement_overview access.events access.key_overview",

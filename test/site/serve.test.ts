@@ -3,10 +3,11 @@ import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { expect, it, onTestFinished } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
-import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
+import { startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import type { RunningApp } from "../../shared/web/start-app.ts";
 import { readSiteConfig } from "../../site/config.ts";
-import { createSite } from "../../site/create-site.ts";
+import { prepareSite } from "../../site/prepare-site.ts";
 import { send } from "../report-service/http.ts";
 import { columns } from "../support/columns.ts";
 import { createScratchDatabase } from "../support/scratch-database.ts";
@@ -171,10 +172,10 @@ it("security.txt names the contact, and expires within a year", async () => {
 });
 
 /** Starts the app on a database, until the test ends. The API that it names does not exist. */
-async function startApp(databaseUrl: string): Promise<RunningReportService> {
-  const site = readSiteConfig({ API_URL: "https://api.example.gov/" });
+async function startApp(databaseUrl: string): Promise<RunningApp> {
+  const pages = readSiteConfig({ API_URL: "https://api.example.gov/" });
   const variables = { APP_PORT: "0", REPORT_SERVICE_DATABASE_URL: databaseUrl, REPORTS_DIRECTORY: "/none" };
-  const addSite = site && (await createSite(site));
+  const addSite = await prepareSite({ pages });
   const logger = pino({ level: "silent" });
   const service = await startReportService({ ...readReportServiceConfig(variables), addSite, logger });
   onTestFinished(service.close);
