@@ -12,7 +12,7 @@ const onStack = [
   "test/http/**/*.test.ts",
   "test/operations/monitoring.test.ts",
   "test/report-service/{entry-points.slow,limits,local-store,redeem,storage}.test.ts",
-  "test/site/{query,serve}.test.ts",
+  "test/site/{own-process,query,serve}.test.ts",
   "test/scripts/access/**/*.test.ts",
   "test/scripts/deploy/{load.slow,smoke}.test.ts",
   "test/scripts/refresh/{gateway,public-data}.test.ts",

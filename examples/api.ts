@@ -11,7 +11,7 @@ export const {
 } = process.env;
 export const pageSize = Number(process.env.PAGE_SIZE ?? 20_000);
 /** The version of the API that this program was written for. */
-export const apiVersion = "v1_1_0";
+const apiVersion = "v1_1_0";
 
 const { PostgrestClient } = await import("@supabase/postgrest-js").catch(() => {
   say("error: @supabase/postgrest-js is not installed: npm install @supabase/postgrest-js");

@@ -239,7 +239,7 @@ download_report <- function(report_id, path) {
   target <- report_id
   if (!submission$is_public) {
     access <- api_request("rpc/request_file_access") |>
-      req_headers(`content-profile` = paste0("admin_api_", api_version)) |>
+      req_headers(`content-profile` = paste0("api_", api_version)) |>
       req_body_json(list(report_id = report_id)) |>
       send(is_get = FALSE) |>
       resp_body_json()

@@ -286,7 +286,7 @@ def request_file_access(report_id: str) -> str:
     request = Request(
         f"{API_URL}/rpc/request_file_access",
         data=json.dumps({"report_id": report_id}).encode(),
-        headers={"Content-Type": "application/json", "Content-Profile": f"admin_api_{API_VERSION}"},
+        headers={"Content-Type": "application/json", "Content-Profile": f"api_{API_VERSION}"},
         method="POST",
     )
     request.add_unredirected_header("x-api-key", API_KEY)

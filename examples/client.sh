@@ -228,7 +228,7 @@ download_report() {
 
   # 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   if grep -q '"is_public": *false' "$work/body"; then
-    call_api --header 'content-type: application/json' --header "content-profile: admin_api_$api_version" \
+    call_api --header 'content-type: application/json' --header "content-profile: api_$api_version" \
       --data "{\"report_id\": \"$1\"}" "$api_url/rpc/request_file_access"
     path=ota/$(grep -oE '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}' "$work/body")
   fi

@@ -6,7 +6,6 @@ import { gunzipSync } from "node:zlib";
 import {
   apiKey,
   apiUrl,
-  apiVersion,
   appUrl,
   connect,
   connectToOneDataSet,
@@ -202,8 +201,7 @@ async function downloadReport(reportId: string, file: string) {
   // 2. For a suppressed report, a one-time access_uuid, valid until expires_at.
   let path = reportId;
   if (!submission.is_public) {
-    const admin = api.schema(`admin_api_${apiVersion}`);
-    const { access_uuid } = unwrap(await admin.rpc("request_file_access", { report_id: reportId }));
+    const { access_uuid } = unwrap(await api.rpc("request_file_access", { report_id: reportId }));
     path = `ota/${access_uuid}`;
   }
 

@@ -2,15 +2,10 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { openDirectory } from "../shared/directory-objects.ts";
-import { invalidLink, notFound, sendError } from "./error-responses.ts";
-import {
-  callStorage,
-  describeDownload,
-  hastyLimits,
-  isFileName,
-  type Storage,
-  signedUrlSeconds,
-} from "./storage.ts";
+import { callStorage, hastyLimits } from "../shared/web/call-storage.ts";
+import { sendError } from "../shared/web/error-responses.ts";
+import { invalidLink, notFound } from "./error-responses.ts";
+import { describeDownload, isFileName, type Storage, signedUrlSeconds } from "./storage.ts";
 
 /**
  * Storage on this machine's disk: a directory that holds `<report_id>.pdf` for each report. This service serves the

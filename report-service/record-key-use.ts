@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { ClientConfig, Pool } from "pg";
 import { asJson } from "../shared/serve-state.ts";
-import { createPool, queryDatabase } from "./database.ts";
+import { createPool, queryDatabase } from "../shared/web/database.ts";
 
 /** The path at which the gateway says which keys are used (gateway/plugins/single-audit/key_use.lua). */
 export const keyUsePath = "/used-keys";
@@ -12,7 +12,7 @@ const sha256 = /^[0-9a-f]{64}$/;
  * cannot be recorded is dropped: a later request repeats it.
  */
 export function recordKeyUse(database: ClientConfig, logger: FastifyBaseLogger) {
-  const pool: Pool = createPool(database, logger, 1);
+  const pool: Pool = createPool(database, logger, "report-service", 1);
   let isFailing = false;
   const noteFailure = (err?: unknown) => {
     if (err !== undefined && !isFailing) logger.warn({ err }, "cannot record key use");

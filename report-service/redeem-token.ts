@@ -1,9 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { DatabaseError, type Pool } from "pg";
-import { DatabaseUnavailable, NotServing, queryDatabase, queryWhileOn } from "./database.ts";
-import { makeUnavailable, notFound, sendError, tokenMissing } from "./error-responses.ts";
+import { StorageUnavailable } from "../shared/web/call-storage.ts";
+import { DatabaseUnavailable, NotServing, queryDatabase, queryWhileOn } from "../shared/web/database.ts";
+import { makeUnavailable, sendError } from "../shared/web/error-responses.ts";
+import { notFound, tokenMissing } from "./error-responses.ts";
 import type { Redemption, ReportMetrics } from "./metrics.ts";
-import { type Storage, StorageUnavailable } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 
 const downloads = "/dissemination/report/pdf/ota";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

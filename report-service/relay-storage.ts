@@ -1,13 +1,7 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { Pool } from "undici";
-import {
-  type ErrorResponse,
-  invalidLink,
-  makeUnavailable,
-  notFound,
-  sendError,
-  unknownPathError,
-} from "./error-responses.ts";
+import { type ErrorResponse, makeUnavailable, sendError } from "../shared/web/error-responses.ts";
+import { invalidLink, notFound, unknownPathError } from "./error-responses.ts";
 import type { S3StoreOptions } from "./storage.ts";
 
 /** The headers of requests and responses that are passed on. */

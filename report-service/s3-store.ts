@@ -1,11 +1,10 @@
 import { GetObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { createS3Client, openBucket } from "../shared/s3-objects.ts";
+import { callStorage, hastyLimits } from "../shared/web/call-storage.ts";
 import { relayStorage } from "./relay-storage.ts";
 import {
-  callStorage,
   describeDownload,
-  hastyLimits,
   isFileName,
   type S3StoreOptions,
   type Storage,

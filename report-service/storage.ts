@@ -1,5 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
-import type { S3Options, StorageLimits } from "../shared/objects.ts";
+import type { S3Options } from "../shared/objects.ts";
 
 /** Where the PDFs are. */
 export interface Storage {
@@ -26,23 +26,8 @@ export interface S3StoreOptions extends S3Options {
   publicEndpoint?: string | undefined;
 }
 
-/** Storage failed, or did not answer in time. `cause` has the reason. */
-export class StorageUnavailable extends Error {
-  override name = "StorageUnavailable";
-}
-
 /** Lifetime of a signed URL: ten seconds less than the API's contract allows, because clocks differ. */
 export const signedUrlSeconds = 50;
-
-const deadlineMilliseconds = 3000;
-/** Both tries of a request fit into the deadline. */
-export const hastyLimits: StorageLimits = {
-  connect: 1000,
-  answer: 1300,
-  idle: 60_000,
-  total: 600_000,
-  tries: 2,
-};
 
 /** Whether a report ID can be part of a file's name. The database decides which reports exist. */
 export function isFileName(reportId: string): boolean {
@@ -55,24 +40,3 @@ export const describeDownload = (reportId: string) => ({
   "content-disposition": `attachment; filename="${reportId}.pdf"`,
   "cache-control": "private, no-store",
 });
-
-/**
- * Runs a call to storage, for at most 3 seconds.
- *
- * @throws StorageUnavailable in place of any error
- */
-export async function callStorage<Result>(
-  subject: string,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const signal = AbortSignal.timeout(deadlineMilliseconds);
-  // A race, because some waits, such as the AWS SDK's search for credentials, ignore the signal.
-  const deadline = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
-  try {
-    return await Promise.race([call(signal), deadline]);
-  } catch (cause) {
-    throw new StorageUnavailable(`Storage failed or timed out (${subject}).`, { cause });
-  }
-}

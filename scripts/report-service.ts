@@ -1,17 +1,22 @@
 import { Command } from "commander";
 import { dotenv } from "zx";
 import { readReportServiceConfig } from "../report-service/config.ts";
-import { createLogger } from "../report-service/quiet-logging.ts";
 import { startReportService } from "../report-service/start-report-service.ts";
 import { runUntilSignal } from "../shared/run-until-signal.ts";
+import { createLogger } from "../shared/web/quiet-logging.ts";
 import { readSiteConfig } from "../site/config.ts";
-import { createSite } from "../site/create-site.ts";
+import { prepareSite } from "../site/prepare-site.ts";
+import { readPublicDataConfig } from "../site/public-data/config.ts";
 
 const name = "report-service";
 
-new Command(name)
+const { tokensOnly } = new Command(name)
   .description(
     "Redeems one-time tokens and redirects to the reports' PDFs, serves the web pages, and records when API keys were used. Ctrl-C stops it.",
+  )
+  .option(
+    "--tokens-only",
+    "serve no pages and no bulk files: scripts/site.ts serves them in a process of its own",
   )
   .allowExcessArguments(false)
   .addHelpText(
@@ -50,12 +55,17 @@ Pages for people at /, if API_URL is set:
 /healthz: 200 if the service runs. /readyz: 200 if the database and storage also answer, else 503.
 Exit status: 0 stopped by a signal, 1 could not be started.`,
   )
-  .parse();
+  .parse()
+  .opts<{ tokensOnly?: true }>();
 
 await runUntilSignal(name, async () => {
   const environment = { ...dotenv.loadSafe(".env"), ...process.env };
   const config = readReportServiceConfig(environment);
-  const site = readSiteConfig(environment);
-  const addSite = site && (await createSite(site));
+  const addSite = tokensOnly
+    ? undefined
+    : await prepareSite({
+        pages: readSiteConfig(environment),
+        publicData: readPublicDataConfig(environment),
+      });
   return startReportService({ ...config, addSite, logger: createLogger({ name }) });
 });

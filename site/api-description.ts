@@ -27,6 +27,10 @@ const version = z.object({
   functions: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.array(parameter) })),
 });
 
+/** The functions that clients may call with POST. The gateway refuses POST for all others. */
+export const listCalls = ({ functions }: VersionDescription): ServedFunction[] =>
+  functions.filter(({ name }) => name === "request_file_access");
+
 /**
  * Parses the result of publication.describe_api().
  *

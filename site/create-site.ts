@@ -63,6 +63,7 @@ function addSite(
   addPages(site);
   addFeed(site);
   addSearch(site);
+  addSummaries(site);
   addOpenApi(site);
   addAssets(site);
   addSecurityTxt(site);
@@ -139,6 +140,16 @@ function addSearch({ addRoute, readFacts }: Site): void {
     const { q } = request.query as { q?: unknown };
     const facts = await readFacts();
     return reply.redirect(findReport(typeof q === "string" ? q : "", facts?.api[0]?.schema ?? ""), 303);
+  });
+}
+
+/** Redirects the federal service's addresses of reports to the explorer. */
+function addSummaries({ addRoute, readFacts }: Site): void {
+  addRoute("/dissemination/summary/:reportId", async (request, reply) => {
+    const { reportId } = request.params as { reportId: string };
+    if (!/^\d{4}-\d{2}-(GSAFAC|CENSUS)-\d{10}$/.test(reportId)) return reply.callNotFound();
+    const facts = await readFacts();
+    return reply.redirect(findReport(reportId, facts?.api[0]?.schema ?? ""), 302);
   });
 }
 

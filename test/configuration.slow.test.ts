@@ -15,6 +15,7 @@ const file = path.join(project, "docs/configuration.md");
 const programs = {
   start: "npm start",
   "report-service": "Report service",
+  site: "Site in its own process",
   refresh: "npm run refresh, and the refresher",
   "db-deploy": "npm run db:deploy",
   "db-check": "npm run db:check",

@@ -20,13 +20,13 @@ returns table (name name, reads text)
 language sql stable security invoker
 as $$
   select pg_roles.rolname, case
-    when pg_roles.rolname in ('gateway', 'authenticator', 'report_service') then 'nothing'
+    when pg_roles.rolname in ('gateway', 'authenticator', 'report_service', 'site') then 'nothing'
     when pg_roles.rolname = 'api_owner' then 'views'
     else 'data'
   end
   from pg_catalog.pg_roles
   where pg_roles.rolname in (
-    'api_public', 'api_tribal', 'api_owner', 'gateway', 'authenticator', 'report_service'
+    'api_public', 'api_tribal', 'api_owner', 'gateway', 'authenticator', 'report_service', 'site'
   )
   or pg_roles.rolname in (select tiers.database_role from access.tiers)
 $$;
@@ -45,7 +45,9 @@ as $$
       ('authenticator', 'publication.served_schemas', 'request.pre_config() tells PostgREST which schemas to serve.'),
       ('gateway', 'request.keys', 'request.decide() finds the key of a request.'),
       ('report_service', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.'),
-      ('report_service', 'publication.view_keys', 'publication.describe_api() names the keys of tables.')
+      ('report_service', 'publication.view_keys', 'publication.describe_api() names the keys of tables.'),
+      ('site', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.'),
+      ('site', 'publication.view_keys', 'publication.describe_api() names the keys of tables.')
   ) as listed (role, relation, reason)
 $$;
 
@@ -61,6 +63,7 @@ as $$
       ('gateway', 'request.decide()', 'request.authorize() calls it.'),
       ('gateway', 'request.find_retirement(text)', 'request.decide() asks whether a version is retired.'),
       ('gateway', 'request.matches_etag(text, text, boolean)', 'request.decide() compares ETags.'),
+      ('gateway', 'request.may_call(name, text, text)', 'request.decide() asks who may call a function.'),
       ('gateway', 'request.refuse(integer, text, text, text, text, jsonb)', 'request.decide() refuses requests.'),
       ('data', 'request.limit_embedded_bytes(integer)', 'Relationships that return lists call it.'),
       ('data', 'request.find_pattern(tsquery, integer)', 'Full-text search.'),
@@ -73,6 +76,7 @@ as $$
       ('data', 'request.matches_etag(text, text, boolean)', 'request.decide() calls it after it has switched the role.'),
       ('data', 'request.refuse(integer, text, text, text, text, jsonb)', 'Functions that these roles run refuse requests.'),
       ('api_tribal', 'request.issue_file_access(text)', 'request_file_access() calls it.'),
+      ('api_tribal', 'request.issue_file_access(jsonb)', 'It refuses calls with other fields.'),
       ('api_tribal', 'access.issue_access_token(text)', 'request.issue_file_access() stores the hash of a token.'),
       ('report_service', 'access.find_report_of_token(uuid)', 'Finds the file of a token.'),
       ('report_service', 'access.find_request_of_token(uuid)', 'Finds the request that issued a token, for the log.'),
@@ -85,7 +89,13 @@ as $$
       ('report_service', 'publication.describe_totals()', 'The pages show totals of public rows.'),
       ('report_service', 'publication.is_public_report(text)', 'PDFs of public reports need no token.'),
       ('report_service', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
-      ('report_service', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.')
+      ('report_service', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
+      ('site', 'publication.describe_api()', 'The pages describe the API.'),
+      ('site', 'publication.describe_changes()', 'The pages list what each publication changed.'),
+      ('site', 'publication.describe_service()', 'The pages describe the live data set.'),
+      ('site', 'publication.describe_totals()', 'The pages show totals of public rows.'),
+      ('site', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
+      ('site', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.')
   ) as listed (role, signature, reason)
 $$;
 

@@ -11,10 +11,13 @@ write_secret() {
   printf %s "$2" > "$directory/$1.new"
   mv -f "$directory/$1.new" "$directory/$1"
 }
-# The bundled storage keeps backups under the refresher's keys. A bucket of your own has separate keys for backups.
+# The bundled storage keeps backups under the refresher's keys, and the site reads it with the report service's. A bucket of your
+# own has separate keys for both.
 for name in access_key secret_key; do
   [ -e "$directory/backup_$name" ] || write_secret "backup_$name" "$(read_secret "storage_$name")"
+  [ -e "$directory/site_$name" ] || write_secret "site_$name" "$(read_secret "storage_reader_$name")"
 done
+[ -e "$directory/site_password" ] || write_secret site_password "$(node -p 'require("crypto").randomBytes(32).toString("base64url")')"
 address() {
   # If a server does not respond, PostgREST gives up within 3 s and tries another one.
   echo "postgres://authenticator:$(read_secret authenticator_password)@$1/single_audit?sslmode=verify-full\
@@ -42,8 +45,9 @@ create counters counters_config
 create postgrest-reader postgrest_db_uri=postgrest_reader_uri jwt_secret
 create postgrest-writer postgrest_db_uri=postgrest_writer_uri jwt_secret
 create report-service report_service_password storage_reader_access_key storage_reader_secret_key
+create site site_password site_access_key site_secret_key
 create refresher publisher_password storage_access_key storage_secret_key
-create deploy-database postgres_password authenticator_password report_service_password publisher_password
+create deploy-database postgres_password authenticator_password report_service_password site_password publisher_password
 create backups backup_access_key backup_secret_key
 create storage storage_access_key storage_secret_key
 create storage-reader storage_reader_access_key storage_reader_secret_key

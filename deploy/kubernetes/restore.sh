@@ -45,6 +45,6 @@ cat > "$archive" <<YAML
 - { op: replace, path: /spec/plugins/0/parameters/serverName, value: $name }
 YAML
 # Node reads PostgreSQL's certificate authority once, when it starts, and the restored cluster has a new one.
-kubectl delete deployment/report-service deployment/refresher --namespace=single-audit --ignore-not-found
+kubectl delete deployment/report-service deployment/refresher deployment/site --namespace=single-audit --ignore-not-found
 "$here/release.sh" "$restored"
 kubectl create --namespace=single-audit --filename="$here/backup.yaml"

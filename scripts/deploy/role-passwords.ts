@@ -3,7 +3,7 @@ import { escapeLiteral } from "pg";
 import { DeploymentRefused } from "./deployment-refused.ts";
 
 /** The roles that services connect as. */
-export const loginRoles = ["authenticator", "report_service", "publisher"] as const;
+export const loginRoles = ["authenticator", "report_service", "site", "publisher"] as const;
 export type LoginRole = (typeof loginRoles)[number];
 /** Passwords to set. Roles without an entry keep theirs. */
 export type Passwords = Partial<Record<LoginRole, string | undefined>>;

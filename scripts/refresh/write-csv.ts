@@ -3,9 +3,9 @@ import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 import type { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import type { CompressedText } from "../../report-service/public-files.ts";
 import { hashFile } from "../../shared/directory-objects.ts";
 import { describeReason } from "../../shared/limit-reading.ts";
+import type { CompressedText } from "../../site/public-data/public-files.ts";
 import { endConnection } from "./watch-session.ts";
 
 // Takes half the time of level 6, for files that are a twelfth larger.

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { type Client, escapeLiteral } from "pg";
-import type { TableFile } from "../../report-service/public-files.ts";
 import type { Objects } from "../../shared/objects.ts";
 import { parseJson } from "../../shared/parse-json.ts";
+import type { TableFile } from "../../site/public-data/public-files.ts";
 import { signalLoss } from "./connect-publisher.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";

@@ -3,9 +3,9 @@ import { ask, type Check, type Deployment, expectStatus, type SkippedCheck } fro
 import { checkSuppression } from "./check-suppression.ts";
 
 const accessPath = "/rpc/request_file_access";
-const requestFileAccess = (schema: string, reportId: string): RequestInit => ({
+const requestFileAccess = (schema: string | undefined, reportId: string): RequestInit => ({
   method: "POST",
-  headers: { "content-profile": schema, "content-type": "application/json" },
+  headers: { ...(schema && { "content-profile": schema }), "content-type": "application/json" },
   body: JSON.stringify({ report_id: reportId }),
 });
 const unknownReport = "2023-06-GSAFAC-9999999999";
@@ -21,6 +21,15 @@ export async function lacksDataSet(deployment: Deployment): Promise<boolean> {
 
 const isAdmin = ({ schema }: Contract) => schema.startsWith("admin_");
 
+/** The versions that issue tokens, and undefined for the default one, which clients get that name none. */
+const listAccessSchemas = (contracts: Contract[]) => [
+  undefined,
+  ...contracts.flatMap(({ schema, functions }) =>
+    "request_file_access(report_id text)" in functions ? [schema] : [],
+  ),
+];
+const nameSchema = (schema = "the default version") => schema;
+
 /**
  * Lists the checks that need no data set.
  *
@@ -35,7 +44,7 @@ export function listBasicChecks(deployment: Deployment, contracts: Contract[]): 
       ["an unknown key", "/general?limit=1", 401, "no such key"],
       ["a write", "/general", 405, deployment.key, { method: "POST", body: "{}" }],
     ]),
-    ...contracts.filter(isAdmin).map(({ schema }) => checkRefusedAccess(deployment, schema)),
+    ...listAccessSchemas(contracts).map((schema) => checkRefusedAccess(deployment, schema)),
     checkDescription(deployment),
     ...(appUrl === undefined ? [] : [checkPages(deployment, appUrl)]),
   ];
@@ -45,7 +54,6 @@ export function listBasicChecks(deployment: Deployment, contracts: Contract[]): 
 export function listDataChecks(deployment: Deployment, contracts: Contract[]): Check[] {
   const { appUrl, key, tribalKey } = deployment;
   const served = contracts.filter((contract) => !isAdmin(contract));
-  const admin = contracts.filter(isAdmin);
   return [
     ...checkStatuses(deployment, [
       ["an unknown table", "/no_such_table", 404, key],
@@ -58,9 +66,9 @@ export function listDataChecks(deployment: Deployment, contracts: Contract[]): C
     ...(appUrl === undefined ? [] : checkDownloads(deployment, appUrl)),
     ...(appUrl === undefined || tribalKey === undefined
       ? []
-      : admin.map(
-          ({ schema }): Check => [
-            `the three steps to a suppressed PDF, with ${schema}`,
+      : listAccessSchemas(contracts).map(
+          (schema): Check => [
+            `the three steps to a suppressed PDF, with ${nameSchema(schema)}`,
             () => walk(deployment, appUrl, tribalKey, schema),
           ],
         )),
@@ -96,10 +104,10 @@ function checkStatuses(
   ]);
 }
 
-function checkRefusedAccess(deployment: Deployment, schema: string): Check {
+function checkRefusedAccess(deployment: Deployment, schema: string | undefined): Check {
   const { key, tribalKey } = deployment;
   return [
-    `file access without a Tribal key gets 401, with ${schema}`,
+    `file access without a Tribal key gets 401, with ${nameSchema(schema)}`,
     async () => {
       if (key === tribalKey) return { notTried: "both keys are the same" };
       const init = requestFileAccess(schema, unknownReport);
@@ -183,7 +191,7 @@ function checkPages(deployment: Deployment, appUrl: string): Check {
   ];
 }
 
-async function walk(deployment: Deployment, appUrl: string, key: string, schema: string) {
+async function walk(deployment: Deployment, appUrl: string, key: string, schema: string | undefined) {
   const reportId = await findSuppressedReport(deployment, key);
   if (typeof reportId === "object") return reportId;
   const granted = await ask(deployment, accessPath, key, requestFileAccess(schema, reportId));

@@ -2,10 +2,7 @@ import { describeRateLimit, type RateLimits } from "../../shared/read-rate-limit
 import type { StackFacts } from "./start-stack.ts";
 
 /** Lists what people need to try the service: URLs, keys, and commands that work as printed. */
-export function describeFacts(
-  { base_url, app_url, keys, sample, admin_schema }: StackFacts,
-  limits: RateLimits,
-): string {
+export function describeFacts({ base_url, app_url, keys, sample }: StackFacts, limits: RateLimits): string {
   const { public_report_id, suppressed_report_id } = sample;
   const addresses = `The service is ready.
 
@@ -26,7 +23,7 @@ The PDF of a suppressed report, in three steps:
   curl -sS '${base_url}/general?report_id=eq.${suppressed_report_id}' -H 'x-api-key: ${keys.tribal}'
 
   ACCESS_UUID=$(curl -sS '${base_url}/rpc/request_file_access' -H 'x-api-key: ${keys.tribal}' \\
-    -H 'content-profile: ${admin_schema}' -H 'content-type: application/json' \\
+    -H 'content-type: application/json' \\
     -d '{"report_id": "${suppressed_report_id}"}' | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')
 
   curl -fsS -L -o report.pdf "${app_url}/dissemination/report/pdf/ota/$ACCESS_UUID"`;

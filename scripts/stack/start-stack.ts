@@ -25,8 +25,6 @@ export interface StackFacts {
   keys: { demo: string; individual: string; tribal: string };
   /** Report IDs to try; null if the data set has none of that kind. */
   sample: { public_report_id: string | null; suppressed_report_id: string | null };
-  /** The newest schema with functions for Tribal keys. */
-  admin_schema: string;
   pid: number;
 }
 
@@ -52,9 +50,6 @@ const chooseSampleReports = `
 select
   (select report_id from disclosed.general limit 1) as public_report_id,
   (select report_id from suppressed.general limit 1) as suppressed_report_id`;
-
-const chooseAdminSchema =
-  "select name from publication.served_schemas where name like 'admin%' order by place desc limit 1";
 
 /**
  * Starts the whole service on this machine: PostgreSQL, PostgREST, the gateway, and the report service, each in a
@@ -147,7 +142,6 @@ async function startParts(context: PartContext, dataDirectory: string | undefine
     postgrest_url: addresses.postgrest,
     keys: { demo: "DEMO_KEY", ...sampleKeys },
     sample: (await client.query(chooseSampleReports)).rows[0],
-    admin_schema: (await client.query(chooseAdminSchema)).rows[0]?.name,
     pid: process.pid,
   };
   await writePrivateJson(inDirectory("stack.json"), facts);

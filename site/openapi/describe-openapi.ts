@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describeRateLimit, type RateLimits } from "../../shared/read-rate-limits.ts";
-import type { Column, ServedFunction, Table, VersionDescription } from "../api-description.ts";
+import {
+  type Column,
+  listCalls,
+  type ServedFunction,
+  type Table,
+  type VersionDescription,
+} from "../api-description.ts";
 import { isAdmin } from "../client-settings.ts";
 import type { SiteConfig } from "../config.ts";
 import type { ServiceFacts } from "../service-facts.ts";
@@ -14,8 +20,7 @@ const { errors: described, ...shared } = components;
 export const errors: Readonly<Record<string, string>> = described;
 
 /**
- * Describes the whole service in OpenAPI 3.1: a version's tables, the functions for keys with Tribal access, and the
- * app's paths. Returns undefined if no version is deployed.
+ * Describes the whole service in OpenAPI 3.1: a version's tables and functions, and the app's paths. Returns undefined if no version is deployed.
  *
  * @param wanted a version's schema. If there is no such version, describes the oldest, which is the default
  */
@@ -29,7 +34,6 @@ export function describeOpenApi(
   const version = open.find(({ schema }) => schema === wanted) ?? open[0];
   if (version === undefined) return undefined;
   const { schema, title, description, tables } = version;
-  const admin = api.find((each) => each.schema === `admin_${schema}`);
   const others = open.filter((each) => each !== version).map((each) => `?version=${each.schema}`);
   const texts = [
     description,
@@ -53,8 +57,7 @@ export function describeOpenApi(
     paths: {
       ...Object.fromEntries(tables.map((table) => [`/${table.name}`, { get: describeRead(table, version) }])),
       ...Object.fromEntries(
-        admin?.functions.map((served) => [`/rpc/${served.name}`, { post: describeCall(served, admin) }]) ??
-          [],
+        listCalls(version).map((served) => [`/rpc/${served.name}`, { post: describeCall(served, version) }]),
       ),
       ...mapValues(appPaths, (get: Operation) => ({
         servers: [{ url: appUrl, description: "The app" }],
@@ -107,11 +110,10 @@ function describeType(type: string): object {
   return types[type] ?? (/^(text|character varying)$/.test(type) ? { type: ["string", "null"] } : {});
 }
 
-const profile = (name: string, schema: string, required: boolean) => ({
+const profile = (name: string, schema: string) => ({
   name,
   in: "header",
-  required,
-  description: required ? "The version." : "The version; by default, the lowest-numbered one.",
+  description: "The version; by default, the lowest-numbered one.",
   schema: { const: schema },
 });
 
@@ -156,7 +158,7 @@ function describeRead(
     description: `${description}${embedded}`.trim(),
     parameters: [
       ...shownParameters.map((parameter) => refer("parameters", parameter)),
-      profile("Accept-Profile", schema, false),
+      profile("Accept-Profile", schema),
       ...columns.map((column) => ({
         name: column.name,
         in: "query",
@@ -169,7 +171,7 @@ function describeRead(
   });
 }
 
-/** `POST /rpc/<function>` of the version for keys with Tribal access. */
+/** `POST /rpc/<function>`. */
 function describeCall(
   { name, title, description, parameters }: ServedFunction,
   { schema }: VersionDescription,
@@ -180,7 +182,7 @@ function describeCall(
     operationId: name,
     summary: title,
     description,
-    parameters: [profile("Content-Profile", schema, true)],
+    parameters: [profile("Content-Profile", schema)],
     requestBody: { required: true, content: { "application/json": { schema: body } } },
     responses: {
       200: {

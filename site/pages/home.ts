@@ -127,9 +127,6 @@ npm run -s keys -- issue --tier tribal --owner you@example.gov --agreement $AGRE
 
 /** The three steps to the PDF of a suppressed report. */
 function writeTribal({ config, appUrl, facts }: PageContext): Html {
-  // Without a database, the page cannot know which versions are served.
-  const admin =
-    facts?.versions.findLast(({ schema }) => schema.startsWith("admin_"))?.schema ?? "ADMIN_API_VERSION";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [isSuppressed] });
   const step = (title: string, text: Content, code: string) =>
@@ -150,8 +147,8 @@ curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIB
       "Request access",
       html`The answer has an <code>access_uuid</code>. It works once, and only ${facts ? `for ${facts.token_seconds} seconds` : html`until <code>expires_at</code>`}.`,
       `ACCESS_UUID=$(curl -sS ${quoteShell(`${config.apiUrl}/rpc/request_file_access`)} \\
-  -H "x-api-key: $TRIBAL_KEY" -H 'content-profile: ${admin}' \\
-  -H 'content-type: application/json' -d "{\\"report_id\\": \\"$REPORT_ID\\"}" \\
+  -H "x-api-key: $TRIBAL_KEY" -H 'content-type: application/json' \\
+  -d "{\\"report_id\\": \\"$REPORT_ID\\"}" \\
   | grep -oE '[0-9a-f]{8}(-[0-9a-f]{4,12}){4}')`,
     ),
     step(

@@ -1,4 +1,4 @@
-import type { ServedFunction, Table, VersionDescription } from "../api-description.ts";
+import { listCalls, type ServedFunction, type Table, type VersionDescription } from "../api-description.ts";
 import { isAdmin } from "../client-settings.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
@@ -7,7 +7,7 @@ import type { ServiceFacts } from "../service-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { table, writeDocument } from "./layout.ts";
 
-/** Every table and column of a version, and the functions for Tribal keys. */
+/** Every table and column of a version, and how to request a one-time token. */
 export function writeReference(context: PageContext): string {
   const { facts } = context;
   return writeDocument(context, {
@@ -31,6 +31,7 @@ function writeTables({ asked }: PageContext, api: VersionDescription[]): Html {
   const versions = api.filter((each) => !isAdmin(each));
   const shown = versions.find(({ schema }) => schema === asked.version) ?? versions[0];
   const tables = shown?.tables ?? [];
+  const calls = shown === undefined ? [] : listCalls(shown);
   const schema = shown?.schema ?? "";
   const columns = tables.reduce((sum, each) => sum + each.columns.length, 0);
   return html`<div id="reference">
@@ -52,14 +53,12 @@ ${
   ${tables.map(({ name }) => html`<li><a href="#${name}"><code>${name}</code></a></li>`)}
 </ul></nav>
 ${tables.map((each) => describeTable(each, schema))}
-${api
-  .filter((each) => each.schema === `admin_${schema}`)
-  .map(
-    (admin) => html`<section class="brief" aria-labelledby="${admin.schema}-heading">
-<h2 id="${admin.schema}-heading">${admin.title}</h2>
-<p><code>${admin.schema}</code>: ${admin.description}</p>
-${admin.functions.map(describeFunction)}</section>`,
-  )}
+${
+  calls.length > 0 &&
+  html`<section class="brief" aria-labelledby="functions-heading">
+<h2 id="functions-heading">Functions</h2>
+${calls.map(describeFunction)}</section>`
+}
 </div>`;
 }
 

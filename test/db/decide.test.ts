@@ -90,14 +90,13 @@ describe("the key", () => {
 
 describe("until a data set is published", () => {
   const before = "update disclosed.data_set set published_at = null";
-  const admin = "admin_api_v1_1_0";
 
   it.each<[what: string, request: { method?: string; path?: string }, headers?: Record<string, string>]>([
     ["a read", {}],
     ["a read of a report", {}, { "x-filter-report-id": "eq.none" }],
     ["a read with any ETag", {}, { "if-none-match": "*" }],
     ["HEAD", { method: "HEAD" }],
-    ["a call", { method: "POST", path: "/rpc/request_file_access" }],
+    ["a call", { method: "POST", path: "/rpc/other_function" }],
   ])("%s with a valid key gets 503", async (_what, request, headers) => {
     const sent = { "x-api-key-sha256": hash, ...headers };
     expect(await authorize(sent, { ...request, before })).toEqual({ code: "no_data_set", status: 503 });
@@ -107,7 +106,10 @@ describe("until a data set is published", () => {
     expect(await authorize({}, { before })).toMatchObject({ status: 401 });
     const call = { method: "POST", path: "/rpc/request_file_access", before };
     const refusal = { code: "tribal_key_required", status: 401 };
-    expect(await authorize({ "x-api-key-sha256": hash, "content-profile": admin }, call)).toEqual(refusal);
+    for (const profile of [undefined, "api_v1_1_0", "admin_api_v1_1_0"])
+      expect(await authorize({ "x-api-key-sha256": hash, "content-profile": profile }, call)).toEqual(
+        refusal,
+      );
     const off = `${before}; update publication.settings set is_switched_on = false`;
     const answer = await authorize({ "x-api-key-sha256": hash }, { before: off });
     expect(answer).toEqual({ code: "service_switched_off", status: 503 });

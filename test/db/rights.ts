@@ -19,7 +19,7 @@ const searchFunctions = names(
   ),
 );
 const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${searchFunctions} ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
-const decisions = "request.authorize request.decide request.find_retirement";
+const decisions = "request.authorize request.decide request.find_retirement request.may_call";
 
 /**
  * Each role's rights: the schemas in which it owns objects and, for other roles' objects, the schemas that it may use,
@@ -41,7 +41,7 @@ export const rights = {
   api_tribal: {
     uses: `${servedSchemas} access ${adminSchemas.join(" ")}`,
     reads: `${views} ${stored}`,
-    runs: `${servedFunctions} ${adminSchemas.map((schema) => `${schema}.request_file_access`).join(" ")} request.issue_file_access access.issue_access_token`,
+    runs: `${servedFunctions} ${contracts.map(({ schema }) => `${schema}.request_file_access`).join(" ")} request.issue_file_access access.issue_access_token`,
   },
   api_owner: {
     owns: [...adminSchemas, ...schemas].join(" "),
@@ -54,6 +54,12 @@ export const rights = {
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
       publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
       publication.is_public_report publication.is_switched_on publication.live_data_set`,
+  },
+  site: {
+    uses: "publication",
+    reads: "publication.served_schemas publication.view_keys",
+    runs: `publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
+      publication.is_switched_on publication.live_data_set`,
   },
   key_operator: {
     uses: "access",

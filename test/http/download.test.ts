@@ -15,7 +15,10 @@ import {
 
 const call = "/rpc/request_file_access";
 const json = { "content-type": "application/json" };
-const profile = { "content-profile": "admin_api_v1_1_0" };
+const profiles: Record<string, string>[] = [
+  {},
+  ...["api_v1_1_0", "admin_api_v1_1_0"].map((schema) => ({ "content-profile": schema })),
+];
 const unknown = "2023-06-GSAFAC-9999999999";
 const token = "00000000-0000-4000-8000-000000000000";
 let published: string;
@@ -25,8 +28,9 @@ beforeAll(async () => {
 });
 
 const post = (key: KeyName | undefined, body: string, options: Request = {}, path = call) =>
-  request(path, { method: "POST", headers: { ...profile, ...json }, body, ...(key && { key }), ...options });
-const ask = (key: KeyName | undefined, report_id: string) => post(key, JSON.stringify({ report_id }));
+  request(path, { method: "POST", headers: json, body, ...(key && { key }), ...options });
+const ask = (key: KeyName | undefined, report_id: string, profile = {}) =>
+  post(key, JSON.stringify({ report_id }), { headers: { ...json, ...profile } });
 const requestAccess = async (): Promise<string> => (await ask("tribal", suppressed)).json.access_uuid;
 const redeem = (accessUuid: string, method = "GET") =>
   send(target.appUrl, `/dissemination/report/pdf/ota/${accessUuid}`, { method });
@@ -48,9 +52,11 @@ async function expectRedirect({ status, headers, text }: Answer, reportId: strin
   return url;
 }
 
-describe("request_file_access", () => {
+describe.each(profiles)("request_file_access with %j", (profile) => {
   it("gives the Tribal key a new access_uuid each time, valid for a minute and not stored as text", async () => {
-    const answers = await Promise.all([suppressed, suppressed, published].map((id) => ask("tribal", id)));
+    const answers = await Promise.all(
+      [suppressed, suppressed, published].map((id) => ask("tribal", id, profile)),
+    );
     expect(new Set(answers.map(({ json }) => json.access_uuid)).size).toBe(3);
     const stored = await queryValue("select string_agg(access_tokens::text, ' ') from access.access_tokens");
     for (const { status, headers, json } of answers) {
@@ -69,17 +75,31 @@ describe("request_file_access", () => {
     ["individual", "tribal_key_required"],
     [undefined, "API_KEY_MISSING"],
   ] as const)("gives the key %s the same response for every report: 401 %s", async (key, code) => {
-    const answers = await Promise.all([suppressed, published, unknown, ""].map((id) => ask(key, id)));
+    const answers = await Promise.all(
+      [suppressed, published, unknown, ""].map((id) => ask(key, id, profile)),
+    );
+    answers.push(await post(key, "{}", { headers: { ...json, ...profile } }));
     for (const { status, headers, text, json } of answers) {
       expect([status, headers["www-authenticate"], json.code]).toEqual([401, "Key", code]);
       expect(text).toBe(answers[0]?.text);
     }
   });
 
+  it("gives a made-up key the same response for every report: 401 API_KEY_INVALID", async () => {
+    const headers = { ...json, ...profile, "x-api-key": `tribal_${"a1".repeat(20)}` };
+    const answers = await Promise.all(
+      [suppressed, published, unknown].map((report_id) =>
+        post(undefined, JSON.stringify({ report_id }), { headers }),
+      ),
+    );
+    expect(new Set(answers.map(({ status, json, text }) => `${status} ${json.code} ${text}`)).size).toBe(1);
+    expect(answers[0]).toMatchObject({ status: 401, json: { code: "API_KEY_INVALID" } });
+  });
+
   it.each([unknown, "2023-06-gsafac-0000000001", "", "' or true --"])(
     "answers 404 for a report that does not exist: %j",
     async (id) => {
-      const { status, json } = await ask("tribal", id);
+      const { status, json } = await ask("tribal", id, profile);
       expect([status, json.code]).toEqual([404, "report_not_found"]);
     },
   );
@@ -89,20 +109,26 @@ describe("request_file_access", () => {
     ["JSON", 'report_id=x {"report_id":"x'],
   ])("answers 400 and asks for %s if the body is one of %s", async (fault, bodies) => {
     for (const body of ["", ...bodies.split(" ")]) {
-      const { status, json } = await post("tribal", body);
-      expect(status, body).toBe(400);
-      expect(`${json.message} ${json.hint}`, body).toMatch(new RegExp(fault, "i"));
+      const answer = await post("tribal", body, { headers: { ...json, ...profile } });
+      expect(answer.status, body).toBe(400);
+      expect(`${answer.json.message} ${answer.json.hint}`, body).toMatch(new RegExp(fault, "i"));
     }
+  });
+});
+
+describe("request_file_access", () => {
+  it.each(["api_v1_1_0", "admin_api_v1_1_0"])("answers GET and HEAD with 405, with %s", async (schema) => {
+    const headers = { "accept-profile": schema };
+    for (const key of ["tribal", "individual"] as const)
+      for (const method of ["GET", "HEAD"])
+        expect((await request(`${call}?report_id=${suppressed}`, { method, headers, key })).status).toBe(405);
   });
 
   const accept = { "accept-profile": "admin_api_v1_1_0" };
   const form = { "content-type": "application/x-www-form-urlencoded" };
   it.each<[mistake: string, status: number, options: Request, path?: string]>([
-    ["no content-profile", 404, { headers: json }],
-    ["the profile of the tables", 404, { headers: { ...json, "content-profile": "api_v1_1_0" } }],
     ["a profile that is not served", 406, { headers: { ...json, "content-profile": "admin_api_v9" } }],
-    ["accept-profile instead of content-profile", 404, { headers: { ...json, ...accept } }],
-    ["curl's default content-type", 404, { headers: { ...profile, ...form } }],
+    ["curl's default content-type", 404, { headers: form }],
     ["GET", 405, { method: "GET", body: "", headers: accept }],
     ["PUT", 405, { method: "PUT" }],
     ["no /rpc/", 405, {}, "/request_file_access"],
@@ -113,7 +139,7 @@ describe("request_file_access", () => {
     const body = JSON.stringify({ report_id: suppressed });
     const answer = await post("tribal", body, options, path);
     expect(answer.status).toBe(status);
-    for (const part of ["POST", "content-profile: admin_api_v1_1_0", '{"report_id": "'])
+    for (const part of ["POST", "content-type: application/json", '{"report_id": "'])
       expect(answer.json.hint).toContain(part);
     expect(answer.text).not.toMatch(/access_uuid|schema cache/);
   });

@@ -162,6 +162,31 @@ test("create-secrets.sh creates the Secret of each pod, with the files that it r
   expect([...made.keys()].sort()).toEqual([...mounted.keys()].sort());
 });
 
+test("the front sends tokens and PDFs to the report service and the rest to the site, which has no password to redeem them", () => {
+  const read = (file: string) => parseAllDocuments(readProjectFile(file)).map((it) => it.toJS());
+  const route = read(`${kubernetes}/overlays/production/front.yaml`).find(
+    ({ kind, metadata }) => kind === "HTTPRoute" && metadata.name === "app",
+  );
+  expect(route.spec.rules).toEqual([
+    {
+      matches: [{ path: { type: "PathPrefix", value: "/dissemination/report" } }],
+      backendRefs: [{ name: "report-service", port: 8001 }],
+    },
+    { backendRefs: [{ name: "site", port: 8001 }] },
+  ]);
+  const commands = ["report-service", "site"].map((name) => {
+    const [deployment] = read(`${kubernetes}/base/${name}.yaml`);
+    const [{ command, env }] = deployment.spec.template.spec.containers;
+    const user = env.find((each: { name: string }) => each.name === "PGUSER").value;
+    const passwords = env.filter((each: { name: string }) => /PASSWORD/.test(each.name));
+    return [command.slice(3), user, passwords.map(({ value }: { value: string }) => path.basename(value))];
+  });
+  expect(commands).toEqual([
+    [["scripts/report-service.ts", "--tokens-only"], "report_service", ["report_service_password"]],
+    [["scripts/site.ts"], "site", ["site_password"]],
+  ]);
+});
+
 test("every rule of a network policy names peers, except the one for the Kubernetes API", () => {
   const text = readProjectFile(`${kubernetes}/base/network-policies.yaml`);
   const open = parseAllDocuments(text).flatMap((document) => {

@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(tokens.close);
 
 /** Runs the report service with only this environment, in a directory that has no .env file. */
-function run(environment: Record<string, string>) {
-  const program = runProgram("report-service.ts", [], environment, inDirectory());
+function run(environment: Record<string, string>, script = "report-service.ts", ...options: string[]) {
+  const program = runProgram(script, options, environment, inDirectory());
   onTestFinished(() => void program.child.kill("SIGKILL"));
   const findAddress = () => /listening at (http:[^"]+)/.exec(program.output())?.[1];
   /** Waits for the URL that the program logs once it is listening. */
@@ -59,3 +59,24 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     expect(output()).not.toMatch(loggedSecrets);
   },
 );
+
+const pages = { API_URL: "https://api.example.gov" };
+test("--tokens-only serves no pages, and scripts/site.ts serves nothing else", async () => {
+  const reports = run({ ...env, ...pages }, "report-service.ts", "--tokens-only");
+  const database = serviceDatabaseUrl(target.databaseUrl, undefined, "site");
+  const site = run({ ...pages, APP_PORT: "0", SITE_DATABASE_URL: database }, "site.ts");
+  const [reportsUrl, siteUrl] = [await reports.listening(), await site.listening()];
+  const token = await tokens.issue(largeReport);
+  const answers = async (url = "") => [
+    (await send(url, "/reference")).status,
+    (await send(url, `${downloads}/${token}`)).status,
+  ];
+  expect(await answers(siteUrl)).toEqual([200, 404]);
+  expect(await answers(reportsUrl)).toEqual([404, 302]);
+});
+
+test("the site says which variable to set if its database is missing", async () => {
+  const { exited, output } = run(pages, "site.ts");
+  expect(await exited).toBe(1);
+  expect(output()).toContain("SITE_DATABASE_URL is missing: it, or PGHOST, names the database.");
+});

@@ -3,12 +3,14 @@ import { type AddressInfo, connect } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createReportService } from "../../report-service/create-report-service.ts";
-import { downloadsInAll, downloadsPerAddress } from "../../report-service/limit-downloads.ts";
 import { createLocalStore } from "../../report-service/local-store.ts";
-import { openPublicFiles } from "../../report-service/public-files.ts";
-import { createLogger } from "../../report-service/quiet-logging.ts";
 import { publicReportsAnHour } from "../../report-service/serve-public-reports.ts";
-import { queryValue, target } from "../support/target.ts";
+import type { AddRoutes } from "../../shared/web/create-app.ts";
+import { downloadsInAll, downloadsPerAddress } from "../../shared/web/limit-downloads.ts";
+import { createLogger } from "../../shared/web/quiet-logging.ts";
+import { openPublicFiles } from "../../site/public-data/public-files.ts";
+import { servePublicData } from "../../site/public-data/serve-public-data.ts";
+import { target } from "../support/target.ts";
 import { send } from "./http.ts";
 import { openPool, serviceDatabaseUrl, useDirectory } from "./parts.ts";
 
@@ -19,20 +21,20 @@ const inDirectory = useDirectory();
 
 beforeAll(async () => {
   const files = [{ name: "a.gz", table: "a", audit_year: null, format: "csv", rows: 1, bytes, sha256: "0" }];
-  // Only the files of the live data set are served.
-  const live = await queryValue<string>("select id from publication.data_sets where state = 'live'");
-  const manifest = { data_set: live, published_at: "2026-01-01T00:00:00Z", files, changes: [] };
+  const manifest = { data_set: "1", published_at: "2026-01-01T00:00:00Z", files, changes: [] };
   await writeFile(inDirectory("manifest.json"), JSON.stringify(manifest));
-  await mkdir(inDirectory(live));
-  await writeFile(inDirectory(`${live}/a.gz`), "");
-  await truncate(inDirectory(`${live}/a.gz`), bytes);
+  await mkdir(inDirectory("1"));
+  await writeFile(inDirectory("1/a.gz"), "");
+  await truncate(inDirectory("1/a.gz"), bytes);
 });
 afterAll(() => pool.end());
 
 function create(...trustedIps: string[]) {
   const logger = createLogger({ name: "test", level: "silent" });
-  const [storage, publicFiles] = [createLocalStore(inDirectory()), openPublicFiles(inDirectory())];
-  return createReportService({ pool, storage, publicFiles, trustedIps, logger });
+  const storage = createLocalStore(inDirectory());
+  const addSite: AddRoutes = (app, { limit }) =>
+    servePublicData(app, openPublicFiles(inDirectory()), [limit]);
+  return createReportService({ pool, storage, addSite, trustedIps, logger });
 }
 
 it("has the limits that docs/api.md states", () => {
@@ -43,7 +45,7 @@ describe("requests for PDFs of public reports", () => {
   // This is not a valid report ID, so the service queries neither the database nor storage.
   const url = "/dissemination/report/pdf/x";
   function start(...trustedIps: string[]) {
-    const { app, metrics } = create(...trustedIps);
+    const { app, registry } = create(...trustedIps);
     const ask = (remoteAddress: string, forwarded?: string) =>
       app.inject({ url, remoteAddress, headers: forwarded ? { "x-forwarded-for": forwarded } : {} });
     const readStatus = async (...from: Parameters<typeof ask>) => (await ask(...from)).statusCode;
@@ -51,11 +53,11 @@ describe("requests for PDFs of public reports", () => {
       for (let count = 0; count < publicReportsAnHour; count += 1)
         expect(await readStatus(...from)).toBe(404);
     };
-    return { ask, readStatus, spend, metrics };
+    return { ask, readStatus, spend, registry };
   }
 
   it("are limited per client IP, without affecting other clients", async () => {
-    const { ask, readStatus, spend, metrics } = start();
+    const { ask, readStatus, spend, registry } = start();
     await spend("192.0.2.1");
     const { statusCode, headers, json } = await ask("192.0.2.1", "192.0.2.2");
     expect([statusCode, json().code]).toEqual([429, "too_many_requests"]);
@@ -63,7 +65,7 @@ describe("requests for PDFs of public reports", () => {
     expect(seconds > 3500 && seconds <= 3600, `${seconds} s`).toBe(true);
     expect(await readStatus("192.0.2.2")).toBe(404);
     const counted = 'report_service_public_reports_total{result="limited"} 1';
-    expect(await metrics.registry.metrics()).toContain(counted);
+    expect(await registry.metrics()).toContain(counted);
   });
 
   it("are limited per IPv6 /64, and per client IP that a trusted load balancer forwards", async () => {

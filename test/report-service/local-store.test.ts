@@ -1,6 +1,7 @@
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { invalidLink, securityHeaders } from "../../report-service/error-responses.ts";
+import { invalidLink } from "../../report-service/error-responses.ts";
+import { securityHeaders } from "../../shared/web/error-responses.ts";
 import { follow, send } from "./http.ts";
 import { downloads, type Parts, pdf, pdfAnswer, reportId, startParts, useDirectory } from "./parts.ts";
 

@@ -3,8 +3,9 @@ import path from "node:path";
 import { Pool } from "pg";
 import { type Logger, pino } from "pino";
 import { beforeAll, expect } from "vitest";
-import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
+import { startReportService } from "../../report-service/start-report-service.ts";
 import type { S3StoreOptions } from "../../report-service/storage.ts";
+import type { RunningApp } from "../../shared/web/start-app.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 import { type Relay, startRelay } from "../support/relay.ts";
 import { startS3Server } from "../support/s3-server.ts";
@@ -62,7 +63,7 @@ export async function startParts(options: Options = {}, databaseUrl = target.dat
   const storageWire = await startRelay(s3.port);
   const databaseWire = await startRelay(Number(new URL(databaseUrl).port || 5432));
   const tokens = openTokens(databaseUrl);
-  const services: RunningReportService[] = [];
+  const services: RunningApp[] = [];
   /** Starts another report service, with the same connections to storage and the database. */
   const startAnother = async (changes: Options = options) => {
     const service = await startReportService({
@@ -86,11 +87,11 @@ export async function startParts(options: Options = {}, databaseUrl = target.dat
   return { url, s3, storageWire, databaseWire, tokens, readLog, startAnother, close };
 }
 
-/** The database's URL for connections with only the rights of report_service, through `wire` if given. */
-export function serviceDatabaseUrl(databaseUrl: string, wire?: Relay): string {
+/** The database's URL for connections with only the rights of a role, through `wire` if given. */
+export function serviceDatabaseUrl(databaseUrl: string, wire?: Relay, role = "report_service"): string {
   const url = new URL(databaseUrl);
   if (wire !== undefined) url.host = `127.0.0.1:${wire.port}`;
-  url.searchParams.set("options", "-c role=report_service");
+  url.searchParams.set("options", `-c role=${role}`);
   return url.href.replaceAll("+", "%20");
 }
 

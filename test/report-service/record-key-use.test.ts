@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
 import { beforeAll, expect, it } from "vitest";
 import { keyUsePath } from "../../report-service/record-key-use.ts";
-import type { RunningReportService } from "../../report-service/start-report-service.ts";
+
+import type { RunningApp } from "../../shared/web/start-app.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
 import { type Parts, startParts } from "./parts.ts";
 
 const database = useDeployedDatabase();
 let parts: Parts;
-let service: RunningReportService;
+let service: RunningApp;
 beforeAll(async () => {
   const metrics = { host: "127.0.0.1", port: 0 };
   parts = await startParts({}, database.url);

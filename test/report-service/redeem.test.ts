@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { securityHeaders } from "../../report-service/error-responses.ts";
+import { securityHeaders } from "../../shared/web/error-responses.ts";
 import { queryValue } from "../support/target.ts";
 import { type Reply, send } from "./http.ts";
 import { downloads, type Parts, startParts } from "./parts.ts";

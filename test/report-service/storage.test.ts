@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { securityHeaders } from "../../report-service/error-responses.ts";
 import { createS3Store } from "../../report-service/s3-store.ts";
-import { hastyLimits } from "../../report-service/storage.ts";
 import { openBucket } from "../../shared/s3-objects.ts";
+import { hastyLimits } from "../../shared/web/call-storage.ts";
+import { securityHeaders } from "../../shared/web/error-responses.ts";
 import { query } from "../support/target.ts";
 import { follow, type Reply, send } from "./http.ts";
 import {

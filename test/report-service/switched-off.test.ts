@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readSiteConfig } from "../../site/config.ts";
-import { createSite } from "../../site/create-site.ts";
+import { prepareSite } from "../../site/prepare-site.ts";
 import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { send } from "./http.ts";
 import { describeS3, downloads, type Parts, pdf, reportId, startParts, useDirectory } from "./parts.ts";
@@ -27,8 +27,9 @@ beforeAll(async () => {
     [reportId],
   );
   await database.client.query("select access.issue_key('individual', 'a@example.gov')");
-  const site = readSiteConfig({ API_URL: "https://api.example.gov" });
-  const options = { publicData: { location: inDirectory() }, addSite: site && (await createSite(site)) };
+  const pages = readSiteConfig({ API_URL: "https://api.example.gov" });
+  const addSite = await prepareSite({ pages, publicData: { location: inDirectory() } });
+  const options = { addSite };
   parts = await startParts(
     { ...options, storage: { kind: "local", directory: inDirectory() } },
     database.url,

@@ -3,10 +3,11 @@ import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { expect, it, onTestFinished } from "vitest";
 import { readReportServiceConfig } from "../../report-service/config.ts";
-import { type RunningReportService, startReportService } from "../../report-service/start-report-service.ts";
+import { startReportService } from "../../report-service/start-report-service.ts";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
+import type { RunningApp } from "../../shared/web/start-app.ts";
 import { readSiteConfig } from "../../site/config.ts";
-import { createSite } from "../../site/create-site.ts";
+import { prepareSite } from "../../site/prepare-site.ts";
 import { send } from "../report-service/http.ts";
 import { columns } from "../support/columns.ts";
 import { createScratchDatabase } from "../support/scratch-database.ts";
@@ -137,6 +138,30 @@ it.each([
   expect(headers.location).toContain(`/explorer#api_v1_1_0/${filter}`);
 });
 
+it.each(["2023-06-GSAFAC-0000000001", "1999-12-CENSUS-0000000009"])(
+  "the federal service's address of report %s leads to its record",
+  async (id) => {
+    const { status, headers } = await get(`/dissemination/summary/${id}`);
+    expect([status, headers.location]).toEqual([
+      302,
+      expect.stringMatching(new RegExp(`^/explorer#api_v1_1_0/row/general\\?report_id=eq\\.${id}(&|$)`)),
+    ]);
+  },
+);
+
+it.each([
+  "x",
+  "2023-06-gsafac-0000000001",
+  "2023-06-GSAFAC-00000000010",
+  "2023-06-GSAFAC-1",
+  "%0a2023-06-GSAFAC-0000000001",
+  "2023-06-OTHER-0000000001",
+  "a/b",
+  "",
+])("the federal service's address with the malformed report ID %j gets 404", async (id) => {
+  expect((await get(`/dissemination/summary/${id}`)).status).toBe(404);
+});
+
 it("security.txt names the contact, and expires within a year", async () => {
   const { status, headers, body } = await get("/.well-known/security.txt");
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
@@ -147,10 +172,10 @@ it("security.txt names the contact, and expires within a year", async () => {
 });
 
 /** Starts the app on a database, until the test ends. The API that it names does not exist. */
-async function startApp(databaseUrl: string): Promise<RunningReportService> {
-  const site = readSiteConfig({ API_URL: "https://api.example.gov/" });
+async function startApp(databaseUrl: string): Promise<RunningApp> {
+  const pages = readSiteConfig({ API_URL: "https://api.example.gov/" });
   const variables = { APP_PORT: "0", REPORT_SERVICE_DATABASE_URL: databaseUrl, REPORTS_DIRECTORY: "/none" };
-  const addSite = site && (await createSite(site));
+  const addSite = await prepareSite({ pages });
   const logger = pino({ level: "silent" });
   const service = await startReportService({ ...readReportServiceConfig(variables), addSite, logger });
   onTestFinished(service.close);

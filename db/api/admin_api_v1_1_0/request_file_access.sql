@@ -19,11 +19,7 @@ create function admin_api_v1_1_0.request_file_access(jsonb)
 returns admin_api_v1_1_0.file_access
 language sql volatile
 begin atomic
-  select null::uuid, null::timestamptz
-  from request.refuse(
-    400, 'report_id_missing', 'The body is not a JSON object whose only field is report_id.', null,
-    'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
-  );
+  select issued.access_uuid, issued.expires_at from request.issue_file_access($1) as issued;
 end;
 comment on function admin_api_v1_1_0.request_file_access(jsonb) is 'Answers 400 to calls whose body is not an object with the single field report_id.';
 grant execute on function admin_api_v1_1_0.request_file_access(jsonb) to api_tribal;

@@ -61,14 +61,17 @@ begin
       perform request.refuse(406, 'PGRST106', format('The API version %s is no longer served.', profile), null,
         'Set Accept-Profile to another version, or leave it out to use the default. The page /reference of the API''s website lists the versions.');
     end if;
-    -- A schema's grants say which roles may use it.
-    if not has_schema_privilege(key.database_role, profile, 'usage') then
-      perform request.refuse(
-        401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
-        'Tribal keys are issued under an agreement that a federal official has approved. The API''s website says how to get a key.',
-        '{"WWW-Authenticate": "Key"}'
-      );
-    end if;
+  end if;
+  -- The grants on schemas and functions say which roles may use them. PostgREST alone would answer 403.
+  if
+    profile <> '' and not has_schema_privilege(key.database_role, profile, 'usage')
+    or path like '/rpc/%' and not request.may_call(key.database_role, profile, substr(path, 6))
+  then
+    perform request.refuse(
+      401, 'tribal_key_required', 'This request needs an API key with Tribal access.', null,
+      'Tribal keys are issued under an agreement that a federal official has approved. The API''s website says how to get a key.',
+      '{"WWW-Authenticate": "Key"}'
+    );
   end if;
 
   if key.has_retired_versions then

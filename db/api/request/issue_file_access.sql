@@ -1,4 +1,4 @@
--- Step 2 of downloading a suppressed report's PDF: admin_api_v1_1_0.request_file_access() calls this with its caller's rights.
+-- Step 2 of downloading a suppressed report's PDF: request_file_access() of each version calls this with its caller's rights.
 create function request.issue_file_access(report_id text, out access_uuid uuid, out expires_at timestamptz)
 language plpgsql volatile security invoker set search_path = ''
 as $$
@@ -27,6 +27,19 @@ begin
   from access.issue_access_token(issue_file_access.report_id) as token;
 end
 $$;
-comment on function request.issue_file_access is
+comment on function request.issue_file_access(text) is
   'Returns a one-time access token for a report that the caller may see; otherwise ends the request with 400 or 404.';
-grant execute on function request.issue_file_access to api_tribal;
+grant execute on function request.issue_file_access(text) to api_tribal;
+
+create function request.issue_file_access(jsonb, out access_uuid uuid, out expires_at timestamptz)
+language plpgsql volatile security invoker set search_path = ''
+as $$
+begin
+  perform request.refuse(
+    400, 'report_id_missing', 'The body is not a JSON object whose only field is report_id.', null,
+    'Send a JSON object such as {"report_id": "2023-06-GSAFAC-0000000001"}.'
+  );
+end
+$$;
+comment on function request.issue_file_access(jsonb) is 'Ends a request whose body is not an object with the single field report_id with 400.';
+grant execute on function request.issue_file_access(jsonb) to api_tribal;

@@ -4,7 +4,7 @@ local refusal = require "kong.plugins.single-audit.refusal"
 
 local file_access = {
   path = "/rpc/request_file_access",
-  hint = "Send a POST request to /rpc/request_file_access with a Tribal API key, the headers content-profile: admin_api_v1_1_0 and "
+  hint = "Send a POST request to /rpc/request_file_access with a Tribal API key, the header "
     .. "content-type: application/json, and the body {\"report_id\": \"2023-06-GSAFAC-0000000001\"}.",
 }
 

@@ -75,6 +75,7 @@ export const strayRights: Record<string, string> = {
     "report_service can run publication.peek(), which runs with the rights of postgres. Run: revoke execute on routine publication.peek() from public, report_service",
   [`create function publication.peek() returns bigint ${definer}; grant execute on function publication.peek to authenticator`]:
     "authenticator can run publication.peek()",
+  "grant execute on function access.redeem_access_token to site": "site can run access.redeem_access_token",
   "grant execute on function publication.find_leaks to report_service":
     "report_service can run publication.find_leaks",
   "grant execute on function request.decide to api_public": "api_public can run request.decide()",

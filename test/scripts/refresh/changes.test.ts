@@ -2,10 +2,10 @@ import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
 import { fastify } from "fastify";
 import { beforeAll, expect, it } from "vitest";
-import { openPublicFiles } from "../../../report-service/public-files.ts";
-import { servePublicData } from "../../../report-service/serve-public-data.ts";
 import { type Change, changes as changesSchema } from "../../../site/changes.ts";
 import { writeFeed } from "../../../site/pages/changes.ts";
+import { openPublicFiles } from "../../../site/public-data/public-files.ts";
+import { servePublicData } from "../../../site/public-data/serve-public-data.ts";
 import { useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 

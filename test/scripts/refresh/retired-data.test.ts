@@ -36,7 +36,15 @@ const listRights = (pattern: string) =>
      cross join lateral aclexplode(array_cat(relacl, attacl)) as granted
      where relnamespace::regnamespace::text ~ '${pattern}' and grantee <> relowner`,
   );
-const readers = ["api_public", "api_tribal", "api_owner", "gateway", "authenticator", "report_service"];
+const readers = [
+  "api_public",
+  "api_tribal",
+  "api_owner",
+  "gateway",
+  "authenticator",
+  "report_service",
+  "site",
+];
 const retired = "_(next|previous|dropped)$";
 
 describe("a data set that was replaced", () => {

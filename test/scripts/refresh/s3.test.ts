@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openPublicFiles } from "../../../report-service/public-files.ts";
-import { servePublicData } from "../../../report-service/serve-public-data.ts";
+import { openPublicFiles } from "../../../site/public-data/public-files.ts";
+import { servePublicData } from "../../../site/public-data/serve-public-data.ts";
 import { type S3Server, startS3Server } from "../../support/s3-server.ts";
 import { refreshHere, useRefresh } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";

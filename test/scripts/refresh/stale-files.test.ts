@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readSiteConfig } from "../../../site/config.ts";
-import { createSite } from "../../../site/create-site.ts";
+import { prepareSite } from "../../../site/prepare-site.ts";
 import { send } from "../../report-service/http.ts";
 import { type Parts, startParts } from "../../report-service/parts.ts";
 import { refreshHere, useRefresh } from "./support/refresh.ts";
@@ -14,8 +14,9 @@ const here = useRefresh();
 let parts: Parts;
 
 beforeAll(async () => {
-  const site = readSiteConfig({ API_URL: "https://api.example.gov" });
-  const options = { publicData: { location: here.publicData }, addSite: site && (await createSite(site)) };
+  const pages = readSiteConfig({ API_URL: "https://api.example.gov" });
+  const addSite = await prepareSite({ pages, publicData: { location: here.publicData } });
+  const options = { addSite };
   parts = await startParts(options, here.database.url);
 });
 afterAll(() => parts.close());

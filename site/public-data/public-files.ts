@@ -1,7 +1,8 @@
 import type { Readable } from "node:stream";
-import type { Objects, Range, S3Options } from "../shared/objects.ts";
-import { openObjects } from "../shared/open-objects.ts";
-import { callStorage, hastyLimits } from "./storage.ts";
+import type { Objects, Range, S3Options } from "../../shared/objects.ts";
+import { openObjects } from "../../shared/open-objects.ts";
+import { callStorage, hastyLimits } from "../../shared/web/call-storage.ts";
+import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
 
 /** The text in a compressed CSV file. Its parts can be decompressed without those before them (RFC 1951, no gzip header). */
 export interface CompressedText {
@@ -37,9 +38,20 @@ export interface Manifest {
 }
 
 /** The bulk files belong to a data set that is not live, so they may have reports that were suppressed since. */
-export class FilesNotLive extends Error {
+class FilesNotLive extends ErrorWithResponse {
   override name = "FilesNotLive";
 }
+
+const filesNotLive = makeError(
+  503,
+  "files_not_current",
+  {
+    message: "The bulk files do not belong to the live data set.",
+    details: "Another data set was published or rolled back. Its files are not available yet.",
+    hint: "Try again in a few seconds. If this lasts, use the API, or ask the operator to refresh with PUBLIC_DATA set.",
+  },
+  { "retry-after": "10" },
+);
 
 /** The bulk files of the published data set. Both methods return, or throw StorageUnavailable, within 3 s. */
 export interface PublicFiles {
@@ -80,7 +92,10 @@ export function requireLive(files: PublicFiles, readLiveId: () => Promise<string
       const found = await files.readManifest();
       const live = await readLiveId();
       if (found !== undefined && found.manifest.data_set !== live)
-        throw new FilesNotLive(`The bulk files belong to ${found.manifest.data_set}, but ${live} is live.`);
+        throw new FilesNotLive(
+          `The bulk files belong to ${found.manifest.data_set}, but ${live} is live.`,
+          filesNotLive,
+        );
       return found;
     },
   };

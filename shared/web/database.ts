@@ -16,11 +16,15 @@ export class NotServing extends Error {
   }
 }
 
-/** Opens a connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s. */
-export function createPool(database: ClientConfig, logger: FastifyBaseLogger, max = 10): Pool {
+/**
+ * Opens a connection pool. Waits at most 5 s for a connection, which is held for one statement of at most 6 s.
+ *
+ * @param name the program, for pg_stat_activity
+ */
+export function createPool(database: ClientConfig, logger: FastifyBaseLogger, name: string, max = 10): Pool {
   const pool = new Pool({
     ...database,
-    application_name: "report-service",
+    application_name: name,
     max,
     connectionTimeoutMillis: 5000,
     lock_timeout: 4000,
@@ -87,19 +91,4 @@ export function requireService(pool: Pool): () => Promise<string> {
     }
     return live;
   };
-}
-
-/** @throws DatabaseUnavailable if this service could not redeem a token now */
-export async function checkDatabase(pool: Pool): Promise<void> {
-  const [mayRedeem] = await queryDatabase(
-    pool,
-    `select has_function_privilege('access.find_report_of_token(uuid)', 'execute')
-       and has_function_privilege('access.redeem_access_token(uuid)', 'execute')`,
-    [],
-  );
-  if (!mayRedeem) {
-    throw new DatabaseUnavailable(
-      "The database role has no right to redeem tokens. Connect as report_service.",
-    );
-  }
 }

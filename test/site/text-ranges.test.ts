@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { openPublicFiles } from "../../report-service/public-files.ts";
-import { servePublicData } from "../../report-service/serve-public-data.ts";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
 import { type CsvFile, describeFile, writeCsv } from "../../scripts/refresh/write-csv.ts";
+import { openPublicFiles } from "../../site/public-data/public-files.ts";
+import { servePublicData } from "../../site/public-data/serve-public-data.ts";
+import { bucket, credentials, useDirectory } from "../report-service/parts.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
 import { useDeployedDatabase } from "../support/scratch-database.ts";
-import { bucket, credentials, useDirectory } from "./parts.ts";
 
 // Clients that do not accept gzip can read parts of a file's text, although only the compressed file is stored.
 

@@ -1,0 +1,124 @@
+import type { FastifyBaseLogger, FastifyInstance, onRequestHookHandler } from "fastify";
+import type { Pool } from "pg";
+import type { Registry } from "prom-client";
+import { StorageUnavailable } from "./call-storage.ts";
+import { DatabaseUnavailable, NotServing, requireService } from "./database.ts";
+import {
+  type ErrorResponse,
+  ErrorWithResponse,
+  failed,
+  makeUnavailable,
+  methodNotAllowed,
+  noSuchPage,
+  notServing,
+  securityHeaders,
+  sendError,
+} from "./error-responses.ts";
+import { limitDownloads } from "./limit-downloads.ts";
+import { createAppMetrics, createReadinessCheck, type PartStates } from "./metrics.ts";
+import { createQuietApp } from "./quiet-logging.ts";
+
+/** What routes need. */
+export interface AppParts {
+  pool: Pool;
+  /** Throws while the service is switched off or has no data set. Resolves to the ID of the live data set. */
+  whileOn: () => Promise<string>;
+  /** Refuses a download beyond the limits of a client IP and of this process. */
+  limit: onRequestHookHandler;
+}
+export type AddRoutes = (app: FastifyInstance, parts: AppParts) => void;
+
+interface AppOptions {
+  pool: Pool;
+  /** Checks of the parts without which this process cannot answer. */
+  checks: Record<string, () => Promise<void>>;
+  /** The response for a path without a route. */
+  describeUnknownPath?: (target?: string) => ErrorResponse;
+  trustedIps?: string[] | undefined;
+  logger: FastifyBaseLogger;
+}
+
+/** Creates an app that answers GET, with errors as JSON, health checks and metrics. The caller adds routes, and closes the pool. */
+export function createApp({
+  pool,
+  checks,
+  describeUnknownPath = () => noSuchPage,
+  trustedIps = [],
+  logger,
+}: AppOptions): { app: FastifyInstance; registry: Registry; parts: AppParts } {
+  const app = createQuietApp(logger, {
+    routerOptions: { ignoreTrailingSlash: true },
+    trustProxy: trustedIps.length > 0 && trustedIps,
+    // Answers requests whose URL cannot be decoded.
+    frameworkErrors: (_error, request, reply) => {
+      reply.header("x-request-id", request.id);
+      const isRead = request.method === "GET";
+      void sendError(reply, isRead ? describeUnknownPath(request.raw.url) : methodNotAllowed);
+    },
+  });
+  const checkParts = createReadinessCheck(checks, app.log);
+  const registry = countRequests(app, pool, checkParts);
+  discardBodies(app);
+  refuseOtherMethods(app);
+  app.setNotFoundHandler((request, reply) => sendError(reply, describeUnknownPath(request.raw.url)));
+  describeErrors(app);
+  serveHealth(app, checkParts);
+  return { app, registry, parts: { pool, whileOn: requireService(pool), limit: limitDownloads() } };
+}
+
+function countRequests(app: FastifyInstance, pool: Pool, checkParts: () => Promise<PartStates>): Registry {
+  const metrics = createAppMetrics({
+    checkParts,
+    countConnections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "(none)";
+    metrics.requests.inc({ route, status: reply.statusCode });
+    metrics.requestSeconds.observe({ route }, reply.elapsedTime / 1000);
+  });
+  return metrics.registry;
+}
+
+/** No route reads a body, so bodies of every content type are accepted and discarded. */
+function discardBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, body, done) => {
+    body.resume();
+    done(null);
+  });
+}
+
+/** Allows HEAD and OPTIONS only if the route does, because programs that preview a link must not redeem its token. */
+function refuseOtherMethods(app: FastifyInstance): void {
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(securityHeaders).header("x-request-id", request.id);
+    const isKnown = ["HEAD", "OPTIONS"].includes(request.method) && request.routeOptions.url !== undefined;
+    if (request.method !== "GET" && !isKnown) return sendError(reply, methodNotAllowed);
+  });
+}
+
+function describeErrors(app: FastifyInstance): void {
+  app.setErrorHandler((err, request, reply) => {
+    if (err instanceof NotServing) return sendError(reply, notServing[err.reason]);
+    if (err instanceof ErrorWithResponse) {
+      request.log.warn({ err }, "refused");
+      return sendError(reply, err.response);
+    }
+    if (err instanceof StorageUnavailable || err instanceof DatabaseUnavailable) {
+      request.log.error({ err }, "storage or the database is unavailable");
+      return sendError(reply, makeUnavailable());
+    }
+    request.log.error({ err }, "unexpected error");
+    return sendError(reply, failed);
+  });
+}
+
+/** `/healthz`: the process is running. `/readyz`: every part that it needs is ready. */
+function serveHealth(app: FastifyInstance, checkParts: () => Promise<PartStates>): void {
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const states = await checkParts();
+    const isReady = Object.values(states).every((state) => state === "ok");
+    return isReady ? states : reply.code(503).header("retry-after", "5").send(states);
+  });
+}
