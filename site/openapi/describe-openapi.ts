@@ -115,7 +115,7 @@ const profile = (name: string, schema: string, required: boolean) => ({
   schema: { const: schema },
 });
 
-const commonErrors = [400, 401, 404, 406, 429, 500, 502, 503, 504];
+const commonErrors = [400, 401, 404, 406, 429, 500, 503, 504];
 
 interface Operation extends Record<string, unknown> {
   answers: number[];
