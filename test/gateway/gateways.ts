@@ -147,6 +147,7 @@ export async function startSharedRedis(limits: Record<string, Limit>, environmen
   return {
     freeze: () => redis.freeze(),
     thaw: () => redis.thaw(),
+    run: (command: string) => redis.run(command),
     stop: () => redis.stop(),
     /** Starts it again, empty. */
     restart: async () => {
