@@ -14,9 +14,10 @@ const MAX_HEADER_BYTES = 131_072;
 /** Like PROXY_NEXT_UPSTREAM_TIMEOUT in gateway/kong.env. */
 const REPEAT_MS = 1_000;
 const REPEATABLE = new Set(["GET", "HEAD", "OPTIONS"]);
-const NO_SUCH_HOST = new Set(["ENOTFOUND", "EAI_AGAIN"]);
 /** The request has not been sent. */
-const NOT_CONNECTED = new Set([...NO_SUCH_HOST, "ECONNREFUSED", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+const NOT_CONNECTED = new Set(
+  "ENOTFOUND EAI_AGAIN ECONNREFUSED EHOSTUNREACH UND_ERR_CONNECT_TIMEOUT".split(" "),
+);
 
 /** The upstream sent no response. The client gets `status`. */
 export class ForwardError extends Error {
@@ -24,8 +25,7 @@ export class ForwardError extends Error {
 
   constructor(cause: NodeJS.ErrnoException) {
     super(cause.message, { cause });
-    const { code = "" } = cause;
-    this.status = NO_SUCH_HOST.has(code) ? 503 : code.endsWith("_TIMEOUT") ? 504 : 502;
+    this.status = cause.code === "UND_ERR_HEADERS_TIMEOUT" ? 504 : 503;
   }
 }
 
@@ -43,7 +43,7 @@ export function createConnectionPool({ connect_timeout, read_timeout }: GatewayC
 /**
  * Sends a request and returns the response once its headers arrive. Sends it again up to `retries` times within a
  * second, if no connection was made or the method is safe. Stops if the client disconnects.
- * @throws ForwardError 502, 503 (no such host) or 504
+ * @throws ForwardError 503, or 504 after a timeout
  */
 export async function forwardRequest(
   connections: Dispatcher,

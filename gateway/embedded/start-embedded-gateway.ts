@@ -14,7 +14,7 @@ const CLOSE_GRACE_MS = 2000;
 /** The limits and timeouts of gateway/kong.env. */
 const SERVER_OPTIONS = {
   maxHeaderSize: 131_072,
-  headersTimeout: 10_000,
+  headersTimeout: 5_000,
   requestTimeout: 20_000,
   keepAliveTimeout: 75_000,
   connectionsCheckingInterval: 1000,

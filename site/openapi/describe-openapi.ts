@@ -117,7 +117,7 @@ const profile = (name: string, schema: string) => ({
   schema: { const: schema },
 });
 
-const commonErrors = [400, 401, 404, 406, 429, 500, 502, 503, 504];
+const commonErrors = [400, 401, 404, 406, 429, 500, 503, 504];
 
 interface Operation extends Record<string, unknown> {
   answers: number[];

@@ -14,6 +14,7 @@ import {
   startEmbedded,
   startGateway,
   startRealKong,
+  startSilentUpstream,
   startUpstream,
   unlimited,
   useGateways,
@@ -48,7 +49,9 @@ beforeAll(async () => {
   const upstream = await startUpstream(async (incoming, outgoing) => {
     const { pathname, searchParams } = new URL(incoming.url ?? "/", "http://a");
     if (pathname === "/slow") await sleep(2000);
-    if (pathname === "/broken" || incoming.destroyed) return void incoming.socket.destroy();
+    if (pathname === "/broken" || searchParams.has("broken") || incoming.destroyed)
+      return void incoming.socket.destroy();
+    if (pathname === "/cut") return void incoming.socket.end("HTTP/1.1 200 OK\r\nContent-Type: appl");
     const status = Number(searchParams.get("status") ?? 200);
     const code = searchParams.get("code");
     const proxyStatus = searchParams.has("proxy") ? { "Proxy-Status": `PostgREST; error=${code}` } : {};
@@ -79,6 +82,21 @@ it.for(cases)("responds as real Kong 3.9.1 did: $id", async (recorded) => {
   const answer = describeAnswer(sent, url);
   if (isRecording) recorded.expect = answer;
   else expect(answer).toEqual(recorded.expect);
+});
+
+it("tells clients to repeat a request if no connection to the upstream can be made", async () => {
+  const silent = await startSilentUpstream();
+  for (const upstream of ["http://127.0.0.1:1", "http://nowhere.invalid:80", silent]) {
+    const { url } = await startGateway(await readKongYml(), upstream);
+    const { status, headers, body } = await send(url, "/general", {
+      headers: { "x-api-key": keys.standard },
+    });
+    expect([status, headers["retry-after"], JSON.parse(body).code], upstream).toEqual([
+      503,
+      "30",
+      "api_unavailable",
+    ]);
+  }
 });
 
 // Readers may use replicas, and only the primary server can write a token.

@@ -147,7 +147,7 @@ describe("bodies", () => {
 
 describe("an upstream", () => {
   test.each([
-    [nowhere, 502],
+    [nowhere, 503],
     ["http://nowhere.invalid", 503],
   ])("that cannot be reached at %s results in %i", async (upstream, status) => {
     expect((await send((await startEmbedded(configFor(upstream), "")).url, "/")).status).toBe(status);
@@ -175,7 +175,7 @@ describe("an upstream", () => {
       setTimeout(() => incoming.destroy(), after);
     };
     const url = await start(listener, [], { retries: 2 });
-    expect([(await send(url, "/", { method })).status, count]).toEqual([502, asked]);
+    expect([(await send(url, "/", { method })).status, count]).toEqual([503, asked]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import {
@@ -10,6 +11,7 @@ import {
 import { type AddressInfo, connect } from "node:net";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { pino } from "pino";
 import { afterAll, vi } from "vitest";
@@ -145,6 +147,7 @@ export async function startSharedRedis(limits: Record<string, Limit>, environmen
   return {
     freeze: () => redis.freeze(),
     thaw: () => redis.thaw(),
+    run: (command: string) => redis.run(command),
     stop: () => redis.stop(),
     /** Starts it again, empty. */
     restart: async () => {
@@ -194,6 +197,23 @@ export async function startUpstream(listener: RequestListener): Promise<string> 
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Returns the URL of an upstream to which connections time out, as if its host were down. */
+export async function startSilentUpstream(): Promise<string> {
+  const program = `const server = require("node:net").createServer();
+    server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+      console.log(server.address().port);
+      process.kill(process.pid, "SIGSTOP");
+    });`;
+  const child = spawn(process.execPath, ["-e", program]);
+  closes.push(() => void child.kill("SIGKILL"));
+  const [port] = await once(child.stdout, "data");
+  // The kernel accepts a few connections for a stopped program, as many as its queue holds.
+  const waiting = Array.from({ length: 4 }, () => connect(Number(port), "127.0.0.1").on("error", () => {}));
+  closes.push(() => waiting.forEach((socket) => void socket.destroy()));
+  await sleep(100);
+  return `http://127.0.0.1:${Number(port)}`;
 }
 
 /** Opens a request on a new connection. Its path is sent unchanged. */

@@ -170,6 +170,26 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     }
   });
 
+  it.each([
+    ["a replica", "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"],
+    ["full", "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"],
+  ])(
+    "count alone while Redis refuses writes because it is %s, log it once, and tell it their counts",
+    async (_, refuse, allow) => {
+      const [before, backBefore, key] = [await countLines(away), await countLines(back), makeKey()];
+      await redis.run(refuse);
+      const outcomes = await askOften(600, 8, key);
+      await sleep(1000);
+      await redis.run(allow);
+      await sleep(1500);
+      expect(countPassed(outcomes)).toBe(600);
+      await askOften(2, 1, key);
+      expect((await ask(key)).remaining).toBe(limit - 603);
+      expect(await countLines(away)).toEqual(before.map((count) => count + 1));
+      expect(await countLines(back)).toEqual(backBefore.map((count) => count + 1));
+    },
+  );
+
   it("give Redis their counts back if it restarts empty", async () => {
     const key = makeKey();
     await askOften(400, 8, key);

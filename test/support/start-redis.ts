@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { which } from "zx";
 import { startProgram } from "../../scripts/servers/run-program.ts";
 
@@ -30,6 +31,12 @@ export async function startRedis(port: number, password: string) {
     /** Stops it from answering until thaw(). */
     freeze: () => process.kill(pid, "SIGSTOP"),
     thaw: () => process.kill(pid, "SIGCONT"),
+    /** Runs a command, such as `CONFIG SET maxmemory 1`. */
+    run: async (command: string) => {
+      const socket = connect(port, "127.0.0.1");
+      socket.end(`AUTH "${password}"\r\n${command}\r\nQUIT\r\n`);
+      await text(socket);
+    },
     stop: () => stop(),
   };
 }

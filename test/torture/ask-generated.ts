@@ -54,7 +54,7 @@ export function isUnavailable({ status, headers, body }: WireAnswer): boolean {
     return Number(headers["retry-after"]) > 0
       ? body === "" || body.includes('"code"')
       : body === "" || body.includes("half a minute");
-  return status === 502 || status === 504 || (status === 400 && body.includes('"database_unavailable"'));
+  return status === 504 || (status === 400 && body.includes('"database_unavailable"'));
 }
 
 /** Returns what is wrong with a response, or undefined if nothing is. */

@@ -186,22 +186,26 @@ local function filter_service_headers(status)
   -- PostgREST's 304 has a Content-Length, which breaks clients.
   if status == 304 then
     response.clear_header("Content-Length")
-  elseif status == 503 then
-    local seconds = rewrite_error.retry_after(response.get_header("Proxy-Status"), response.get_header("Retry-After"))
-    if seconds then
-      response.set_header("Retry-After", seconds)
-    else
-      response.clear_header("Retry-After")
-    end
   elseif is_csv(status) then
     response.clear_header("Content-Length")
     kong.ctx.plugin.csv = {}
   end
 end
 
+local function set_retry_after()
+  local response = kong.response
+  local seconds = rewrite_error.retry_after(response.get_header("Proxy-Status"), response.get_header("Retry-After"))
+  if seconds then
+    response.set_header("Retry-After", seconds)
+  else
+    response.clear_header("Retry-After")
+  end
+end
+
 local function rewrite_error_head(source, status, path)
   local response = kong.response
-  local new_status, proxy_status = rewrite_error.rewrite_head(source, status, response.get_header("Proxy-Status"), path)
+  local sent = response.get_header("Proxy-Status")
+  local new_status, proxy_status = rewrite_error.rewrite_head(source, status, sent, path, ngx.var.upstream_connect_time)
   if new_status ~= status then
     response.set_status(new_status)
   end
@@ -245,6 +249,9 @@ function handler:header_filter(config)
   end
   if status >= 400 and not plugin.is_refused then
     status = rewrite_error_head(source, status, request.path or "/")
+  end
+  if status == 503 then
+    set_retry_after()
   end
   if source == "service" then
     filter_service_headers(status)

@@ -84,18 +84,19 @@ local function evaluate_on(connection, windows, left)
   return reply, problem
 end
 
--- Runs the script. Returns its reply, or nil and the problem, at the latest after these milliseconds.
+-- Runs the script. Returns its reply, or nil and the problem, at the latest after these milliseconds. Redis refuses writes
+-- if it is a replica or full.
 local function evaluate(windows, milliseconds)
   local connection, started = redis:new(), ngx.now()
   local reply, problem = evaluate_on(connection, windows, function()
     return math.max(1, milliseconds - (ngx.now() - started) * 1000)
   end)
-  if reply then
-    connection:set_keepalive(IDLE_MILLISECONDS, POOL_SIZE)
-  else
+  if not reply then
     connection:close()
+    return nil, problem
   end
-  return reply, problem
+  connection:set_keepalive(IDLE_MILLISECONDS, POOL_SIZE)
+  return reply
 end
 
 -- Remembers the numbers that Redis does not have yet.
@@ -147,9 +148,10 @@ local function log_once(is_now_away, message)
   end
 end
 
--- Whether Redis answers a script as promptly as requests need it. The first one may take longer.
+-- Whether Redis stores a number as promptly as requests need it. The first one may take longer.
 local function is_prompt()
-  local probe = { { key = "probe", number = 1, limit = NO_LIMIT, lifetime = 60 } }
+  -- The time is a higher number than the one that Redis has, so the script writes it.
+  local probe = { { key = "probe", number = math.floor(ngx.now() * 1000), limit = NO_LIMIT, lifetime = 60 } }
   local ok, problem = evaluate(probe, PATIENT)
   if ok then
     ok, problem = evaluate(probe, PROMPT)

@@ -21,7 +21,6 @@ local KONG_ERRORS = {
   [413] = define("payload_too_large", "The body is too large.", "Send no body. Only /rpc/request_file_access takes one: a report_id and nothing else."),
   [414] = define("uri_too_long", "The URL is too long.", "Split the query into several requests."),
   [500] = define("gateway_failed", "The gateway failed.", TRY_AGAIN),
-  [502] = define("api_unavailable", "The API is unavailable.", TRY_AGAIN),
   [503] = define("api_unavailable", "The API is unavailable.", TRY_AGAIN),
   [504] = define("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
 }
@@ -80,14 +79,22 @@ end
 
 local rewrite_error = {}
 
+-- Clients repeat requests after 503. nginx has 502 for an upstream that refused or broke the connection, and 504 also for one
+-- that did not accept it in time. A call without an answer may be repeated, because its token was not handed out.
+local function rewrite_kong_status(status, path, connect_times)
+  local is_connected = not connect_times or not connect_times:find("-$")
+  local may_repeat = status == 502 or status == 504 and (not is_connected or file_access.matches(path))
+  return may_repeat and 503 or status
+end
+
 --- What the client gets instead of a status and its Proxy-Status.
---- @param source  "service" for PostgREST's response, "exit" or "error" for Kong's
---- @param sent    PostgREST's header Proxy-Status: only PostgREST 13 and later, and request.refuse() in SQL, send it
+--- @param source         "service" for PostgREST's response, "exit" or "error" for Kong's
+--- @param sent           PostgREST's header Proxy-Status: only PostgREST 13 and later, and request.refuse() in SQL, send it
+--- @param connect_times  nginx's $upstream_connect_time, or nil; it ends in "-" if no connection was made
 --- @return the status, and the header (or nil)
-function rewrite_error.rewrite_head(source, status, sent, path)
+function rewrite_error.rewrite_head(source, status, sent, path, connect_times)
   if source ~= "service" then
-    -- A call without an answer may be repeated, because its token was not handed out.
-    status = status == 504 and file_access.matches(path) and 503 or status
+    status = rewrite_kong_status(status, path, connect_times)
     return status, refusal.proxy_status((KONG_ERRORS[status] or OTHER_ERROR).code)
   end
   local code = sent and sent:match("error=(.*)$")
@@ -103,9 +110,9 @@ function rewrite_error.rewrite_head(source, status, sent, path)
   return status, sent
 end
 
---- When a client should repeat a request that got 503. A request that exceeds temp_file_limit (53400) fails again. PostgREST 12
+--- When a client should repeat a request that got 503 from PostgREST or Kong. A request that exceeds temp_file_limit (53400) fails again. PostgREST 12
 --- sends the same headers for it as for an unreachable database, so neither gets Retry-After.
---- @param proxy_status  the response's Proxy-Status, and its Retry-After, which is 0 if PostgREST does not know
+--- @param proxy_status  the response's Proxy-Status, and its Retry-After, which is 0 if PostgREST does not know; nil if it has none
 --- @return the seconds for Retry-After, or nil
 function rewrite_error.retry_after(proxy_status, sent)
   if proxy_status and proxy_status:find("error=53400$") or not proxy_status and sent == "0" then
