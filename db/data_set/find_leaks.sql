@@ -66,6 +66,7 @@ as $$
       ('data', 'request.find_pattern(tsquery, integer)', 'Full-text search.'),
       ('data', 'request.matches_text(text, tsquery)', 'Full-text search.'),
       ('data', 'request.to_tsvector(text)', 'Full-text search.'),
+      ('data', 'request.to_tsvector(regconfig, text)', 'Full-text search.'),
       ('data', 'request.to_tsquery(text)', 'Full-text search.'),
       ('data', 'request.plainto_tsquery(text)', 'Full-text search.'),
       ('data', 'request.phraseto_tsquery(text)', 'Full-text search.'),
