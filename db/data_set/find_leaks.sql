@@ -69,6 +69,7 @@ as $$
       ('data', 'request.find_pattern(tsquery, integer)', 'Full-text search.'),
       ('data', 'request.matches_text(text, tsquery)', 'Full-text search.'),
       ('data', 'request.to_tsvector(text)', 'Full-text search.'),
+      ('data', 'request.to_tsvector(regconfig, text)', 'Full-text search.'),
       ('data', 'request.to_tsquery(text)', 'Full-text search.'),
       ('data', 'request.plainto_tsquery(text)', 'Full-text search.'),
       ('data', 'request.phraseto_tsquery(text)', 'Full-text search.'),
@@ -713,14 +714,36 @@ begin
 end
 $$;
 
+-- Reads every row, which takes seconds. Requests must not wait for it, so a deployment calls it before it locks the API.
+create or replace function publication.find_leaks_in_rows(generation text)
+returns setof text
+language plpgsql stable security invoker
+as $$
+declare
+  leak text;
+  hidden text[];
+begin
+  if to_regclass(format('%I.general', 'suppressed' || generation)) is null then
+    return;
+  end if;
+  for leak in select publication.find_code_in_data_set(generation) loop
+    return next leak;
+    return;
+  end loop;
+  hidden := publication.find_hidden_reports(generation);
+  return query select publication.find_row_leaks(generation, hidden);
+  return query select publication.find_chain_leaks(generation);
+  if generation = '' then
+    return query select publication.find_report_service_leaks(hidden);
+  end if;
+end
+$$;
+
 create or replace function publication.find_leaks(check_rows boolean, generation text default '')
 returns setof text
 language plpgsql volatile security definer
 set search_path = '' set jit = off set plan_cache_mode = force_generic_plan
 as $$
-declare
-  leak text;
-  hidden text[];
 begin
   -- Programs older than publication.set_data_set_rights() build and swap generations without it.
   if to_regprocedure('publication.set_data_set_rights()') is not null and exists (
@@ -743,18 +766,8 @@ begin
     -- Kept to the end of the transaction.
     perform set_config('publication.leaks_asked_in', coalesce(pg_current_xact_id_if_assigned()::text, ''), true);
   end if;
-  if not check_rows or to_regclass(format('%I.general', 'suppressed' || generation)) is null then
-    return;
-  end if;
-  for leak in select publication.find_code_in_data_set(generation) loop
-    return next leak;
-    return;
-  end loop;
-  hidden := publication.find_hidden_reports(generation);
-  return query select publication.find_row_leaks(generation, hidden);
-  return query select publication.find_chain_leaks(generation);
-  if generation = '' then
-    return query select publication.find_report_service_leaks(hidden);
+  if check_rows then
+    return query select publication.find_leaks_in_rows(generation);
   end if;
 end
 $$;

@@ -26,6 +26,8 @@ as $$
     pg_class.reltype
   from publication.served_schemas
   join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid
+  -- Otherwise, PostgreSQL may evaluate a rule's condition for every relation of the database first.
+  offset 0
 $$;
 
 -- The body of an API function and the defaults of its arguments, as PostgreSQL parsed them. A function's text can hide what

@@ -71,13 +71,11 @@ where nspname = any ($1) and pg_get_userbyid(nspowner) <> 'api_owner'
 order by 1`;
 
 /**
- * Refuses API schemas that break a rule (publication.find_broken_rules).
+ * Refuses API schemas that break a rule (publication.find_broken_rules). The leak check must be installed.
  *
- * @param leakCheck the SQL that creates the rules
  * @throws DeploymentRefused with a line for each broken rule
  */
-export async function refuseBrokenRules(client: Client, leakCheck: string): Promise<void> {
-  await client.query(leakCheck);
+export async function refuseBrokenRules(client: Client): Promise<void> {
   const { rows } = await client.query<{ object: string; rule: string }>(
     "select object, rule from publication.find_broken_rules(false)",
   );

@@ -4,7 +4,7 @@ import { runSqlFiles } from "../sql/run-sql-file.ts";
 import { runTransaction } from "../sql/run-transaction.ts";
 import { resetSession } from "../sql/session.ts";
 import type { DatabaseFiles } from "./read-files.ts";
-import { refuseLeaks } from "./refuse-leaks.ts";
+import { installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 
 // A refresh's files, except those that copy, check and compare rows, and those that record a publication.
 const order = [...dataSetFiles, "publish", "views"];
@@ -27,7 +27,8 @@ export async function createEmptyTables(
     await client.query("set local role publisher");
     await runSqlFiles(client, files);
     await resetSession(client);
-    await refuseLeaks(client, leakCheck);
+    await installLeakCheck(client, leakCheck);
+    await refuseLeaks(client);
   };
   await runTransaction(client, create, report, { lock: "publication" });
 }

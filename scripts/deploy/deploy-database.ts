@@ -21,7 +21,7 @@ import { limitTemporaryFiles } from "./limit-temporary-files.ts";
 import { findPendingMigrations, runMigration } from "./migrations.ts";
 import { expectNextRefresh, recordPromise, refuseBrokenPromises } from "./promises.ts";
 import { type DatabaseFiles, readFiles } from "./read-files.ts";
-import { keepNewestLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
+import { installLeakCheck, keepNewestLeakCheck, refuseLeaks, refuseLeaksInRows } from "./refuse-leaks.ts";
 import { describePasswords, type Passwords } from "./role-passwords.ts";
 
 export const repositoryDirectory = path.resolve(import.meta.dirname, "../../db");
@@ -65,7 +65,8 @@ export class DriftFound extends DeploymentRefused {
 
 /**
  * Brings a database to the state of `db`: migrations, empty tables if there is no data set, the API schemas, then the
- * given passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A second
+ * given passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole; a first
+ * deployment asks once it has made the tables. A second
  * deployment at the same time waits for the first. If nothing differs, nothing is changed.
  *
  * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
@@ -109,7 +110,11 @@ export async function deployDatabase(
       await client.query("analyze pg_catalog.pg_proc");
     } else {
       // A change made by hand, or a migration without a transaction, may have caused a leak.
-      await runTransaction(client, () => refuseLeaks(client, files.leakCheck, true), report);
+      const check = async () => {
+        await installLeakCheck(client, files.leakCheck);
+        await refuseLeaks(client, true);
+      };
+      await runTransaction(client, check, report);
     }
     for (const statement of setPasswords) await client.query(statement);
     await limitTemporaryFiles(client, report);
@@ -156,22 +161,28 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
 
 type Promised = Pick<Deployment, "changes" | "promiseAwaitsRefresh">;
 
-/** Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. */
+/**
+ * Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. What takes long comes before the
+ * files, because requests wait from there on.
+ */
 export async function rebuildApi(
   client: Client,
   files: DatabaseFiles,
   options: DeploymentOptions,
 ): Promise<Promised> {
+  const installed = await installLeakCheck(client, files.leakCheck);
+  await refuseLeaksInRows(client);
   await applyApi(client, files.api);
+  await installLeakCheck(client, files.leakCheck, installed);
   const served = await readServedContracts(client);
   const expected = expectNextRefresh(files, served);
   const changes = await refuseBrokenPromises(client, expected, options);
-  await refuseBrokenRules(client, files.leakCheck);
+  await refuseBrokenRules(client);
   const promiseAwaitsRefresh = awaitsRefresh(served, expected, options);
   const isPromise = options.promises === true && !promiseAwaitsRefresh;
   await recordDeployment(client, files, isPromise);
   if (isPromise) await recordPromise(client, expected);
-  await refuseLeaks(client, files.leakCheck);
+  await refuseLeaks(client);
   return { changes, promiseAwaitsRefresh };
 }
 

@@ -8,7 +8,7 @@ import { resetSession } from "../sql/session.ts";
 import { forgetFingerprint } from "./deployed.ts";
 import { DeploymentRefused, refuseIfFound } from "./deployment-refused.ts";
 import type { Migration } from "./read-files.ts";
-import { refuseLeaks } from "./refuse-leaks.ts";
+import { hasDataSet, installLeakCheck, refuseLeaks } from "./refuse-leaks.ts";
 
 interface Applied {
   name: string;
@@ -75,7 +75,7 @@ export async function findPendingMigrations(
  * says `-- No transaction: <why>` has one statement and waits for locks without a limit. If it causes a leak, the service is
  * switched off.
  *
- * @param leakCheck see `refuseLeaks`
+ * @param leakCheck the SQL of the leak check, which is asked if there is a data set
  * @throws SqlFileError; DeploymentRefused if it causes a leak
  */
 export async function runMigration(
@@ -85,7 +85,12 @@ export async function runMigration(
   report: (line: string) => void,
 ): Promise<void> {
   const { name, sql, noTransaction } = migration;
-  const check = () => refuseLeaks(client, leakCheck, noTransaction);
+  const hadDataSet = await hasDataSet(client);
+  const check = async () => {
+    if (!hadDataSet && !(await hasDataSet(client))) return;
+    await installLeakCheck(client, leakCheck);
+    await refuseLeaks(client, noTransaction);
+  };
   if (!noTransaction) {
     const work = async () => {
       await forgetFingerprint(client);

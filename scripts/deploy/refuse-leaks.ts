@@ -1,5 +1,5 @@
 import type { Client } from "pg";
-import { checkLeaks, LeaksFound } from "../sql/check-leaks.ts";
+import { checkLeaks, checkLeaksInRows, LeaksFound } from "../sql/check-leaks.ts";
 import { DeploymentRefused } from "./deployment-refused.ts";
 import type { DatabaseFiles } from "./read-files.ts";
 
@@ -12,7 +12,8 @@ const touchesRows = `
     where pid = pg_backend_pid() and nspname ~ '^(disclosed|suppressed|dissemination)'
       and mode not in ('AccessShareLock', 'RowShareLock')
   ) or exists (
-    select from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and age(xmin) <= 0
+    select from pg_catalog.pg_proc
+    where pronamespace = to_regnamespace('publication') and age(xmin) <= 0 and proname !~ '^find_'
   )`;
 
 /**
@@ -54,24 +55,58 @@ select (
   ) as is_newer`;
 
 /**
- * Runs at the end of a transaction and refuses it if it would show suppressed data. Always checks rights. Checks rows only if
- * the transaction changed the data set or a function that the report service calls.
+ * Installs the leak check and the rules for API objects, so that an outdated version never runs.
  *
- * @param leakCheck the SQL that creates publication.find_leaks(), which runs first, because the transaction may have replaced the function
+ * @param installed what this function returned earlier in the transaction: installs them only if something replaced them since
+ */
+export async function installLeakCheck(
+  client: Client,
+  leakCheck: string,
+  installed?: string,
+): Promise<string> {
+  const read = async () => (await client.query<{ found: string }>(installedFunctions)).rows[0]?.found ?? "";
+  if (installed !== undefined && (await read()) === installed) return installed;
+  await client.query(leakCheck);
+  return await read();
+}
+
+// Each change of a function gives its row another place in the catalog.
+const installedFunctions = `
+select string_agg(oid || ' ' || ctid::text, ',' order by oid) as found
+from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and proname ~ '^find_'`;
+
+/** Whether there are tables of a data set. Without any, there is no data to leak. */
+export async function hasDataSet(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select exists (
+       select from pg_catalog.pg_class join pg_catalog.pg_namespace on pg_namespace.oid = relnamespace
+       where relkind in ('r', 'p') and nspname ~ '^(disclosed|suppressed)'
+     ) as found`,
+  );
+  return rows[0]?.found === true;
+}
+
+/**
+ * Runs at the end of a transaction and refuses it if it would show suppressed data. Always checks rights. Checks rows only if
+ * the transaction changed the data set or a function that the report service calls. The leak check must be installed.
+ *
  * @param asksRows whether to check rows in any case, because other transactions may have changed them
  * @throws DeploymentRefused
  */
-export async function refuseLeaks(client: Client, leakCheck: string, asksRows = false): Promise<void> {
-  const { rows } = await client.query<{ is_first: boolean; touches: boolean }>(
-    `select num_nonnulls(to_regprocedure('publication.find_leaks(boolean,text)'),
-       to_regprocedure('publication.describe_totals()')) = 0 as is_first, ${touchesRows} as touches`,
-  );
-  // Until migrations have created these functions, there is no data to leak.
-  if (rows[0]?.is_first) return;
-  await client.query(leakCheck);
-  try {
-    await checkLeaks(client, asksRows || rows[0]?.touches ? "" : undefined);
-  } catch (cause) {
+export async function refuseLeaks(client: Client, asksRows = false): Promise<void> {
+  const { rows } = await client.query<{ touches: boolean }>(`select ${touchesRows} as touches`);
+  await refuse(checkLeaks(client, asksRows || rows[0]?.touches ? "" : undefined));
+}
+
+/**
+ * Refuses the transaction if the live data set's rows would show suppressed data. The leak check must be installed.
+ *
+ * @throws DeploymentRefused
+ */
+export const refuseLeaksInRows = (client: Client) => refuse(checkLeaksInRows(client));
+
+async function refuse(check: Promise<void>): Promise<void> {
+  await check.catch((cause: unknown) => {
     throw cause instanceof LeaksFound ? new DeploymentRefused(cause.message, { cause }) : cause;
-  }
+  });
 }

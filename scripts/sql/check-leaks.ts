@@ -1,4 +1,4 @@
-import type { Client } from "pg";
+import type { Client, QueryResult } from "pg";
 
 /** Someone without Tribal access could see a suppressed submission. The message has a line for each leak. */
 export class LeaksFound extends Error {
@@ -17,10 +17,29 @@ export async function checkLeaks(
   generation?: "_next" | "",
   asksRows = generation !== undefined,
 ): Promise<void> {
-  const { rows: leaks } = await client.query<{ leak: string }>(
-    "select find_leaks as leak from publication.find_leaks($1::boolean, $2::text)",
-    [asksRows, generation ?? ""],
+  await refuseIfAny(
+    client.query<{ leak: string }>(
+      "select find_leaks as leak from publication.find_leaks($1::boolean, $2::text)",
+      [asksRows, generation ?? ""],
+    ),
   );
+}
+
+/**
+ * Runs the part of the leak check that reads the rows of the live data set, unless the check is so old that it has no such part.
+ *
+ * @throws LeaksFound
+ */
+export async function checkLeaksInRows(client: Client): Promise<void> {
+  const { rows } = await client.query(
+    "select to_regprocedure('publication.find_leaks_in_rows(text)') as found",
+  );
+  if (rows[0].found === null) return;
+  await refuseIfAny(client.query<{ leak: string }>("select publication.find_leaks_in_rows('') as leak"));
+}
+
+async function refuseIfAny(asking: Promise<QueryResult<{ leak: string }>>): Promise<void> {
+  const { rows: leaks } = await asking;
   if (leaks.length === 0) return;
   throw new LeaksFound(
     ["Suppressed submissions are visible, or would be:", ...leaks.map(({ leak }) => `  ${leak}`)].join("\n"),

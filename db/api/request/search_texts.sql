@@ -49,13 +49,22 @@ grant execute on function request.matches_text to api_public, api_tribal;
 
 create operator request.@@ (leftarg = text, rightarg = tsquery, function = request.matches_text, restrict = contsel);
 
--- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`. With this function, it means the same.
+-- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`, and with the language of a request such as fts(english)
+-- `to_tsvector(language, column)`. With these functions, both mean the same as in PostgREST 12, which reads texts as English in
+-- any case.
 create function request.to_tsvector(document text)
 returns text
 language sql immutable parallel safe security invoker
 as $$ select document $$;
-comment on function request.to_tsvector is 'Returns its argument, so that full-text search uses request.matches_text.';
-grant execute on function request.to_tsvector to api_public, api_tribal;
+comment on function request.to_tsvector(text) is 'Returns its argument, so that full-text search uses request.matches_text.';
+grant execute on function request.to_tsvector(text) to api_public, api_tribal;
+
+create function request.to_tsvector(language regconfig, document text)
+returns text
+language sql immutable parallel safe security invoker
+as $$ select document $$;
+comment on function request.to_tsvector(regconfig, text) is 'Returns the text, so that full-text search uses request.matches_text.';
+grant execute on function request.to_tsvector(regconfig, text) to api_public, api_tribal;
 
 -- PostgreSQL's own functions of one argument depend on a setting, so the planner does not know the words of their result.
 do $$

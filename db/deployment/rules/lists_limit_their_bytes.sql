@@ -12,6 +12,8 @@ as $$
   where api_functions.proretset and cardinality(api_functions.arguments) = 1 and api_functions.prorows <> 1
     and api_functions.arguments[1] in (select api_relations.reltype from publication.find_api_relations() as api_relations)
     and api_functions.object not in (
-      select api_calls.object from publication.find_api_calls() as api_calls where api_calls.called = 'request.limit_embedded_bytes(integer)'
+      select api_calls.object
+      from publication.find_api_calls() as api_calls
+      where api_calls.oid = to_regprocedure('request.limit_embedded_bytes(integer)')
     )
 $$;

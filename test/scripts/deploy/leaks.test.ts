@@ -220,3 +220,25 @@ it("a pre_config() that serves a hand-made schema with a view of suppressed rows
   );
   await own.client.query("drop schema helper cascade");
 });
+
+it("a file of the schema request cannot replace the leak check", async () => {
+  await copy.edit(
+    "api/request/schema.sql",
+    (text) =>
+      `${text}create or replace function publication.find_leaks(check_rows boolean, generation text default '') returns setof text language sql as 'select null where false';\ngrant api_tribal to api_public;\n`,
+  );
+  await expect(deploy()).rejects.toThrow("api_public must not be a member of api_tribal");
+});
+
+it("a deployment reads rows before it waits for requests, which then wait for it", async () => {
+  const { rows } = await own.client.query(
+    "select pg_get_functiondef('publication.is_public_report(text)'::regprocedure) as sql",
+  );
+  await own.client.query(isPublicReport(""));
+  await copy.addColumn();
+  // As a request does.
+  await own.client.query("begin; select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
+  await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow("anyone could download their PDFs");
+  await own.client.query("commit");
+  await undo(rows[0]?.sql);
+});
