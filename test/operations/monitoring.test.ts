@@ -35,7 +35,8 @@ const foreign = new Set([
   ...["node_filesystem_avail_bytes", "node_filesystem_size_bytes"],
   ...["node_timex_offset_seconds", "node_timex_sync_status"],
   ...["pg_stat_activity_count", "pg_settings_max_connections", "pg_replication_lag_seconds"],
-  ...["cnpg_collector_up", "cnpg_pg_replication_in_recovery"],
+  ...["cnpg_collector_up", "cnpg_backends_total", "cnpg_pg_settings_setting"],
+  ...["in_recovery", "lag", "is_wal_receiver_up"].map((name) => `cnpg_pg_replication_${name}`),
   ...["cnpg_pg_stat_archiver_last_failed_time", "cnpg_pg_stat_archiver_last_archived_time"],
   "probe_ssl_earliest_cert_expiry",
 ]);
