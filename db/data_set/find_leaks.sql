@@ -86,6 +86,10 @@ as $$
       ('report_service', 'access.redeem_access_token(uuid)', 'Redeems a token.'),
       ('report_service', 'publication.describe_api()', 'The pages describe the API.'),
       ('report_service', 'publication.describe_changes()', 'The pages list what each publication changed.'),
+      (
+        'report_service', 'publication.describe_programs(text, text, integer, integer)',
+        'The pages show totals of public rows. The text arguments are a year and a column of the result.'
+      ),
       ('report_service', 'publication.describe_service()', 'The pages describe the live data set.'),
       ('report_service', 'publication.describe_totals()', 'The pages show totals of public rows.'),
       ('report_service', 'publication.is_public_report(text)', 'PDFs of public reports need no token.'),
@@ -710,6 +714,15 @@ begin
     from jsonb_array_elements(publication.describe_totals() -> 'totals_by_state') as counted
   ) <> (select count(*) from disclosed.general) then
     return next 'publication.describe_totals() should count all public submissions and no others, but it does not.';
+  end if;
+  -- An earlier migration may end before the function exists.
+  if to_regprocedure('publication.describe_programs(text,text,integer,integer)') is not null then
+    if (
+      select sum((counted ->> 'awards')::bigint)
+      from jsonb_array_elements(publication.describe_programs(null, 'awards', 0, null) -> 'programs') as counted
+    ) <> (select sum(totals_by_state.awards) from disclosed.totals_by_state) then
+      return next 'publication.describe_programs() should count all public awards and no others, but it does not.';
+    end if;
   end if;
 end
 $$;

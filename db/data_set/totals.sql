@@ -77,7 +77,76 @@ create materialized view disclosed_next.totals_by_agency as (
   order by counted.audit_year, counted.federal_agency_prefix
 );
 
+-- The names of a program differ between reports. The most frequent one in all years is chosen, and of equally frequent ones the
+-- first in the order of their characters.
+create materialized view disclosed_next.totals_by_program as (
+  with awards as not materialized (
+    select
+      federal_awards.*,
+      -- Null if a part is missing. A period in the first part would make the text ambiguous.
+      case when federal_awards.federal_agency_prefix not like '%.%'
+        then nullif(federal_awards.federal_agency_prefix, '') || '.' || nullif(federal_awards.federal_award_extension, '')
+      end as aln
+    from disclosed_next.federal_awards
+  ), names_used as materialized (
+    select
+      awards.audit_year,
+      awards.aln,
+      awards.federal_program_name,
+      count(*) as awards,
+      sum(awards.amount_expended) as amount_expended
+    from awards
+    group by awards.audit_year, awards.aln, awards.federal_program_name
+  ), names as (
+    select distinct on (names_used.aln) names_used.aln, names_used.federal_program_name
+    from names_used
+    where names_used.federal_program_name <> ''
+    group by names_used.aln, names_used.federal_program_name
+    order by names_used.aln, sum(names_used.awards) desc, names_used.federal_program_name collate "C"
+  ), concerned as materialized (
+    select awards.report_id, awards.audit_year, awards.aln, ltrim(awards.award_reference, 'AWRD-0') as award_number
+    from awards
+    where awards.report_id in (select findings.report_id from disclosed_next.findings)
+  ), counted as (
+    select
+      names_used.audit_year,
+      names_used.aln,
+      names_used.awards,
+      names_used.amount_expended,
+      0 as findings,
+      0 as material_weaknesses
+    from names_used
+    union all
+    select
+      concerned.audit_year,
+      concerned.aln,
+      0, 0,
+      count(distinct findings.reference_number),
+      count(distinct findings.reference_number) filter (where findings.is_material_weakness = 'Y')
+    from disclosed_next.findings
+    join concerned on concerned.report_id = findings.report_id
+      and concerned.award_number = ltrim(findings.award_reference, 'AWRD-0')
+    group by findings.report_id, concerned.audit_year, concerned.aln
+  )
+  select
+    counted.audit_year,
+    counted.aln,
+    names.federal_program_name,
+    sum(counted.awards)::bigint as awards,
+    coalesce(sum(counted.amount_expended), 0)::bigint as amount_expended,
+    sum(counted.findings)::bigint as findings,
+    sum(counted.material_weaknesses)::bigint as material_weaknesses
+  from counted
+  -- Awards without a number have no program in common, and so no name.
+  left join names on names.aln = counted.aln
+  group by counted.audit_year, counted.aln, names.federal_program_name
+  order by counted.audit_year, counted.aln
+);
+
 create unique index totals_by_state_key on disclosed_next.totals_by_state (audit_year, auditee_state)
 nulls not distinct;
 create unique index totals_by_agency_key on disclosed_next.totals_by_agency (audit_year, federal_agency_prefix)
+nulls not distinct;
+-- Begins with the number, because a year has few programs, and a program has few years among thousands of rows.
+create unique index totals_by_program_key on disclosed_next.totals_by_program (aln, audit_year)
 nulls not distinct;

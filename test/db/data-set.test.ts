@@ -77,6 +77,71 @@ describe("a data set", () => {
     expect(await list("select * from api_v1_1_0.totals_by_agency")).toEqual(byAgency);
   });
 
+  it("has totals of its public rows by program, whose name is its most frequent one", async () => {
+    const general = [1, 2, 5].map((number) => submission(number, { audit_year: "2023" }));
+    general.push(submission(3, { audit_year: "2023", is_public: "f" }));
+    general.push(submission(4, { audit_year: "2023", resubmission_status: superseded }));
+    general.push(submission(6, { audit_year: "2022" }));
+    await publish({
+      general,
+      federal_awards: rowsOf(
+        "award_reference federal_agency_prefix federal_award_extension amount_expended federal_program_name",
+        `1 AWARD-0001 93 778 100 Medicaid
+         1 AWARD-0002 93 778 -30 Medical_Assistance
+         1 AWARD-0003 84 048 7 Career
+         2 AWARD-0001 93 778 1000 -
+         2 AWARD-0002 - 778 5 Unknown
+         2 AWARD-0003 93 - 6 Unknown
+         2 AWARD-0004 9.3 778 7 Unknown
+         2 AWARD-0005 XX N/A 8 Odd
+         3 AWARD-0001 93 778 50000 Suppressed
+         4 AWARD-0001 93 778 600000 Superseded
+         5 AWARD-0001 84 048 1 -
+         6 AWARD-0001 93 778 9 Medical_Assistance
+         6 AWARD-0002 93 778 9 Medicaid
+         6 AWARD-0003 93 778 9 Suppressed`,
+      ),
+      // The first three rows are one finding on three awards, whose references have five digits here.
+      findings: rowsOf(
+        "reference_number award_reference is_material_weakness",
+        `1 2023-001 AWARD-00001 N
+         1 2023-001 AWARD-00002 Y
+         1 2023-001 AWARD-00003 N
+         1 2023-002 AWARD-0003 N
+         2 2023-001 AWARD-0002 Y
+         2 2023-001 AWARD-0003 N
+         3 2023-001 AWARD-0001 Y
+         4 2023-001 AWARD-0001 Y
+         6 2022-001 AWARD-0001 N`,
+      ),
+    });
+    // Year, program, name, awards, dollars, findings, material weaknesses.
+    expect(await list("select * from api_v1_1_0.totals_by_program")).toEqual([
+      "2022 93.778 Medicaid 3 27 1 0",
+      "2023 84.048 Career 2 8 2 0",
+      "2023 93.778 Medicaid 3 1070 1 1",
+      "2023 XX.N/A Odd 1 8 0 0",
+      "2023   3 18 1 1",
+    ]);
+    const describe = async (...values: unknown[]) =>
+      (await select("select publication.describe_programs($1, $2, $3, $4) as found", values))[0].found;
+    const { count, programs } = await describe(null, "material_weaknesses", 0, 2);
+    expect(count).toBe(4);
+    expect(programs).toEqual([
+      {
+        aln: "93.778",
+        federal_program_name: "Medicaid",
+        awards: 6,
+        amount_expended: 1097,
+        findings: 2,
+        material_weaknesses: 1,
+      },
+      expect.objectContaining({ aln: null, federal_program_name: null, material_weaknesses: 1 }),
+    ]);
+    expect((await describe("2023", "aln", 3, 2)).programs).toMatchObject([{ aln: null, awards: 3 }]);
+    expect(await describe("1999", "aln", 0, 2)).toEqual({ count: 0, programs: [] });
+  });
+
   it("separates public from suppressed rows, and keeps the order of the files", async () => {
     const { counts } = await publish({
       general: [submission(1), submission(2, { is_public: "f" }), submission(3, { is_public: "" })],
@@ -230,6 +295,7 @@ describe("constraints", () => {
       resubmission: ["report_id"],
       totals_by_state: ["audit_year", "auditee_state"],
       totals_by_agency: ["audit_year", "federal_agency_prefix"],
+      totals_by_program: ["aln", "audit_year"],
     });
   });
 });

@@ -52,7 +52,8 @@ export const rights = {
     uses: "access publication",
     reads: "publication.served_schemas publication.view_keys",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
-      publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
+      publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
+      publication.describe_totals
       publication.is_public_report publication.is_switched_on publication.live_data_set`,
   },
   site: {

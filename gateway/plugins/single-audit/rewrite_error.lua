@@ -39,7 +39,7 @@ local HINTS = {
   PGRST003 = TRY_AGAIN,
   PGRST103 = "Ask for rows that exist: the number of rows is after the / in Content-Range.",
   PGRST107 = formats.hint,
-  PGRST123 = "The tables totals_by_state and totals_by_agency have totals for each audit year. For other totals, download the bulk files.",
+  PGRST123 = "The tables totals_by_state, totals_by_agency and totals_by_program have totals for each audit year. For other totals, download the bulk files.",
   PGRST202 = "Check the function's name and parameters: GET / lists the functions.",
   PGRST205 = LISTED_TABLES,
 }

@@ -205,6 +205,8 @@ export const attacks: Record<string, string> = {
     "is_public_report() returns true for suppressed reports",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "describe_totals() should count all public submissions and no others",
+  "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*)))) from (select from disclosed.federal_awards union all select from suppressed.federal_awards) as rows $$":
+    "describe_programs() should count all public awards and no others",
   "set local role publisher; create function disclosed.turn() returns boolean language sql immutable return true; create index turned on disclosed.general (report_id) where disclosed.turn(); reset role":
     "publisher owns the function disclosed.turn(), which could run with this check's privileges",
   "alter table disclosed.general force row level security":

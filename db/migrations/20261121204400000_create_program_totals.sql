@@ -1,0 +1,49 @@
+-- The totals by program for the pages, which show a part of them at a time.
+-- Lock level: none.
+
+-- It reads only public rows. Data sets that were built by older definitions have no such totals.
+create function publication.describe_programs(asked_year text, sort text, skipped integer, most integer)
+returns jsonb
+language plpgsql stable security definer set search_path = ''
+as $$
+begin
+  if to_regclass('disclosed.totals_by_program') is null then
+    return null;
+  end if;
+  return (
+    with programs as (
+      select
+        totals_by_program.aln,
+        totals_by_program.federal_program_name,
+        sum(totals_by_program.awards) as awards,
+        sum(totals_by_program.amount_expended) as amount_expended,
+        sum(totals_by_program.findings) as findings,
+        sum(totals_by_program.material_weaknesses) as material_weaknesses
+      from disclosed.totals_by_program
+      where asked_year is null or totals_by_program.audit_year = asked_year
+      group by totals_by_program.aln, totals_by_program.federal_program_name
+    ), shown as (
+      select programs.*
+      from programs
+      order by
+        case sort
+          when 'awards' then programs.awards
+          when 'amount_expended' then programs.amount_expended
+          when 'findings' then programs.findings
+          when 'material_weaknesses' then programs.material_weaknesses
+        end desc,
+        programs.aln
+      limit most offset skipped
+    )
+    select jsonb_build_object(
+      'count', (select count(*) from programs),
+      'programs', coalesce(jsonb_agg(to_jsonb(shown)), '[]')
+    )
+    from shown
+  );
+end
+$$;
+comment on function publication.describe_programs is
+  'Returns the number of programs with public awards in an audit year, or in all years if it is null, and the totals of the programs at some places in an order: the largest first, or by number for another name than that of a total. Returns null if the data set has no such totals.';
+revoke execute on function publication.describe_programs from public;
+grant execute on function publication.describe_programs to report_service;
