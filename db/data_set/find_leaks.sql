@@ -97,6 +97,10 @@ as $$
       ('report_service', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
       ('site', 'publication.describe_api()', 'The pages describe the API.'),
       ('site', 'publication.describe_changes()', 'The pages list what each publication changed.'),
+      (
+        'site', 'publication.describe_programs(text, text, integer, integer)',
+        'The pages show totals of public rows. The text arguments are a year and a column of the result.'
+      ),
       ('site', 'publication.describe_service()', 'The pages describe the live data set.'),
       ('site', 'publication.describe_totals()', 'The pages show totals of public rows.'),
       ('site', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),

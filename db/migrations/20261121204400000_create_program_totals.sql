@@ -44,6 +44,6 @@ begin
 end
 $$;
 comment on function publication.describe_programs is
-  'Returns the number of programs with public awards in an audit year, or in all years if it is null, and the totals of the programs at some places in an order: the largest first, or by number for another name than that of a total. Returns null if the data set has no such totals.';
+  'Returns how many programs have public awards in an audit year (null: in all years), and one page of them with their totals: the largest value of the column sort first, or by number if sort is no total. Returns null if the data set has no such totals.';
 revoke execute on function publication.describe_programs from public;
 grant execute on function publication.describe_programs to report_service;

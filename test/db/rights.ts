@@ -53,13 +53,13 @@ export const rights = {
     reads: "publication.served_schemas publication.view_keys",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
       publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
-      publication.describe_totals
-      publication.is_public_report publication.is_switched_on publication.live_data_set`,
+      publication.describe_totals publication.is_public_report publication.is_switched_on publication.live_data_set`,
   },
   site: {
     uses: "publication",
     reads: "publication.served_schemas publication.view_keys",
-    runs: `publication.describe_api publication.describe_changes publication.describe_service publication.describe_totals
+    runs: `publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
+      publication.describe_totals
       publication.is_switched_on publication.live_data_set`,
   },
   key_operator: {
