@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { groupAddress } from "../shared/group-address.ts";
 import { makeError, sendError } from "./error-responses.ts";
-import { groupAddress } from "./group-address.ts";
 
 /** Most downloads at a time, in each process. Programs that read a file in parts use up to 8 connections. */
 export const downloadsPerAddress = 16;

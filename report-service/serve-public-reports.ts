@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import { groupAddress } from "../shared/group-address.ts";
 import { NotServing, queryWhileOn } from "./database.ts";
 import { makeError, sendError } from "./error-responses.ts";
-import { groupAddress } from "./group-address.ts";
 import type { ReportMetrics } from "./metrics.ts";
 import { isFileName, type Storage } from "./storage.ts";
 
