@@ -4,7 +4,6 @@ import { readRateLimits } from "../shared/read-rate-limits.ts";
 import { type BuiltAssets, buildAssets } from "./build-assets.ts";
 import { createChangesReader } from "./changes.ts";
 import type { SiteConfig } from "./config.ts";
-import { findReport } from "./find-report.ts";
 import { describeOpenApi } from "./openapi/describe-openapi.ts";
 import type { PageContext } from "./page-context.ts";
 import { feedPath, writeChanges, writeFeed } from "./pages/changes.ts";
@@ -13,9 +12,14 @@ import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
+import { writeSearch } from "./pages/search.ts";
 import { writeTotals } from "./pages/totals.ts";
+import { cleanSearch, readSearch } from "./search/read-search.ts";
+import { createSearch, largestTotal, pageRows, type Search, SearchRefused } from "./search/search-reports.ts";
+import { writeQuery } from "./search/write-query.ts";
 import { sendBody } from "./send-body.ts";
 import { createFactsReader } from "./service-facts.ts";
+import { linkToExplorer } from "./write-target.ts";
 
 const kept = "public, max-age=31536000, immutable";
 const securityTxtDays = 180;
@@ -50,6 +54,7 @@ function addSite(
     securityHeaders: describeSecurity(config),
     readFacts,
     readChanges: createChangesReader(pool, warn),
+    search: createSearch(pool),
     describeContext: async (request) => ({
       config,
       facts: await readFacts(),
@@ -77,6 +82,7 @@ interface Site extends Omit<SiteParts, "pool"> {
   securityHeaders: Record<string, string>;
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
+  search: Search;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
 }
@@ -134,12 +140,30 @@ function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): voi
   });
 }
 
-/** Serves searches, and links such as /find?q=REPORT_ID. The explorer then sends the request with the visitor's key. */
-function addSearch({ addRoute, readFacts }: Site): void {
-  addRoute("/find", async (request, reply) => {
-    const { q } = request.query as { q?: unknown };
-    const facts = await readFacts();
-    return reply.redirect(findReport(typeof q === "string" ? q : "", facts?.api[0]?.schema ?? ""), 303);
+/** Serves searches, and links such as /search?q=REPORT_ID. `as` is the place of the meaning that the visitor chose. */
+function addSearch(site: Site): void {
+  site.addRoute("/search", async (request, reply) => {
+    const { q, as, page } = request.query as Record<string, unknown>;
+    const text = cleanSearch(q);
+    const context = await site.describeContext(request);
+    const cacheControl = `${text === "" ? "public" : "private"}, no-cache`;
+    reply.headers({ ...site.securityHeaders, "cache-control": cacheControl });
+    const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    if (text === "") return send(writeSearch(context, undefined));
+    await site.whileOn();
+    const readings = readSearch(text);
+    const asked = readPlace(as, readings.length);
+    const shown = readPlace(page, largestTotal / pageRows) ?? 0;
+    const offered = readings.toSorted((a, b) => Number(b.place === asked) - Number(a.place === asked));
+    try {
+      const found = await site.search(request.ip, offered, shown + 1);
+      return send(writeSearch(context, { text, readings: offered, asked, page: shown + 1, found }));
+    } catch (error) {
+      if (!(error instanceof SearchRefused)) throw error;
+      const { status, code, message, hint, retryAfter } = error;
+      reply.code(status).headers({ "cache-control": "no-store", "retry-after": String(retryAfter) });
+      return reply.send({ code, message, details: null, hint });
+    }
   });
 }
 
@@ -149,8 +173,15 @@ function addSummaries({ addRoute, readFacts }: Site): void {
     const { reportId } = request.params as { reportId: string };
     if (!/^\d{4}-\d{2}-(GSAFAC|CENSUS)-\d{10}$/.test(reportId)) return reply.callNotFound();
     const facts = await readFacts();
-    return reply.redirect(findReport(reportId, facts?.api[0]?.schema ?? ""), 302);
+    const query = writeQuery({ report_ids: [reportId] });
+    return reply.redirect(linkToExplorer(facts?.api[0]?.schema ?? "", query, true), 302);
   });
+}
+
+/** Reads a number from 1 to `most`, as an index. */
+function readPlace(typed: unknown, most: number): number | undefined {
+  const place = /^[1-9]\d?$/.test(String(typed)) ? Number(typed) : 0;
+  return place >= 1 && place <= most ? place - 1 : undefined;
 }
 
 function addOpenApi({ addRoute, readFacts, config }: Site): void {

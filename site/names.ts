@@ -1,3 +1,5 @@
+import { simplify } from "./search/words.ts";
+
 /** Parses a list such as `10 Agriculture; 11 Commerce`. */
 const readNames = (list: string): Readonly<Record<string, string>> =>
   Object.fromEntries(list.split(";").map((each) => each.trim().split(/\s+(.*)/s, 2)));
@@ -26,9 +28,19 @@ export const states =
   RI Rhode Island; SC South Carolina; SD South Dakota; TN Tennessee; TX Texas; UT Utah; VA Virginia;
   VI U.S. Virgin Islands; VT Vermont; WA Washington; WI Wisconsin; WV West Virginia; WY Wyoming`);
 
+/** Abbreviations of agencies, with the first two digits of their Assistance Listing numbers. */
+export const agencyAbbreviations =
+  readNames(`ARC 23; CNCS 94; DHS 97; DOC 11; DOD 12; DOE 81; DOI 15; DOJ 16; DOL 17; DOS 19; DOT 20; EAC 90; ED 84;
+  EEOC 30; EPA 66; FCC 32; FEMA 97; GSA 39; HHS 93; HUD 14; IMLS 45; LOC 42; LSC 09; MCC 85; NARA 89; NASA 43; NEA 45;
+  NEH 45; NRC 77; NSF 47; ONDCP 95; SBA 59; SSA 96; USAID 98; USDA 10; USIP 91; VA 64`);
+
+const postalCodes = new Map(
+  Object.entries(states).flatMap(([code, name]) =>
+    [code, name, name.replace("U.S. ", "")].map((each) => [simplify(each), code] as const),
+  ),
+);
+
 /** Returns a state's postal code, by its name or code. */
 export function findState(text: string): string | undefined {
-  const wanted = text.trim().toLowerCase();
-  const found = Object.entries(states).find((each) => each.some((name) => name.toLowerCase() === wanted));
-  return found?.[0];
+  return postalCodes.get(simplify(text));
 }

@@ -74,6 +74,9 @@ as $$
       ('data', 'request.plainto_tsquery(text)', 'Full-text search.'),
       ('data', 'request.phraseto_tsquery(text)', 'Full-text search.'),
       ('data', 'request.websearch_to_tsquery(text)', 'Full-text search.'),
+      ('data', 'request.name_words(text)', 'request.words() and request.auditor_words() call it.'),
+      ('data', 'request.words(anyelement)', 'Searches for words of auditees'' names.'),
+      ('data', 'request.auditor_words(anyelement)', 'Searches for words of auditors'' names.'),
       ('data', 'request.matches_etag(text, text, boolean)', 'request.decide() calls it after it has switched the role.'),
       ('data', 'request.refuse(integer, text, text, text, text, jsonb)', 'Functions that these roles run refuse requests.'),
       ('api_tribal', 'request.issue_file_access(text)', 'request_file_access() calls it.'),
@@ -95,6 +98,7 @@ as $$
       ('report_service', 'publication.is_public_report(text)', 'PDFs of public reports need no token.'),
       ('report_service', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
       ('report_service', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
+      ('report_service', 'publication.search_reports(jsonb, integer)', 'The search of the pages.'),
       ('site', 'publication.describe_api()', 'The pages describe the API.'),
       ('site', 'publication.describe_changes()', 'The pages list what each publication changed.'),
       (
@@ -104,7 +108,8 @@ as $$
       ('site', 'publication.describe_service()', 'The pages describe the live data set.'),
       ('site', 'publication.describe_totals()', 'The pages show totals of public rows.'),
       ('site', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
-      ('site', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.')
+      ('site', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
+      ('site', 'publication.search_reports(jsonb, integer)', 'The search of the pages.')
   ) as listed (role, signature, reason)
 $$;
 
@@ -712,6 +717,9 @@ as $$
 begin
   if exists (select from unnest(hidden) as report_id where publication.is_public_report(report_id)) then
     return next 'publication.is_public_report() returns true for suppressed reports, so anyone could download their PDFs.';
+  end if;
+  if publication.search_reports(jsonb_build_array(jsonb_build_object('report_ids', hidden))) ->> 'chosen' is not null then
+    return next 'publication.search_reports() finds suppressed reports, so the pages would show them.';
   end if;
   if (
     select sum((counted ->> 'submissions')::bigint)

@@ -17,5 +17,5 @@ grant usage on schema publication to site;
 grant select on publication.served_schemas, publication.view_keys to site;
 grant execute on function
   publication.describe_api, publication.describe_changes, publication.describe_programs, publication.describe_service,
-  publication.describe_totals, publication.is_switched_on, publication.live_data_set
+  publication.describe_totals, publication.is_switched_on, publication.live_data_set, publication.search_reports
 to site;

@@ -7,7 +7,7 @@ import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { demonstrationKey, quoteShell, writeSnippet } from "../request-snippets.ts";
 import { linkToExplorer } from "../write-target.ts";
-import { command, table, writeDocument } from "./layout.ts";
+import { command, searchForm, table, writeDocument } from "./layout.ts";
 
 const example =
   "/general?select=report_id,auditee_name,audit_year&order=fac_accepted_date.desc.nullslast&limit=3";
@@ -25,11 +25,7 @@ export function writeHome(context: PageContext): string {
 <p class="lead">Organizations that spend federal awards are audited, and this service has the results: who was audited,
   what they spent, what the auditors found, and what will be done about it. Search for an audit here, or query the same
   tables over HTTP as JSON or CSV.</p>
-<form class="search" action="/find" role="search">
-  <label for="q">Auditee name, UEI, EIN, report ID, program number (ALN), or a state and year</label>
-  <div class="row"><input id="q" name="q" type="search" required maxlength="200" autocomplete="off">
-    <button type="submit">Search</button></div>
-</form>
+${searchForm("q", "Name of an auditee or auditor, UEI, EIN, report ID, program (ALN), agency, state or year")}
 <h2>Or query the API</h2>
 <p>This command gets the three newest audits. You can run it as is:</p>
 ${command("Command that gets the three newest audits", writeSnippet("curl", request))}

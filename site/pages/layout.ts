@@ -1,5 +1,6 @@
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
+import { longestSearch } from "../search/read-search.ts";
 
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%231a4480'/%3E%3Cpath d='M4 12V8m4 4V4m4 8V6' stroke='white' stroke-width='2'/%3E%3C/svg%3E";
@@ -15,6 +16,8 @@ export interface Page {
   description: string;
   /** The path of the page's Atom feed. */
   feed?: string;
+  /** The search that the page answers. */
+  searched?: string | undefined;
   /** Scripts besides the one that every page has. */
   scripts?: string[];
   /** A file that a script fetches. */
@@ -57,6 +60,7 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
           html`<li><a href="${path}"${path === page.path && html` aria-current="page"`}>${text}</a></li>`,
       )}</ul>
     </nav>
+    ${searchForm("search-all", "Search audits", page.searched, "visually-hidden")}
   </div>
 </header>
 <main id="main" tabindex="-1">${
@@ -78,6 +82,15 @@ ${["page.js", ...(page.scripts ?? [])].map((script) => html`<script type="module
 </body>
 </html>`;
   return document.html;
+}
+
+/** A form that searches the audits. It works without JavaScript. */
+export function searchForm(id: string, label: string, searched = "", labelClass = ""): Html {
+  return html`<form class="search" action="/search" role="search" aria-label="${label}">
+  <label for="${id}" class="${labelClass}">${label}</label>
+  <div class="row"><input id="${id}" name="q" type="search" required maxlength="${longestSearch}" autocomplete="off" value="${searched}">
+    <button type="submit">Search</button></div>
+</form>`;
 }
 
 /** Content that may be wider than its container. It scrolls inside it, also by keyboard. */

@@ -65,6 +65,11 @@ describe("the requests of real clients use an index", () => {
     ["general_audit_year_auditee_state", "auditee_state = 'CA'"],
     ["general_total_amount_expended", "true order by total_amount_expended desc nulls last"],
     ["general_auditee_name", "auditee_name ilike 'town of%'"],
+    ["general_auditee_name_words", "request.words(general) @@ plainto_tsquery('request.names', 'anasco')"],
+    [
+      "general_auditor_firm_name_words",
+      "request.auditor_words(general) @@ to_tsquery('request.names', 'smi:*')",
+    ],
     [
       "federal_awards_assistance_listing",
       "federal_agency_prefix = '16' and federal_award_extension in ('575', '582')",

@@ -14,11 +14,11 @@ const stored = `${names("disclosed", [...served, "general_stubs", "data_set"])} 
 const servedSchemas = `${schemas.join(" ")} disclosed dissemination request suppressed`;
 const searchFunctions = names(
   "request",
-  "find_pattern matches_text to_tsvector to_tsquery plainto_tsquery phraseto_tsquery websearch_to_tsquery".split(
-    " ",
-  ),
+  `find_pattern matches_text to_tsvector to_tsquery plainto_tsquery phraseto_tsquery websearch_to_tsquery
+  name_words words auditor_words`.split(/\s+/),
 );
-const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${searchFunctions} ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
+const nameFunctions = names("extensions", ["name_words", "shorten_name", "split_name"]);
+const servedFunctions = `request.refuse request.matches_etag request.limit_embedded_bytes ${searchFunctions} ${nameFunctions} ${schemas.map((schema) => `${schema}.*`).join(" ")}`;
 const decisions = "request.authorize request.decide request.find_retirement request.may_call";
 
 /**
@@ -53,14 +53,13 @@ export const rights = {
     reads: "publication.served_schemas publication.view_keys",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
       publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
-      publication.describe_totals publication.is_public_report publication.is_switched_on publication.live_data_set`,
+      publication.describe_totals publication.is_public_report publication.is_switched_on publication.live_data_set publication.search_reports`,
   },
   site: {
     uses: "publication",
     reads: "publication.served_schemas publication.view_keys",
     runs: `publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
-      publication.describe_totals
-      publication.is_switched_on publication.live_data_set`,
+      publication.describe_totals publication.is_switched_on publication.live_data_set publication.search_reports`,
   },
   key_operator: {
     uses: "access",
@@ -81,7 +80,7 @@ export const rights = {
       publication.suppressed_reports publication.view_columns`,
     writes: `publication.changes:delete publication.changes:insert publication.data_sets:insert
       publication.data_sets:update publication.settings:update publication.suppressed_reports:insert`,
-    runs: `access.prune_access_tokens extensions.uuid_v7 publication.describe_data_set publication.find_leaks
+    runs: `access.prune_access_tokens extensions.uuid_v7 ${nameFunctions} publication.describe_data_set publication.find_leaks
       publication.rebind_api_views publication.release_report publication.set_data_set_rights`,
   },
 };

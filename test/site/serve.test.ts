@@ -15,7 +15,7 @@ import { query, target } from "../support/target.ts";
 
 // The app's HTTP responses: pages, assets, redirects and error pages.
 
-const pages = ["/", "/totals", "/reference", "/explorer", "/files", "/changes"];
+const pages = ["/", "/search", "/totals", "/reference", "/explorer", "/files", "/changes"];
 const csp = (api: string) =>
   `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ${api}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`;
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
@@ -38,6 +38,7 @@ it.each(pages)(
       "referrer-policy": "no-referrer",
       "cache-control": "public, no-cache",
     });
+    expect(body).toContain('<form class="search" action="/search" role="search"');
     expect(body).not.toMatch(/<script(?![^>]*src="\/assets\/)|<style|\sstyle=|\son\w+=/);
     const etag = String(headers.etag);
     expect(await get(page, { "if-none-match": etag })).toMatchObject({ status: 304, body: "" });
@@ -113,29 +114,6 @@ it("every unknown path gets the same 404: a page for browsers, JSON for programs
   const spent = `/dissemination/report/pdf/ota/${"0".repeat(8)}-0000-0000-0000-${"0".repeat(12)}`;
   const { status, body } = await get(spent, { accept: "text/html" });
   expect([status, body.includes("There is nothing to download here.")]).toEqual([404, true]);
-});
-
-it.each([
-  ["2023-06-gsafac-0000000001", "row/general?report_id=eq.2023-06-GSAFAC-0000000001"],
-  ["12-3456789", "general?auditee_ein=eq.123456789"],
-  [" abcdefghjk12 ", "general?auditee_uei=eq.ABCDEFGHJK12"],
-  ["texas 2023", "general?auditee_state=eq.TX&audit_year=eq.2023&order="],
-  ["Audits of New York", "general?auditee_state=eq.NY&order="],
-  ["Michigan 2023", "general?auditee_state=eq.MI&audit_year=eq.2023&order="],
-  ["IN audits", "general?auditee_state=eq.IN&order="],
-  ["EIN: 12-3456789", "general?auditee_ein=eq.123456789"],
-  [
-    "ALN 93.u01 in 2023",
-    "federal_awards?federal_agency_prefix=eq.93&federal_award_extension=eq.U01&audit_year=",
-  ],
-  ["Bureau of Audits", "general?auditee_name=ilike.*Bureau%20of%20Audits*&order="],
-  ["audits of Travis County, 2023", "general?auditee_name=ilike.*Travis%20County*&audit_year=eq.2023&order="],
-  ["City of 2020 Texas", "general?auditee_name=ilike.*City%20of%202020%20Texas*"],
-  ["town & county, 50%", "general?auditee_name=ilike.*town%20%26%20county,%2050"],
-])("the search box leads from %s to %s", async (text, filter) => {
-  const { status, headers } = await get(`/find?q=${encodeURIComponent(text)}`);
-  expect(status).toBe(303);
-  expect(headers.location).toContain(`/explorer#api_v1_1_0/${filter}`);
 });
 
 it.each(["2023-06-GSAFAC-0000000001", "1999-12-CENSUS-0000000009"])(

@@ -284,6 +284,10 @@ describe.each(["light", "dark"] as const)("in %s colors", (colorScheme) => {
   it.each([
     ["home", "/"],
     ["totals", "/totals?year=2023"],
+    ["search", "/search"],
+    ["results", "/search?q=93.778"],
+    ["choices", "/search?q=washington"],
+    ["no results", "/search?q=atlantis+iowa"],
     ["reference", "/reference"],
     ["files", "/files"],
     ["error", "/no-such-page"],

@@ -113,7 +113,8 @@ comment on column api_v1_1_0.general.auditee_email is
 comment on column api_v1_1_0.general.auditee_name is
   E'Auditee name\n'
   'Name of the auditee, as entered on form SF-SAC. Spelling and case vary between years; '
-  'auditee_uei or auditee_ein identifies an auditee better.';
+  'auditee_uei or auditee_ein identifies an auditee better. words=plfts(names).shelby county finds '
+  'names by words, in any case and order, with or without accents.';
 comment on column api_v1_1_0.general.auditee_phone is
   E'Auditee contact’s phone\n'
   'Telephone number of the contact person at the auditee, as text.';
@@ -176,7 +177,7 @@ comment on column api_v1_1_0.general.auditor_email is
 comment on column api_v1_1_0.general.auditor_firm_name is
   E'Audit firm\n'
   'Name of the audit firm that signed the report. Firms that did part of the audit are in '
-  'secondary_auditors.';
+  'secondary_auditors. auditor_words=plfts(names).smith finds names by words.';
 comment on column api_v1_1_0.general.auditor_foreign_address is
   E'Auditor foreign address\n'
   'Complete address, as a single string, of an audit firm outside the United States; otherwise empty.';

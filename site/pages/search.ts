@@ -1,0 +1,157 @@
+import { formatMoney, formatNumber } from "../format.ts";
+import { type Content, type Html, html } from "../html.ts";
+import type { PageContext } from "../page-context.ts";
+import { emptyQuery } from "../query.ts";
+import { longestSearch, type Reading } from "../search/read-search.ts";
+import { readers } from "../search/readers.ts";
+import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
+import { writeQuery } from "../search/write-query.ts";
+import { linkToExplorer } from "../write-target.ts";
+import { scroll, table, writeDocument } from "./layout.ts";
+
+/** A search, the meanings that it may have, and what was found. */
+export interface SearchResult {
+  text: string;
+  readings: Reading[];
+  /** The place of the reading that the visitor chose. */
+  asked: number | undefined;
+  page: number;
+  found: Found;
+}
+
+/** The page of results, or without a search, the page that says what can be searched for. */
+export function writeSearch(context: PageContext, result: SearchResult | undefined): string {
+  const title = result ? `Search: ${result.text}` : "Search";
+  return writeDocument(context, {
+    path: "/search",
+    title,
+    description: "Search the public federal single audits.",
+    searched: result?.text,
+    body: html`<div class="wrap page">
+<h1>Search</h1>
+${result === undefined ? writeExamples() : [result.text.length > longestSearch && tooLong, writeResult(context, result)]}
+</div>`,
+  });
+}
+
+const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were searched for.</p>`;
+
+function writeExamples(): Html {
+  const examples = Object.values(readers).flatMap((reader) => reader.examples);
+  return html`<p class="lead">Search for an auditee or an auditor by words of its name, a UEI, EIN or report ID, a program
+  (ALN), or an agency. Add a state or a year to find fewer audits.</p>
+<ul>${[...examples, "Shelby County, AL", "93.778 California", "Texas 2023"].map(
+    (example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`,
+  )}</ul>`;
+}
+
+const linkToSearch = (text: string, asked?: number, page = 1): string =>
+  `/search?${new URLSearchParams({ q: text, ...(asked !== undefined && { as: String(asked + 1) }), ...(page > 1 && { page: String(page) }) })}`;
+
+function writeResult(context: PageContext, result: SearchResult): Html {
+  const { readings, found } = result;
+  const chosen = found.chosen ?? 0;
+  const reading = readings[chosen];
+  if (found.chosen === null || reading === undefined) return writeNothing(context, result);
+  return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
+${writeChoices(result, chosen)}
+${writeRows(context, reading, found)}
+${writePages(result, chosen)}
+${writeMore(context, reading)}`;
+}
+
+const formatTotal = (total = 0): string =>
+  `${total > largestTotal ? "More than " : ""}${formatNumber(Math.min(total, largestTotal))} ${total === 1 ? "audit" : "audits"}`;
+
+/** Links to the other meanings that have matches. */
+function writeChoices({ text, readings, found: { totals } }: SearchResult, chosen: number): Content {
+  const others = readings.flatMap(({ words, place }, index) =>
+    index !== chosen && totals[index]
+      ? [
+          html`<li><a href="${linkToSearch(text, place)}">Audits ${words}</a> (${formatTotal(totals[index])})</li>`,
+        ]
+      : [],
+  );
+  return (
+    others.length > 0 &&
+    html`<nav aria-label="Other meanings"><p>Or did you mean:</p><ul>${others}</ul></nav>`
+  );
+}
+
+function writeRows({ facts }: PageContext, { criteria }: Reading, { rows }: Found): Html {
+  const schema = facts?.api[0]?.schema ?? "";
+  const isOfAgency = criteria.agency !== undefined;
+  const money = (dollars: number | null) => dollars !== null && formatMoney(dollars);
+  const headings = [
+    "Auditee",
+    "Fiscal year end",
+    { text: "Federal awards expended", isNumber: true },
+    ...(isOfAgency
+      ? [
+          {
+            text: `Of which ${criteria.agency}${criteria.program ? `.${criteria.program}` : ""}`,
+            isNumber: true,
+          },
+        ]
+      : []),
+    "Auditor",
+    "Report",
+  ];
+  const listed = rows.map((row) => {
+    const record = linkToExplorer(schema, writeQuery({ report_ids: [row.report_id] }), true);
+    return {
+      cells: [
+        html`<a href="${record}">${row.auditee_name || "not stated"}</a>
+          <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
+        html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span>`,
+        money(row.total_amount_expended),
+        ...(isOfAgency ? [money(row.amount_expended)] : []),
+        row.auditor_firm_name,
+        html`<a href="/dissemination/report/pdf/${row.report_id}">PDF<span class="visually-hidden"> of</span></a>
+          <code class="id">${row.report_id}</code>`,
+      ],
+    };
+  });
+  return scroll("Audits", table("Audits", headings, listed));
+}
+
+function writePages({ text, asked, page, found: { totals } }: SearchResult, chosen: number): Content {
+  const pages = Math.ceil(Math.min(totals[chosen] ?? 0, largestTotal) / pageRows);
+  const links = Array.from({ length: pages }, (_, index) => index + 1).map(
+    (each) =>
+      html`<li><a href="${linkToSearch(text, asked, each)}"${each === page && html` aria-current="page"`}>${each}</a></li>`,
+  );
+  return pages > 1 && html`<nav aria-label="Pages of audits"><ul class="choices">${links}</ul></nav>`;
+}
+
+function writeMore({ facts }: PageContext, { criteria }: Reading): Html {
+  const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", writeQuery(criteria));
+  const what = criteria.agency === undefined ? "all of these audits" : "these awards";
+  return html`<p>Names lead to the whole record in the explorer, which needs JavaScript, as does the explorer with
+  <a href="${explorer}">${what}</a>. There you can filter them, save them as CSV, and copy the request to the API.</p>`;
+}
+
+/** What was understood, and what to do next. */
+function writeNothing({ facts }: PageContext, { text, readings }: SearchResult): Html {
+  const narrowest = readings.filter(
+    ({ criteria: { state, year } }) =>
+      state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
+  );
+  const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year);
+  const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
+  const suppressed = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [isSuppressed] });
+  return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+<h2>What was searched for</h2>
+${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
+<h2>What to try</h2>
+<ul>
+  ${isNarrowed && html`<li>Leave out the state or the year.</li>`}
+  <li>Use fewer words, or only their first letters. Every word of a search must be in the name.</li>
+  <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
+  <li>Look for a state, a year or an agency in the <a href="/totals">totals</a>.</li>
+</ul>
+<h2>What cannot be found</h2>
+<p>Suppressed audits cannot be found by name, UEI or EIN, because the public sees only their report IDs. They are
+  <a href="${suppressed}">listed in the explorer</a>, where a Tribal key shows all of them. Of a resubmitted audit,
+  only the newest report is found.</p>`;
+}

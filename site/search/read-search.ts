@@ -1,0 +1,110 @@
+import { findState, states } from "../names.ts";
+import { type Criteria, hasWords, type Reader, readers } from "./readers.ts";
+
+/** The longest search, in characters. The rest is not read. */
+export const longestSearch = 200;
+const mostReadings = 10;
+
+/** One meaning of a search. */
+export interface Reading {
+  /** Its place among the readings of its search. */
+  place: number;
+  criteria: Criteria;
+  /** Completes "Audits …": "of auditees whose name has the words “polk county”, in Iowa". */
+  words: string;
+}
+
+/** Makes a search one line of text that PostgreSQL can store. */
+export function cleanSearch(typed: unknown): string {
+  return String(typeof typed === "string" ? typed : "")
+    .normalize("NFC")
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\s]+/gu, " ")
+    .trim();
+}
+
+/** Lists the meanings that a search may have, the likeliest first. */
+export function readSearch(typed: string): Reading[] {
+  const text = typed.slice(0, longestSearch).trim();
+  const found = new Map<string, Omit<Reading, "place">>();
+  for (const { read } of Object.values(readers)) {
+    for (const narrowed of narrow(text)) {
+      const reading = readPart(narrowed, read);
+      if (reading !== undefined) found.set(JSON.stringify(reading.criteria), reading);
+    }
+  }
+  const readings = [...found.values()];
+  const certain = readings.filter(isCertain);
+  return (certain.length > 0 ? certain : readings)
+    .slice(0, mostReadings)
+    .map((reading, place) => ({ ...reading, place }));
+}
+
+interface Narrowed {
+  /** The search without its state and year. */
+  rest: string;
+  state?: string;
+  year?: string;
+  /** With the state, which may be part of the name: "University of Iowa". */
+  all_words?: string;
+}
+
+function readPart(
+  { rest, all_words, ...narrowed }: Narrowed,
+  read: Reader["read"],
+): Omit<Reading, "place"> | undefined {
+  const isReadable = hasWords(rest) || (rest === "" && Object.keys(narrowed).length > 0);
+  const meaning = isReadable ? read(rest) : undefined;
+  if (meaning === undefined) return undefined;
+  const isNarrowedName = meaning.criteria.name !== undefined && all_words !== undefined;
+  return {
+    criteria: { ...meaning.criteria, ...narrowed, ...(isNarrowedName && { all_words }) },
+    words: `${meaning.words}${describeNarrowing(narrowed)}`,
+  };
+}
+
+/** Numbers that are not words of a name. A name may have 12 letters, but a UEI nearly always has a digit too. */
+function isCertain({
+  criteria: { report_ids, uei = "", ein, auditor_ein, program },
+}: Pick<Reading, "criteria">): boolean {
+  return (report_ids ?? ein ?? auditor_ein ?? program) !== undefined || /\d/.test(uei);
+}
+
+/** Splits a search in all ways that make sense. The last of them is the whole search, because names have states and years. */
+function narrow(text: string): Narrowed[] {
+  const bare = trim(text);
+  const [, before = "", year, after = ""] = /^(.*?)\b((?:19|20)\d\d)\b(.*)$/.exec(bare) ?? [];
+  // Report IDs begin with a year.
+  const isYear = year !== undefined && !/^-\d/.test(after) && !/[.-]$/.test(before);
+  const ofYear = isYear ? { year } : {};
+  const rest = isYear ? trim(`${before} ${after}`) : bare;
+  const [name, state] = splitState(rest);
+  return [
+    ...(state === undefined ? [] : [{ rest: name, state, ...ofYear, all_words: rest }]),
+    { rest, ...ofYear },
+    { rest: text },
+  ];
+}
+
+/** Removes words around what is looked for: "audits of … in", "… reports", "FY …". IN is Indiana. */
+function trim(text: string): string {
+  return text
+    .replace(/\s+/g, " ")
+    .replace(/^(?:audits?|reports?) (?:of|for|from|in) /i, "")
+    .replace(/(?<!\b(?:of|for|from)) (?:audits?|reports?)$/i, "")
+    .replace(/(?<![^ ,])(?:(?:of|in|for|from|[Aa]udit [Yy]ears?|[Ff]iscal [Yy]ears?|FY)[ ,:]*)+$/, "")
+    .replace(/^[\s,;:]+|[\s,;:]+$/g, "");
+}
+
+/** Splits off the name or postal code of a state at the end. */
+function splitState(text: string): [string, string | undefined] {
+  const words = text.split(/[\s,]+/);
+  for (const count of [4, 3, 2, 1]) {
+    const state = findState(words.slice(-count).join(" "));
+    if (state !== undefined) return [trim(words.slice(0, -count).join(" ")), state];
+  }
+  return [text, undefined];
+}
+
+function describeNarrowing({ state, year }: Pick<Narrowed, "state" | "year">): string {
+  return `${state ? `, in ${states[state]}` : ""}${year ? `, audit year ${year}` : ""}`;
+}

@@ -1,0 +1,129 @@
+import { agencies, agencyAbbreviations } from "../names.ts";
+import { simplify, split } from "./words.ts";
+
+/** What an audit must match: criteria of publication.search_reports(). */
+export interface Criteria {
+  report_ids?: string[];
+  uei?: string;
+  ein?: string;
+  auditor_ein?: string;
+  agency?: string;
+  program?: string;
+  name?: string;
+  name_beginnings?: string;
+  auditor?: string;
+  state?: string;
+  year?: string;
+  /** Audits whose auditee's name has these words come first. */
+  all_words?: string;
+}
+
+export interface Meaning {
+  criteria: Criteria;
+  /** Completes "Audits …". */
+  words: string;
+}
+
+export interface Reader {
+  examples: string[];
+  /** Returns undefined if the text cannot have this meaning. */
+  read: (text: string) => Meaning | undefined;
+}
+
+/** The meanings of a search without its state and year, the most specific first. */
+export const readers: Record<string, Reader> = {
+  everything: {
+    examples: [],
+    read: (text) => (text === "" ? { criteria: {}, words: "of all auditees" } : undefined),
+  },
+  reportId: {
+    examples: ["2023-06-GSAFAC-0000000001"],
+    read: readMatch(/^(?:report id:? *)?(\d{4}-\d{2}-[A-Z]+-\d{10})$/i, ([id = ""]) => ({
+      criteria: { report_ids: [id] },
+      words: `with the report ID ${id}`,
+    })),
+  },
+  uei: {
+    examples: ["ABCDEFGH1234"],
+    read: readMatch(/^(?:UEI:? *)?([A-Z0-9]{12})$/i, ([uei = ""]) => ({
+      criteria: { uei },
+      words: `of the auditee with the UEI ${uei}`,
+    })),
+  },
+  ein: {
+    examples: ["94-1234567"],
+    read: readEin((ein) => ({ criteria: { ein }, words: `of auditees with the EIN ${ein}` })),
+  },
+  auditorEin: {
+    examples: ["EIN 941234567"],
+    read: readEin((ein) => ({ criteria: { auditor_ein: ein }, words: `by the auditor with the EIN ${ein}` })),
+  },
+  program: {
+    examples: ["93.778"],
+    read: readMatch(
+      /^(?:(?:ALN|CFDA)(?: (?:no|number)\b)?[.:]? *)?(\d\d)\.([A-Z0-9]{1,6})$/i,
+      ([agency = "", program = ""]) => ({
+        criteria: { agency, program },
+        words: `with awards of the program ${agency}.${program}`,
+      }),
+    ),
+  },
+  agency: { examples: ["93", "HHS", "Department of the Interior"], read: readAgency },
+  name: {
+    examples: ["County of Shelby", "anasco", "Y.M.C.A."],
+    read: readWords((name) => ({
+      criteria: { name },
+      words: `of auditees whose name has the words “${name}”`,
+    })),
+  },
+  auditor: {
+    examples: ["Birchwood CPAs"],
+    read: readWords((auditor) => ({
+      criteria: { auditor },
+      words: `by auditors whose name has the words “${auditor}”`,
+    })),
+  },
+  nameBeginnings: {
+    examples: ["Univ Alask"],
+    read: readWords((beginnings) => ({
+      criteria: { name_beginnings: beginnings },
+      words: `of auditees whose name has words that begin with “${beginnings}”`,
+    })),
+  },
+};
+
+function readWords(describe: (words: string) => Meaning): Reader["read"] {
+  return (text) => (text === "" ? undefined : describe(text));
+}
+
+/** Makes a reader of texts that match a pattern. It gets the groups in upper case. */
+function readMatch(pattern: RegExp, describe: (groups: string[]) => Meaning): Reader["read"] {
+  return (text) => {
+    const found = pattern.exec(text);
+    return found ? describe(found.slice(1).map((group) => group.toUpperCase())) : undefined;
+  };
+}
+
+function readEin(describe: (ein: string) => Meaning): Reader["read"] {
+  return readMatch(/^(?:EIN:? *)?(\d\d)[- ]?(\d{7})$/i, (groups) => describe(groups.join("")));
+}
+
+const agencyNames = new Map(
+  Object.entries(agencies).map(([prefix, name]) => [simplify(name), prefix] as const),
+);
+
+function readAgency(text: string): Meaning | undefined {
+  const name = simplify(text).replace(/^(the )?(us |federal )?((department|dept) of )?(the )?/, "");
+  const agency = /^\d\d$/.test(name)
+    ? name
+    : (agencyAbbreviations[name.toUpperCase()] ?? agencyNames.get(name));
+  if (agency === undefined) return undefined;
+  const title = agencies[agency];
+  return {
+    criteria: { agency },
+    words: `with awards of ${title ? `${title} (${agency})` : `the agency ${agency}`}`,
+  };
+}
+
+/** Whether a text has a letter or a digit. */
+export const hasWords = (text: string): boolean => split(text) !== "";

@@ -1,0 +1,122 @@
+import type { Pool } from "pg";
+import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import { z } from "zod";
+import { groupAddress } from "../../shared/web/group-address.ts";
+import type { Reading } from "./read-search.ts";
+
+/** Most searches of a client IP in a minute. Each process counts separately. */
+export const searchesAMinute = 60;
+/** Most searches at a time, so that one-time tokens always find a connection. */
+const searchesAtATime = 4;
+const timeoutMilliseconds = 2000;
+/** The most rows on a page. */
+export const pageRows = 100;
+/** A total that is larger means "more than this". */
+export const largestTotal = 1000;
+
+const found = z.object({
+  /** The number of audits that match each reading. */
+  totals: z.array(z.number()),
+  /** The reading that `rows` match: the first that has matches. */
+  chosen: z.number().nullable(),
+  rows: z.array(
+    z.object({
+      report_id: z.string(),
+      auditee_name: z.string().nullable(),
+      auditee_city: z.string().nullable(),
+      auditee_state: z.string().nullable(),
+      audit_year: z.string().nullable(),
+      fy_end_date: z.string().nullable(),
+      auditor_firm_name: z.string().nullable(),
+      total_amount_expended: z.number().nullable(),
+      /** Of the agency or program that the reading names. */
+      amount_expended: z.number().nullable(),
+    }),
+  ),
+});
+/** The result of publication.search_reports(). */
+export type Found = z.infer<typeof found>;
+
+/** Why there is no result, as a response. */
+export class SearchRefused extends Error {
+  override name = "SearchRefused";
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+  readonly retryAfter: number;
+  constructor(status: number, code: string, message: string, hint: string, retryAfter: number) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+    this.retryAfter = retryAfter;
+  }
+}
+
+export type Search = (address: string, readings: Reading[], page: number) => Promise<Found>;
+
+/**
+ * Creates a function that searches the public audits for a client. It throws SearchRefused if the client or all clients
+ * together search too often, or if the search takes longer than 2 seconds.
+ */
+export function createSearch(pool: Pool): Search {
+  const limiter = new RateLimiterMemory({ points: searchesAMinute, duration: 60 });
+  let running = 0;
+  return async (address, readings, page) => {
+    const use = await limiter.consume(groupAddress(address)).catch((refusal: RateLimiterRes) => refusal);
+    if (use.consumedPoints > searchesAMinute) throw refuseOften(use);
+    if (running >= searchesAtATime) throw refuseBusy();
+    running += 1;
+    try {
+      const criteria = JSON.stringify(readings.map((reading) => reading.criteria));
+      return found.parse(await ask(pool, criteria, (page - 1) * pageRows));
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+async function ask(pool: Pool, criteria: string, skipped: number): Promise<unknown> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query(`begin read only; set local statement_timeout = ${timeoutMilliseconds}`);
+    const { rows } = await client.query<{ found: unknown }>(
+      "select publication.search_reports($1, $2) as found",
+      [criteria, skipped],
+    );
+    await client.query("commit");
+    return rows[0]?.found;
+  } catch (error) {
+    failure = error as Error;
+    throw (error as { code?: string }).code === "57014" ? refuseSlow() : error;
+  } finally {
+    // A connection whose transaction failed is closed.
+    client.release(failure);
+  }
+}
+
+const refuseOften = ({ msBeforeNext }: RateLimiterRes) =>
+  new SearchRefused(
+    429,
+    "too_many_searches",
+    `This client IP searched more than ${searchesAMinute} times in a minute.`,
+    "Wait a minute, then search again. Programs should use the API.",
+    Math.max(1, Math.ceil(msBeforeNext / 1000)),
+  );
+const refuseBusy = () =>
+  new SearchRefused(
+    503,
+    "too_many_searches",
+    "Too many searches are running.",
+    "Try again in a few seconds.",
+    5,
+  );
+const refuseSlow = () =>
+  new SearchRefused(
+    503,
+    "search_timeout",
+    `The search took longer than ${timeoutMilliseconds / 1000} seconds.`,
+    "Search for more or longer words, or add a state or a year.",
+    5,
+  );
