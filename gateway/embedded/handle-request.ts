@@ -58,7 +58,7 @@ export async function handleRequest(
 
 /** Finds the response: nginx's refusal, a plugin's response, or the upstream's. */
 async function findReply(
-  { config: { plugins, service }, connections, isTrusted }: Gateway,
+  { config: { plugins, service }, connections }: Gateway,
   request: IncomingMessage,
   response: ServerResponse,
   outcome: Outcome,
@@ -79,7 +79,7 @@ async function findReply(
   }
   const body = await readBody(request);
   if (body === undefined) return createError(413);
-  const forwarded = buildUpstreamRequest(exchange, request, body, isTrusted, service.url);
+  const forwarded = buildUpstreamRequest(exchange, body, service.url);
   return await forwardRequest(connections, forwarded, service.retries, response);
 }
 

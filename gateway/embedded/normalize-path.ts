@@ -18,10 +18,3 @@ export function normalizePath(path: string): string | undefined {
   if (isMalformed || /^\.\.(\/|$)/.test(fromRoot)) return undefined;
   return posix.normalize(decoded.replace(/\/\.\.?$/, "$&/"));
 }
-
-/** Percent-encodes a normalized path for the request line (`escape` in the same Kong module). */
-export function escapePath(path: string): string {
-  return path.replace(/[^!#$&'()*+,/:;=?@[\\\]A-Za-z\d\-_.~%]/g, (char) => {
-    return `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
-  });
-}

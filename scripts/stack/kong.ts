@@ -47,7 +47,7 @@ export async function prepareKong(options: KongOptions): Promise<Program> {
       KONG_DECLARATIVE_CONFIG: path.join(prefix, "kong.yml"),
       KONG_LUA_PACKAGE_PATH: `${prefix}/gateway/?.lua;;`,
       KONG_NGINX_DAEMON: "off",
-      KONG_PROXY_LISTEN: `127.0.0.1:${port}`,
+      KONG_PROXY_LISTEN: `127.0.0.1:${port} reuseport backlog=16384`,
       KONG_STATUS_LISTEN: `127.0.0.1:${metricsPort}`,
       // Logs to files below the prefix, because nginx cannot open Node's pipes as /dev/stdout.
       KONG_PROXY_ACCESS_LOG: "logs/access.log without_query",

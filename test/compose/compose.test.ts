@@ -32,7 +32,7 @@ describe("network access", () => {
       expect(["gateway", "report-service", "grafana", "tls"]).toContain(name);
       if (name !== "tls") expect(port).toMatch(/^\$\{PUBLISH_ADDRESS:-127\.0\.0\.1\}:/);
     }
-    expect(services.gateway?.environment?.KONG_PROXY_LISTEN).toBe("0.0.0.0:8000");
+    expect(services.gateway?.environment?.KONG_PROXY_LISTEN).toMatch(/^0\.0\.0\.0:8000 reuseport /);
   });
 
   const networksOf = (names: string[]) => names.flatMap((name) => services[name]?.networks ?? []);

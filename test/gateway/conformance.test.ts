@@ -207,9 +207,9 @@ const describeRows = ({ url = "" }: IncomingMessage) => ({
   "Content-Location": url,
 });
 
-/** Headers that depend on the gateway's software, the connection or the time. */
+/** Headers that depend on the gateway's software, the connection or the time, and those that PostgREST does not read. */
 const LEFT_OUT =
-  /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-kong-request-id)$/;
+  /^(date|server|via|connection|keep-alive|transfer-encoding|content-length|x-kong-request-id|x-real-ip|x-forwarded-.*)$/;
 /** Every response has this value of Access-Control-Expose-Headers, so the recorded ones leave it out. */
 const exposedHeaders = parse(await readKongYml())
   .plugins.find(({ name }: { name: string }) => name === "cors")

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readTreeTime } from "../support/read-cpu-time.ts";
@@ -64,6 +65,16 @@ function expectRefusal({ status, headers, body }: WireAnswer, code: string): voi
   ]);
   expect(JSON.parse(body).code).toBe(code);
 }
+
+// With a shared socket, the worker that wakes first accepts all connections, so the gateway uses one core.
+it.skipIf(!isPossible)("each worker has a socket of its own for new connections", async () => {
+  const { port } = await startRealKong(await readKongYml(), upstream);
+  const listening = new RegExp(
+    `: 0100007F:${port.toString(16).toUpperCase().padStart(4, "0")} \\S+ 0A `,
+    "g",
+  );
+  await expect.poll(async () => (await readFile("/proc/net/tcp", "utf8")).match(listening)?.length).toBe(2);
+});
 
 describe.skipIf(!isPossible)("a flood of requests", () => {
   const [flooding, other] = ["127.0.2.1", "127.0.2.2"];

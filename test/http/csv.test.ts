@@ -72,8 +72,19 @@ it.each([1, 2, 3])(
   },
 );
 
-it("an empty result is an empty line without Content-Length", async () => {
-  const empty = "/general?auditee_name=eq.none&select=report_id";
-  const { text, headers } = await request(empty, { key: "individual", headers: { accept: "text/csv" } });
-  expect([text.trim(), headers["content-length"]]).toEqual(["", undefined]);
-});
+it.each([
+  ["report_id", "report_id"],
+  ["report_id,year:audit_year,total_amount_expended::text", "report_id,year,total_amount_expended"],
+  ["*", ""],
+  ["report_id,findings(award_reference)", ""],
+])(
+  "an empty result with select=%s is one line, with the column names if select lists them",
+  async (select, names) => {
+    const page = (filter: string) => `/general?${filter}&select=${select}`;
+    const options = { key: "individual", headers: { accept: "text/csv" } } as const;
+    const { text, headers } = await request(page("auditee_name=eq.none"), options);
+    expect([text, headers["content-length"]]).toEqual([`${names}\n`, undefined]);
+    const { text: rows } = await request(page("limit=1"), options);
+    if (names !== "") expect(rows.split("\n")[0]).toBe(names);
+  },
+);

@@ -1,6 +1,10 @@
 -- PostgREST writes CSV from the text of a composite value, in which PostgreSQL doubles each backslash. This undoes that
--- in a response that passes through chunk by chunk.
+-- in a response that passes through chunk by chunk. If there are no rows, it writes the column names if select lists them.
 
+local csv_header = require "kong.plugins.single-audit.csv_header"
+
+-- PostgREST's response without rows.
+local EMPTY = "\n"
 local BACKSLASH = ("\\"):byte()
 
 -- Whether the text ends in the first of two backslashes.
@@ -25,13 +29,21 @@ local function halve(text)
   return table.concat(parts)
 end
 
---- @param state    a table for one response, empty at first
+--- @param state    a table for one response: at first only its request's parameters (parse_query)
 --- @param chunk    the next bytes of the response
 --- @param is_last  whether the response ends with this chunk
 --- @return the bytes that the client gets now
 return function(state, chunk, is_last)
   local text = (state.held or "") .. chunk
   state.held = nil
+  if not state.has_begun and text == EMPTY then
+    if is_last then
+      return (csv_header(state.parameters) or "") .. EMPTY
+    end
+    state.held = text
+    return ""
+  end
+  state.has_begun = state.has_begun or text ~= ""
   if not is_last and is_cut(text) then
     text, state.held = text:sub(1, -2), "\\"
   end

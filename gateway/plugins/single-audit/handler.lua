@@ -188,7 +188,7 @@ local function filter_service_headers(status)
     response.clear_header("Content-Length")
   elseif is_csv(status) then
     response.clear_header("Content-Length")
-    kong.ctx.plugin.csv = {}
+    kong.ctx.plugin.csv = { parameters = kong.ctx.plugin.request.parameters }
   end
 end
 
