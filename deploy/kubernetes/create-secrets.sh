@@ -49,8 +49,8 @@ create site site_password site_access_key site_secret_key
 create refresher publisher_password storage_access_key storage_secret_key
 create deploy-database postgres_password authenticator_password report_service_password site_password publisher_password
 create backups backup_access_key backup_secret_key
-create storage storage_access_key storage_secret_key
-create storage-reader storage_reader_access_key storage_reader_secret_key
+create storage access_key=storage_access_key secret_key=storage_secret_key
+create storage-reader access_key=storage_reader_access_key secret_key=storage_reader_secret_key
 kubectl create secret generic postgres-owner --namespace="$namespace" --type=kubernetes.io/basic-auth --dry-run=client --output=yaml \
   --from-literal=username=single_audit_owner --from-file=password="$directory/postgres_password" \
   | kubectl apply --server-side --force-conflicts --filename=-

@@ -150,10 +150,11 @@ test("create-secrets.sh creates the Secret of each pod, with the files that it r
       mounted.set(secret, [...new Set(read)]);
     }
   }
-  // Kong's start script and the shared part of both PostgREST name these files.
+  // Kong's start script, and the shared parts of PostgREST and of storage, name these files.
   mounted.set("gateway", ["gateway_token", "counters_password"]);
   for (const twin of ["reader", "writer"])
     mounted.set(`postgrest-${twin}`, ["postgrest_db_uri", "jwt_secret"]);
+  for (const twin of ["storage", "storage-reader"]) mounted.set(twin, ["access_key", "secret_key"]);
   // CloudNativePG reads these.
   mounted.set("backups", ["backup_access_key", "backup_secret_key"]);
   mounted.set("postgres-owner", ["username", "password"]);

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# Runs the commands of docs/scaling.md, in order, on kubectl's current cluster: a new one of kind, which CI throws away. A client
-# asks all the time, and its responses are counted at the end of each section.
+# Runs the commands of docs/scaling.md, in order, on kubectl's current cluster: a new one of kind, which CI throws away. Then it
+# replaces secrets (docs/operations.md). A client asks all the time, and its responses are counted at the end of each section.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 counts=$(mktemp -d)
 
-# section HEADING: the commands of docs/scaling.md under a heading
-section() { awk -v heading="## $1" '/^## / { on = $0 == heading } /^```/ { inside = on && /^```sh/; next } inside' docs/scaling.md; }
+document=docs/scaling.md
+# section HEADING: the commands of the document under a heading
+section() { awk -v heading="## $1" '/^## / { on = $0 == heading } /^```/ { inside = on && /^```sh/; next } inside' "$document"; }
 run() {
   echo "=== $1"
   section "$1" > "$counts/commands"
-  [ -s "$counts/commands" ] || { echo "docs/scaling.md has no commands under $1." >&2; exit 1; }
+  [ -s "$counts/commands" ] || { echo "$document has no commands under $1." >&2; exit 1; }
   # A group of its own, so that port forwards end with it.
   setsid --wait bash -euo pipefail -c "trap 'status=\$?; trap \"\" TERM; kill 0; exit \$status' EXIT; set -x; $(cat "$counts/commands")"
 }
@@ -36,6 +37,10 @@ kubectl apply --filename=test/kubernetes/client.yaml
 client create secret generic keys --from-literal="KEYS=$(issue),$(issue)"
 client wait --for=condition=Ready --timeout=2m pod/client
 asked Upgrade 200
+# 400 and 503: a request whose connection broke.
+asked "Replace a replica" '200|400|503'
+sleep 20
+kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
 asked "Back up" 200
 # The gateway keeps running while PostgreSQL is restored.
 # 400: a request that was running when its connection broke.
@@ -43,3 +48,8 @@ asked Restore '200|400|50[34]'
 sleep 5
 # Not grep -q, which would end kubectl with SIGPIPE.
 client logs client --since=5s | grep '^200$' > /dev/null
+
+# New and old pods run side by side for a moment.
+document=docs/operations.md
+(cd secrets/kubernetes && rm publisher_password report_service_password counters_password counters_config)
+asked "Replace a secret" '200|50[23]'
