@@ -14,6 +14,7 @@ import { writeHome } from "./pages/home.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
 import { writeTotals } from "./pages/totals.ts";
+import { createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { sendBody } from "./send-body.ts";
 import { createFactsReader } from "./service-facts.ts";
 
@@ -50,6 +51,7 @@ function addSite(
     securityHeaders: describeSecurity(config),
     readFacts,
     readChanges: createChangesReader(pool, warn),
+    readPrograms: createProgramsReader(pool, warn),
     describeContext: async (request) => ({
       config,
       facts: await readFacts(),
@@ -76,6 +78,7 @@ interface Site extends Omit<SiteParts, "pool"> {
   securityHeaders: Record<string, string>;
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
+  readPrograms: ReadPrograms;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
 }
@@ -95,14 +98,14 @@ const describeSecurity = ({ apiUrl }: SiteConfig) => ({
 });
 
 function addPages(site: Site): void {
-  const { publicFiles, whileOn, readChanges } = site;
+  const { publicFiles, whileOn, readChanges, readPrograms } = site;
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": writeExplorer,
     "/totals": async (context) => {
       // Without facts, the page shows no totals, so there is nothing to withhold.
       if (context.facts !== undefined) await whileOn();
-      return writeTotals(context);
+      return writeTotals(context, readPrograms);
     },
     "/changes": async (context) => {
       if (context.facts?.data_set) await whileOn();

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
+import { joinAlnTerms, listColumns, listComparisons, listFilterColumns, splitAlnTerms } from "../aln.ts";
 import type { Column } from "../api-description.ts";
 import { agencies, states } from "../names.ts";
 import { findSeparator } from "../normalize-query.ts";
@@ -30,11 +31,15 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       />
       <p role="status">{dropped}</p>
       <Filters
-        columns={table?.columns ?? []}
+        columns={table ? listFilterColumns(table) : []}
         filters={query.filters}
         change={(filters) => change({ filters })}
       />
-      <Columns columns={table?.columns ?? []} chosen={query.select} choose={(select) => change({ select })} />
+      <Columns
+        columns={table ? listColumns(table) : []}
+        chosen={joinAlnTerms(query.select)}
+        choose={(select) => change({ select: splitAlnTerms(query.table, select) })}
+      />
       <details open={query.extra !== ""}>
         <summary>Advanced: other query parameters</summary>
         <Text
@@ -132,68 +137,35 @@ function listKnown(column: Column | undefined): string[][] {
   return values.map((each) => (column?.name.endsWith("_state") ? [each, states[each] ?? ""] : [each]));
 }
 
+/** A filter on a column, with the comparison that people usually mean: they know only part of a name or text. */
+function suggestFilter(columns: Column[], name: string): Filter {
+  const isText = /name|text|title|content|action|program|city|address|email/.test(name);
+  const type = columns.find((column) => column.name === name)?.type;
+  return { column: name, operator: isText && type === "text" ? "contains" : "eq", value: "" };
+}
+
 /** The filters, which must all match. There is always at least one to fill in. */
 function Filters({ columns, filters, change }: Conditions): VNode {
   const add = useRef<HTMLButtonElement>(null);
-  const find = (name: string) => columns.find((column) => column.name === name);
-  const suggest = (name: string): Filter => {
-    // People usually know only part of a name or text.
-    const isText = /name|text|title|content|action|program|city|address|email/.test(name);
-    const operator = isText && find(name)?.type === "text" ? "contains" : "eq";
-    return { column: name, operator, value: "" };
-  };
-  const blank = suggest(["auditee_name", "audit_year"].find(find) ?? columns[0]?.name ?? "");
+  const has = (name: string) => columns.some((column) => column.name === name);
+  const blank = suggestFilter(columns, ["auditee_name", "audit_year"].find(has) ?? columns[0]?.name ?? "");
   const shown = filters.length === 0 ? [blank] : filters;
   return (
     <fieldset>
       <legend>Filters</legend>
-      {shown.map((filter, index) => {
-        const column = find(filter.column);
-        const replace = (changed: Partial<Filter>) => change(shown.with(index, { ...filter, ...changed }));
-        return (
-          <div class="row filter" key={index}>
-            <Choice
-              id={`column-${index}`}
-              label={`Column ${index + 1}`}
-              options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
-              value={filter.column}
-              choose={(name) => replace({ ...suggest(name), value: filter.value })}
-            />
-            <Choice
-              id={`operator-${index}`}
-              label={`Comparison ${index + 1}`}
-              options={listOperators(column?.type ?? "text").map((each) => [each, operators[each]])}
-              value={filter.operator}
-              choose={(operator) => replace({ operator: operator as Operator })}
-            />
-            {!needsNoValue(filter.operator) && (
-              <Text
-                id={`value-${index}`}
-                label={
-                  filter.operator !== "in"
-                    ? `Value ${index + 1}`
-                    : `Values ${index + 1} (${column && findSeparator(column) ? "separated by commas" : "one per line"})`
-                }
-                value={filter.value}
-                type={filter.operator === "in" ? "lines" : "text"}
-                known={listKnown(column)}
-                change={(value) => replace({ value })}
-              />
-            )}
-            <button
-              type="button"
-              class="plain"
-              aria-label={`Remove filter ${index + 1}`}
-              onClick={() => {
-                change(shown.toSpliced(index, 1));
-                add.current?.focus();
-              }}
-            >
-              Remove
-            </button>
-          </div>
-        );
-      })}
+      {shown.map((filter, index) => (
+        <FilterFields
+          key={index}
+          columns={columns}
+          filter={filter}
+          index={index}
+          replace={(changed) => change(shown.with(index, changed))}
+          remove={() => {
+            change(shown.toSpliced(index, 1));
+            add.current?.focus();
+          }}
+        />
+      ))}
       <button
         type="button"
         class="plain"
@@ -207,6 +179,57 @@ function Filters({ columns, filters, change }: Conditions): VNode {
       </button>
     </fieldset>
   );
+}
+
+interface Condition {
+  columns: Column[];
+  filter: Filter;
+  index: number;
+  replace: (filter: Filter) => void;
+  remove: () => void;
+}
+
+/** The column, comparison and value of a filter. */
+function FilterFields({ columns, filter, index, replace, remove }: Condition): VNode {
+  const column = columns.find(({ name }) => name === filter.column);
+  const comparisons = column === undefined ? listOperators("text") : listComparisons(column);
+  return (
+    <div class="row filter">
+      <Choice
+        id={`column-${index}`}
+        label={`Column ${index + 1}`}
+        options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
+        value={filter.column}
+        choose={(name) => replace({ ...suggestFilter(columns, name), value: filter.value })}
+      />
+      <Choice
+        id={`operator-${index}`}
+        label={`Comparison ${index + 1}`}
+        options={comparisons.map((each) => [each, operators[each]])}
+        value={filter.operator}
+        choose={(operator) => replace({ ...filter, operator: operator as Operator })}
+      />
+      {!needsNoValue(filter.operator) && (
+        <Text
+          id={`value-${index}`}
+          label={labelValue(filter, index + 1, column)}
+          value={filter.value}
+          type={filter.operator === "in" ? "lines" : "text"}
+          known={listKnown(column)}
+          change={(value) => replace({ ...filter, value })}
+        />
+      )}
+      <button type="button" class="plain" aria-label={`Remove filter ${index + 1}`} onClick={remove}>
+        Remove
+      </button>
+    </div>
+  );
+}
+
+function labelValue({ operator }: Filter, number: number, column: Column | undefined): string {
+  if (operator !== "in") return `Value ${number}`;
+  const separation = column && findSeparator(column) ? "separated by commas" : "one per line";
+  return `Values ${number} (${separation})`;
 }
 
 interface Terms {

@@ -37,7 +37,7 @@ describe("the form", () => {
     await page.getByText("Choose columns").click();
     for (const name of ["amount_expended", "report_id"])
       await page.locator(`label:has(code:text-is("${name}")) input`).check();
-    await page.getByLabel("Column 1").selectOption("federal_agency_prefix");
+    await page.getByLabel("Column 1").selectOption("aln");
     await page.getByLabel("Value 1").fill("93");
     await page.getByRole("button", { name: "Add a filter" }).click();
     await expect.poll(() => readFocus(page)).toBe("column-1");
