@@ -1,14 +1,12 @@
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Table, VersionDescription } from "../api-description.ts";
-import { chooseShown, findColumn, orderColumns } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
-import type { Answer } from "./ask.ts";
-import { formatValue } from "./format-value.ts";
 import { KeyField } from "./key-field.tsx";
 import type { Outcome } from "./outcome.ts";
-import { Refusal } from "./refusal.tsx";
-import { isHidden, isStub, joinParts, listLinks, type Row, readReport } from "./row-parts.ts";
+import { ReportPdf } from "./report-pdf.tsx";
+import { isStub, listLinks, type Row, readReport } from "./row-parts.ts";
+import { Part } from "./row-values.tsx";
 import type { Explorer, Shown } from "./use-explorer.ts";
 
 /** A row's title: the auditee's name, or else the report ID or the table's title. */
@@ -86,18 +84,6 @@ function SuppressedNotice({ explorer }: { explorer: Explorer }): VNode {
   );
 }
 
-function ReportPdf({ explorer, outcome, report }: Shown & { report: Row | undefined }): VNode | null {
-  if (report?.is_public === false)
-    return <PrivatePdf explorer={explorer} outcome={outcome} reportId={String(report.report_id)} />;
-  return report?.is_public === true ? (
-    <p>
-      <a class="button" href={`/dissemination/report/pdf/${report.report_id}`}>
-        PDF of the report
-      </a>
-    </p>
-  ) : null;
-}
-
 interface Related {
   explorer: Explorer;
   row: Row;
@@ -135,87 +121,3 @@ function listParts(table: Table, { tables }: VersionDescription): Table[] {
 
 /** The rows of another table that a row embeds. */
 const readEmbedded = (row: Row, { name }: Table) => [row[name] ?? []].flat() as Row[];
-
-/** The rows of a table: all columns of the row itself, and the main columns of related rows. */
-function Part({ part, rows, isOwn }: { part: Table; rows: Row[]; isOwn: boolean }): VNode | null {
-  const joined = joinParts(rows, part);
-  if (joined.length === 0) return null;
-  const names = Object.keys(joined[0] ?? {});
-  const shown = isOwn
-    ? orderColumns(names)
-    : chooseShown(part.name, names).filter((name) => !/^(report_id|audit_year)$/.test(name));
-  return (
-    <section aria-label={part.title}>
-      {!isOwn && <h3>{part.title}</h3>}
-      {joined.map((row, index) => (
-        <Values key={index} row={row} table={part} names={shown} />
-      ))}
-    </section>
-  );
-}
-
-/** A row's columns with their labels, names and full values. Embedded rows are shown elsewhere. */
-function Values({ row, table, names }: { row: Row; table: Table; names: string[] }): VNode {
-  const columns = names.map((name) => findColumn(table, name));
-  return (
-    <dl class="values">
-      {columns
-        .filter((column) => column !== undefined)
-        .map(({ name, label, words }) => (
-          <div key={name}>
-            <dt>
-              {label} <ColumnName table={table} name={name} />
-            </dt>
-            <dd>
-              {isHidden(row, name) ? "suppressed" : formatValue(name, row[name])}
-              {Object.keys(words).length > 0 && <span class="hint">{spellCode(row[name], words)}</span>}
-            </dd>
-          </div>
-        ))}
-    </dl>
-  );
-}
-
-/** A column's name. If the table has the column, it is a link to its description. */
-function ColumnName({ table, name }: { table: Table; name: string }): VNode {
-  const code = <code>{name}</code>;
-  if (!table.columns.some((column) => column.name === name)) return code;
-  return (
-    <a href={`/reference#${table.name}.${name}`} target="_blank" rel="noopener">
-      {code}
-    </a>
-  );
-}
-
-/** Explains the letters of a code. */
-function spellCode(code: unknown, words: Record<string, string>): string {
-  const letters = [...String(code ?? "")].filter((letter) => letter in words);
-  return letters.map((letter) => `${letter}: ${words[letter]}`).join("; ");
-}
-
-/** A button that gets a suppressed report's PDF with a one-time token. Shown only if the key can see the report. */
-function PrivatePdf({ explorer, outcome: { asked, key }, reportId }: Shown & { reportId: string }): VNode {
-  const [answer, setAnswer] = useState<Answer>();
-  const request = async () => {
-    const headers = { "content-profile": `admin_${asked.schema}`, "content-type": "application/json" };
-    const body = JSON.stringify({ report_id: reportId });
-    const found = await explorer.askApi("/rpc/request_file_access", { method: "POST", headers, key, body });
-    setAnswer(found);
-    if (found.status !== 200) return;
-    const href = `/dissemination/report/pdf/ota/${JSON.parse(found.text).access_uuid}`;
-    Object.assign(document.createElement("a"), { href, target: "_blank", rel: "noopener" }).click();
-  };
-  return (
-    <div aria-live="polite">
-      <p>
-        <button type="button" onClick={request}>
-          Get the PDF with your key
-        </button>
-      </p>
-      {answer?.status === 200 && (
-        <p>The PDF opens in a new tab or is downloaded. To get it again, press the button again.</p>
-      )}
-      {answer && answer.status !== 200 && <Refusal answer={answer} explorer={explorer} table="general" />}
-    </div>
-  );
-}
