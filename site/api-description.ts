@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Codes } from "./codes.ts";
 
 /** One served version of the API. The explorer gets an array of them. */
 export type VersionDescription = ReturnType<typeof describeVersions>[number];
@@ -34,9 +35,14 @@ export const listCalls = ({ functions }: VersionDescription): ServedFunction[] =
 /**
  * Parses the result of publication.describe_api().
  *
- * @param known values of columns, keyed by how the columns' names end. Other values come from the columns' descriptions
+ * @param known values of columns, keyed by how the columns' names end
+ * @param readCodes returns the other values, and the words of codes, of a version
  */
-export function describeVersions(answer: unknown, known: Record<string, string[]>) {
+export function describeVersions(
+  answer: unknown,
+  known: Record<string, string[]>,
+  readCodes: (schema: string) => Codes,
+) {
   return z
     .array(version)
     .parse(answer)
@@ -46,15 +52,29 @@ export function describeVersions(answer: unknown, known: Record<string, string[]
       tables: tables.map((table) => ({
         ...table,
         ...addKey(readText(table.description), table.key),
-        columns: table.columns.map((each) => ({
-          ...each,
-          ...readLabel(each),
-          /** The values that the column can have. Empty if they are unknown or many. */
-          values: listValues(each, known),
-        })),
+        columns: describeColumns(table, known, readCodes(schema)),
       })),
       functions: functions.map((served) => ({ ...served, ...readText(served.description) })),
     }));
+}
+
+function describeColumns(
+  { name, columns }: z.infer<typeof table>,
+  known: Record<string, string[]>,
+  codes: Codes,
+) {
+  return columns.map((column) => {
+    const place = `${name}.${column.name}`;
+    const [, found] = Object.entries(known).find(([end]) => column.name.endsWith(end)) ?? [];
+    return {
+      ...column,
+      ...readLabel(column),
+      /** The values that the column can have. Empty if they are unknown or many. */
+      values: found ?? codes.values[place] ?? [],
+      /** What the letters of the column's values mean. */
+      words: codes.words[place] ?? {},
+    };
+  });
 }
 
 /** The first line of a comment is its title, as in PostgREST. */
@@ -79,17 +99,4 @@ function unwrap(text: string): string {
 function addKey({ title, description }: ReturnType<typeof readText>, key: string[]) {
   const text = key.length > 0 ? `Key: ${key.map((name) => `\`${name}\``).join(", ")}.` : "";
   return { title, description: [description, text].filter(Boolean).join("\n\n") };
-}
-
-/** Lists the values that a text column's description quotes, if it quotes more than an example. */
-function listValues(
-  { name, type, description }: z.infer<typeof column>,
-  known: Record<string, string[]>,
-): string[] {
-  const listed = Object.entries(known).find(([end]) => name.endsWith(end))?.[1];
-  if (listed !== undefined) return listed;
-  if (type !== "text" && !type.startsWith("character")) return [];
-  const quoted = new Set(Array.from(description.matchAll(/"([^"]+)"/g), ([, value = ""]) => value));
-  const values = [...quoted].filter((value) => !/NNNN|^AWARD-|^\d|[a-z] [a-z]/.test(value));
-  return values.length > 1 ? values : [];
 }

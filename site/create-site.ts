@@ -14,6 +14,7 @@ import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
 import { writeSearch } from "./pages/search.ts";
 import { writeTotals } from "./pages/totals.ts";
+import { createProgramsReader, type ReadPrograms } from "./programs.ts";
 import { cleanSearch, readSearch } from "./search/read-search.ts";
 import { createSearch, largestTotal, pageRows, type Search, SearchRefused } from "./search/search-reports.ts";
 import { writeQuery } from "./search/write-query.ts";
@@ -55,6 +56,7 @@ function addSite(
     readFacts,
     readChanges: createChangesReader(pool, warn),
     search: createSearch(pool),
+    readPrograms: createProgramsReader(pool, warn),
     describeContext: async (request) => ({
       config,
       facts: await readFacts(),
@@ -83,6 +85,7 @@ interface Site extends Omit<SiteParts, "pool"> {
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
   search: Search;
+  readPrograms: ReadPrograms;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
 }
@@ -102,14 +105,14 @@ const describeSecurity = ({ apiUrl }: SiteConfig) => ({
 });
 
 function addPages(site: Site): void {
-  const { publicFiles, whileOn, readChanges } = site;
+  const { publicFiles, whileOn, readChanges, readPrograms } = site;
   const pages: Record<string, (context: PageContext) => string | Promise<string>> = {
     "/": writeHome,
     "/explorer": writeExplorer,
     "/totals": async (context) => {
       // Without facts, the page shows no totals, so there is nothing to withhold.
       if (context.facts !== undefined) await whileOn();
-      return writeTotals(context);
+      return writeTotals(context, readPrograms);
     },
     "/changes": async (context) => {
       if (context.facts?.data_set) await whileOn();

@@ -1,6 +1,7 @@
+import { alnName, listComparisons, listFilterColumns } from "./aln.ts";
 import type { Column, Table } from "./api-description.ts";
 import { findState } from "./names.ts";
-import { type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
+import { emptyQuery, type Filter, kindOf, listValues, needsNoValue, type Query } from "./query.ts";
 import { readTarget } from "./read-target.ts";
 import { findNarrative } from "./table-facts.ts";
 import { readExtra, writeExtra, writeTarget } from "./write-target.ts";
@@ -15,8 +16,9 @@ const mostShown = 500;
 export function normalizeQuery(typed: Query, table: Table | undefined): Query {
   // Moves parameters that were typed as other parameters to their own fields.
   const query = readTarget(writeTarget({ ...typed, filters: [] }));
+  const columns = table === undefined ? [] : [...listFilterColumns(table), ...table.columns];
   const filters = [...typed.filters, ...query.filters].map((filter) => {
-    const column = table?.columns.find(({ name }) => name === filter.column);
+    const column = columns.find(({ name }) => name === filter.column);
     return { ...filter, value: normalizeFilter(filter, column) };
   });
   // A malformed limit or offset would apply to every page of a download.
@@ -27,6 +29,27 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
     order: table && findNarrative(table) ? [] : query.order,
     limit: Math.min(Math.max(query.limit, 1), mostShown),
     filters: filters.filter(({ operator, value }) => value !== "" || needsNoValue(operator)),
+  };
+}
+
+/**
+ * Moves a query to another table. Keeps the filters and columns that the other table has, too.
+ *
+ * @returns the query, and the columns of the filters that were removed
+ */
+export function moveQuery(
+  query: Query,
+  table: Table | undefined,
+  name: string,
+): { query: Query; lost: string[] } {
+  const columns = table === undefined ? [] : listFilterColumns(table);
+  const fits = ({ column: wanted, operator }: Filter) =>
+    columns.some((column) => column.name === wanted && listComparisons(column).includes(operator));
+  const lost = query.filters.filter((filter) => !fits(filter) && filter.value !== "");
+  const select = query.select.filter((term) => table?.columns.some((column) => column.name === term));
+  return {
+    query: { ...emptyQuery, table: name, select, filters: query.filters.filter(fits) },
+    lost: lost.map(({ column }) => column),
   };
 }
 
@@ -42,7 +65,7 @@ function normalizeFilter({ operator, value }: Filter, column: Column | undefined
 
 /** Columns of texts that contain no comma. */
 const code =
-  /(^|_)(report_id|uei|ein|state|zip(code)?|prefix|extension|reference|ref_number|reference_number|agency|year)$/;
+  /(^|_)(report_id|uei|ein|aln|state|zip(code)?|prefix|extension|reference|ref_number|reference_number|agency|year)$/;
 
 /** Where several values may be separated on one line. Names and texts contain commas, so each has a line of its own. */
 export function findSeparator({ name, type, values }: Column): RegExp | undefined {
@@ -73,6 +96,7 @@ function normalizeValue({ name, type, values }: Column, text: string): string {
   if (/(^|_)uei$/.test(name) || /^(report_id|award_reference)$/.test(name)) return text.toUpperCase();
   if (/(^|_)ein$/.test(name)) return text.replace(/^(\d{2})[-\s](\d{7})$/, "$1$2");
   if (/_zip(code)?$/.test(name)) return text.replace(/^(\d{5})-(\d{4})$/, "$1$2");
+  if (name === alnName) return text.replace(/^(aln|cfda)\b:?\s*/i, "").toUpperCase();
   return text;
 }
 

@@ -1,5 +1,3 @@
-import type { Table } from "./api-description.ts";
-
 /**
  * The comparisons of the explorer's form, by PostgREST's operator. `contains` is written as `ilike` with an asterisk on
  * both sides. An operator that ends in a period or contains `is.` needs no value.
@@ -52,26 +50,6 @@ export const emptyQuery: Query = {
   limit: 100,
   offset: 0,
 };
-
-/**
- * Moves a query to another table. Keeps the filters and columns that the other table has, too.
- *
- * @returns the query, and the columns of the filters that were removed
- */
-export function moveQuery(
-  query: Query,
-  table: Table | undefined,
-  name: string,
-): { query: Query; lost: string[] } {
-  const has = (column: string) => table?.columns.some((each) => each.name === column) ?? false;
-  const [filters, others] = [true, false].map((wanted) =>
-    query.filters.filter(({ column }) => has(column) === wanted),
-  ) as [Filter[], Filter[]];
-  return {
-    query: { ...emptyQuery, table: name, select: query.select.filter(has), filters },
-    lost: others.filter(({ value }) => value !== "").map(({ column }) => column),
-  };
-}
 
 /** The kind of a PostgreSQL type's values. */
 export function kindOf(type: string): "text" | "number" | "date" | "boolean" {

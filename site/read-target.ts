@@ -1,3 +1,4 @@
+import { readAlnFilters } from "./aln.ts";
 import { emptyQuery, type Filter, type Operator, operators, type Query } from "./query.ts";
 import { decode, writeExtra } from "./write-target.ts";
 
@@ -7,9 +8,11 @@ import { decode, writeExtra } from "./write-target.ts";
  */
 export function readTarget(target: string): Query {
   const [path = "", search = ""] = target.split(/\?(.*)/s);
-  const query: Query = { ...emptyQuery, table: decode(path.replace(/^\//, "")), filters: [] };
+  const table = decode(path.replace(/^\//, ""));
+  const { filters, others } = readAlnFilters(table, [...new URLSearchParams(search)]);
+  const query: Query = { ...emptyQuery, table, filters };
   const extra: [string, string][] = [];
-  for (const [name, value] of new URLSearchParams(search)) {
+  for (const [name, value] of others) {
     if (name === "api_key") continue;
     const filter = readFilter(name, value);
     if (name === "select" || name === "order") query[name] = splitTerms(value);

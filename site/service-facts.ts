@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { z } from "zod";
 import { describeVersions, type VersionDescription } from "./api-description.ts";
+import { readCodes } from "./codes.ts";
 import { keepAnswer } from "./keep-answer.ts";
 import { type Totals, totals } from "./totals.ts";
 
@@ -50,7 +51,7 @@ export function createFactsReader(
     );
     const service = facts.parse(rows[0]?.facts);
     const found = totals.nullable().parse(rows[0]?.totals);
-    const api = describeVersions(rows[0]?.api, listKnownValues(found));
+    const api = describeVersions(rows[0]?.api, listKnownValues(found), readCodes);
     return { ...service, totals: found, api, apiFile: writeFile(api) };
   };
   // Pages soon show a first data set.

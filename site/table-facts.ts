@@ -1,4 +1,5 @@
-import type { Table } from "./api-description.ts";
+import { alnName, alnParts, filtersByAward, listFilterColumns } from "./aln.ts";
+import type { Column, Table } from "./api-description.ts";
 import type { Query } from "./query.ts";
 
 /** The columns of each table that the explorer shows at first. */
@@ -6,15 +7,27 @@ const shown: Record<string, string> = {
   general:
     "report_id,auditee_name,audit_year,total_amount_expended,auditee_city,auditee_state,fac_accepted_date,entity_type,is_internal_control_material_weakness_disclosed",
   federal_awards:
-    "report_id,auditee_name,audit_year,amount_expended,federal_agency_prefix,federal_award_extension,federal_program_name,award_reference,is_major,findings_count",
+    "report_id,auditee_name,audit_year,amount_expended,aln,federal_program_name,award_reference,is_major,findings_count",
   findings:
-    "report_id,auditee_name,audit_year,reference_number,award_reference,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
+    "report_id,auditee_name,audit_year,reference_number,aln,federal_program_name,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
   findings_text: "report_id,auditee_name,audit_year,finding_ref_number,finding_text",
   corrective_action_plans: "report_id,auditee_name,audit_year,finding_ref_number,planned_action",
   notes_to_sefa: "report_id,title,content,is_minimis_rate_used",
   passthrough: "report_id,award_reference,passthrough_name,passthrough_id",
   resubmission: "report_id,version,status,previous_report_id,next_report_id",
 };
+
+/** Columns of other tables that the explorer adds to a table's own. */
+const joined = Object.entries({
+  auditee_name: "Auditee name",
+  federal_program_name: "Federal program name",
+}).map(([name, label]): Column => ({ name, label, type: "text", description: label, values: [], words: {} }));
+
+/** Describes a column of a table's rows, as people see them. */
+export function findColumn(table: Table | undefined, name: string): Column | undefined {
+  const columns = table === undefined ? [] : [...listFilterColumns(table), ...table.columns, ...joined];
+  return columns.find((column) => column.name === name);
+}
 
 /** What a reader of a report looks for first. */
 const leading =
@@ -46,33 +59,66 @@ export const findNarrative = ({ name, key }: Table) => (key.length === 0 ? narra
 
 /** A term of `select` that adds the auditee's name as a column, from the report that a row belongs to. */
 const auditeeTerm = "...general(auditee_name)";
+/** The same, if other parameters filter by the report: without `!inner`, they would only empty the name. */
+const requiredAuditeeTerm = "...general!inner(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;
 /** Filters on two of these leave few enough awards to join their reports. */
-const narrow = /^(audit_year|federal_agency_prefix|federal_award_extension)$/;
+const narrow = /^(audit_year|aln|federal_agency_prefix|federal_award_extension)$/;
 
 /** Whether the API can add the auditee's name in time. It joins the reports before it sorts and limits the rows. */
 function canHaveAuditee({ filters }: Query, { name, key, embeds }: Table): boolean {
   if (!embeds.includes("general") || name === "general") return false;
   if (filters.some(({ column }) => /^(report_id|auditee_uei)$/.test(column))) return true;
   const narrowing = filters.filter(({ column, operator }) => operator === "eq" && narrow.test(column));
-  if (large.test(name)) return narrowing.length > 1;
+  const isOfProgram = narrowing.some(({ column, value }) => column === alnName && value.includes("."));
+  if (large.test(name)) return isOfProgram || narrowing.length > 1;
   return key.length + filters.length > 0;
 }
 
-/** Adds the auditee's name to a request for all columns. */
-export function addAuditee(query: Query, table: Table | undefined): Query {
-  const isAll = query.select.length === 0;
-  return isAll && table && canHaveAuditee(query, table) ? { ...query, select: ["*", auditeeTerm] } : query;
+const program = [...alnParts, "federal_program_name"].join(",");
+/** Terms of `select` that add the program of a finding's award. */
+export const programTerm = `...federal_awards(${program})`;
+const requiredProgramTerm = `...federal_awards!inner(${program})`;
+
+/** Whether the API can add the program in time. It joins the awards before it sorts and limits the rows. */
+function canHaveProgram({ filters, order }: Query, { name, embeds }: Table): boolean {
+  return (
+    name === "findings" &&
+    embeds.includes("federal_awards") &&
+    filters.length + Number(order.length === 0) > 0
+  );
+}
+
+/** Whether other parameters filter by columns of a table that the rows belong to. */
+const filtersBy = (name: string, { extra }: Query) => new RegExp(`(^|&)${name}\\.`).test(extra);
+
+/** Adds the auditee's name and a finding's program to a request for all columns, and what its filters need to any request. */
+export function addJoined(query: Query, table: Table | undefined): Query {
+  const { select } = query;
+  if (table === undefined) return query;
+  const isAll = select.length === 0;
+  const selects = (name: string) => select.some((term) => term.includes(name));
+  const needsReport = !selects("general") && filtersBy("general", query);
+  const needsAward =
+    !selects("federal_awards") && (filtersByAward(query) || filtersBy("federal_awards", query));
+  const terms: string[] = [];
+  if (needsReport) terms.push(requiredAuditeeTerm);
+  else if (isAll && canHaveAuditee(query, table)) terms.push(auditeeTerm);
+  if (needsAward) terms.push(requiredProgramTerm);
+  else if (isAll && canHaveProgram(query, table)) terms.push(programTerm);
+  return terms.length === 0 ? query : { ...query, select: [...(isAll ? ["*"] : select), ...terms] };
 }
 
 /** Adds columns that a spreadsheet needs to a request for some columns: the filtered columns and the auditee's name. */
 export function completeColumns(query: Query, table: Table | undefined): Query {
   const { select, filters } = query;
-  if (table === undefined || select.length === 0 || select.includes("*")) return addAuditee(query, table);
+  if (table === undefined || select.length === 0 || select.includes("*")) return addJoined(query, table);
   const name =
     table.name === "general" ? ["auditee_name"] : canHaveAuditee(query, table) ? [auditeeTerm] : [];
-  return { ...query, select: [...new Set([...select, ...filters.map(({ column }) => column), ...name])] };
+  const filtered = filters.flatMap(({ column }) => (column === alnName ? [column, ...alnParts] : [column]));
+  const own = filtered.filter((each) => table.columns.some((column) => column.name === each));
+  return addJoined({ ...query, select: [...new Set([...select, ...own, ...name])] }, table);
 }
 
 /**

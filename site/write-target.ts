@@ -1,3 +1,4 @@
+import { quote, writeAlnFilter } from "./aln.ts";
 import { listValues, needsNoValue, type Operator, type Query } from "./query.ts";
 
 /**
@@ -18,7 +19,10 @@ export function writeTarget(query: Query, tieBreakers: string[] = []): string {
   ];
   const parameters: [string, string][] = [
     ["select", select.join(",")],
-    ...filters.map(({ column, operator, value }): [string, string] => [column, writeFilter(operator, value)]),
+    ...filters.flatMap(
+      (filter): [string, string][] =>
+        writeAlnFilter(table, filter) ?? [[filter.column, writeFilter(filter.operator, filter.value)]],
+    ),
     ...single.filter(([name]) => !further.some(([each]) => each === name)),
     ...further,
   ];
@@ -54,11 +58,7 @@ export function writeExtra(parameters: [string, string][]): string {
 function writeFilter(operator: Operator, value: string): string {
   if (needsNoValue(operator)) return operator;
   if (operator === "in") {
-    // PostgREST reads commas and parentheses as syntax unless the value is quoted.
-    const values = listValues(value).map((each) =>
-      /^[\w-]+$/.test(each) ? each : `"${each.replace(/["\\]/g, "\\$&")}"`,
-    );
-    return `in.(${values.join(",")})`;
+    return `in.(${listValues(value).map(quote).join(",")})`;
   }
   if (operator === "contains") return `ilike.*${value.replace(/[%_\\]/g, "\\$&")}*`;
   return `${operator}.${value}`;

@@ -1,12 +1,13 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Filter, largestLimit, operators } from "../query.ts";
+import { findColumn } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
 import { AllRows } from "./all-rows.tsx";
 import { describeLimit, formatCount } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
 import { formatValue } from "./format-value.ts";
-import type { Outcome } from "./outcome.ts";
+import { findTable, type Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
 import { describeRow, RowView } from "./row-view.tsx";
 import { RowsTable } from "./rows-table.tsx";
@@ -22,21 +23,14 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
     if (!part.current?.contains(document.activeElement)) heading.current?.focus({ preventScroll: true });
     part.current?.scrollIntoView();
   }, [outcome]);
-  const rows = outcome?.rows ?? [];
-  const isRow = outcome?.asked.isRow && rows.length > 0;
+  const isRow = outcome !== undefined && isOneRow(outcome);
   const title = outcome?.table?.title ?? "Rows";
-  const link = location.href;
-  const { offset = 0, limit = 0 } = outcome?.asked.query ?? {};
-  const turns: [name: string, isPossible: boolean, to: number][] = [
-    ["Previous", offset > 0, Math.max(0, offset - limit)],
-    ["Next", rows.length >= limit, offset + limit],
-  ];
   return (
     <section class="result" aria-labelledby="result" aria-busy={isWaiting} ref={part}>
       <div class="wrap">
         {isRow && (
           <p class="row">
-            {title} <CopyButton name="Copy link" label="Copy link to this row" text={link} />
+            {title} <CopyButton name="Copy link" label="Copy link to this row" text={location.href} />
           </p>
         )}
         <h2 id="result" tabIndex={-1} ref={heading}>
@@ -47,43 +41,66 @@ export function AnswerPart({ explorer }: { explorer: Explorer }): VNode {
         <p role="status" id="status" class="hint">
           {isWaiting ? "Loading …" : outcome ? describeOutcome(outcome, explorer) : "No rows yet."}
         </p>
-        {outcome?.rows && !isRow && (
-          <AllRows
-            key={outcome.key + writeTarget({ ...outcome.asked.query, order: [], offset: 0 })}
-            explorer={explorer}
-            outcome={outcome}
-          >
-            {turns.map(([name, isPossible, to]) => (
-              <button
-                key={name}
-                type="button"
-                class="plain"
-                aria-disabled={!isPossible}
-                onClick={() => isPossible && explorer.refine({ offset: to })}
-              >
-                {name}
-              </button>
-            ))}
-            <CopyButton name="Copy link" label="Copy link to these rows" text={link} />
-          </AllRows>
-        )}
-        {outcome && !outcome.rows && (
-          <Refusal answer={outcome.answer} explorer={explorer} table={outcome.asked.query.table} />
-        )}
-        {outcome?.rows?.length === 0 && (
-          <p class="notice">
-            No rows match. Remove a filter above, or change it in the form. The <a href="/totals">totals</a>{" "}
-            list every state, agency and year that has rows.
-          </p>
-        )}
-        {isRow && <RowView explorer={explorer} outcome={outcome} />}
+        {outcome && <Found explorer={explorer} outcome={outcome} />}
       </div>
-      {outcome && rows.length > 0 && !isRow && (
+      {outcome?.rows?.length && !isRow ? (
         <div class="wrap wrap--wide">
           <RowsTable key={outcome.asked.query.table} explorer={explorer} outcome={outcome} />
         </div>
-      )}
+      ) : null}
     </section>
+  );
+}
+
+/** Whether a response is shown as one row in full. */
+const isOneRow = ({ asked, rows = [] }: Outcome): boolean => asked.isRow && rows.length > 0;
+
+/** What was found: a refusal, a row, or what can be done with the rows. */
+function Found({ explorer, outcome }: Shown): VNode {
+  const { rows, asked, key, answer } = outcome;
+  if (rows === undefined) return <Refusal answer={answer} explorer={explorer} table={asked.query.table} />;
+  if (isOneRow(outcome)) return <RowView explorer={explorer} outcome={outcome} />;
+  return (
+    <>
+      <AllRows
+        key={key + writeTarget({ ...asked.query, order: [], offset: 0 })}
+        explorer={explorer}
+        outcome={outcome}
+      >
+        <Turns explorer={explorer} outcome={outcome} />
+        <CopyButton name="Copy link" label="Copy link to these rows" text={location.href} />
+      </AllRows>
+      {rows.length === 0 && (
+        <p class="notice">
+          No rows match. Remove a filter above, or change it in the form. The <a href="/totals">totals</a>{" "}
+          list every program, state, agency and year that has rows.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Buttons for the page before and the page after. */
+function Turns({ explorer, outcome: { asked, rows = [] } }: Shown): VNode {
+  const { offset, limit } = asked.query;
+  const turns: [name: string, isPossible: boolean, to: number][] = [
+    ["Previous", offset > 0, Math.max(0, offset - limit)],
+    ["Next", rows.length >= limit, offset + limit],
+  ];
+  return (
+    <>
+      {turns.map(([name, isPossible, to]) => (
+        <button
+          key={name}
+          type="button"
+          class="plain"
+          aria-disabled={!isPossible}
+          onClick={() => isPossible && explorer.refine({ offset: to })}
+        >
+          {name}
+        </button>
+      ))}
+    </>
   );
 }
 
@@ -103,7 +120,7 @@ function PrintedSource({ outcome: { answer, rows = [], total } }: { outcome: Out
 /** The request in words. Each filter can be removed. */
 function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   const { filters, order, extra } = asked.query;
-  const labelOf = (name = "") => table?.columns.find((column) => column.name === name)?.label ?? name;
+  const labelOf = (name = "") => findColumn(table, name)?.label ?? name;
   const describe = ({ column, operator, value }: Filter) => {
     const values = value.split("\n").map((each) => formatValue(column, each));
     const listed = values.length > 5 ? `${values.length} values` : values.join(", ");
@@ -114,11 +131,8 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
     const descending = /year|date/.test(name ?? "") ? ", newest first" : ", descending";
     return labelOf(name) + (direction === "desc" ? descending : "");
   };
-  // Describes the filter for an auditee's reports in words; shows all other parameters as typed.
-  const anyOf = extra.replace(
-    /^or=\((\w+)\.eq\.(\w+),(\w+)\.eq\.(\w+)\)$/,
-    (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,
-  );
+  const report = findTable(explorer.versions, asked.schema, "general");
+  const others = describeExtra(extra, (name) => (findColumn(table, name) ?? findColumn(report, name))?.label);
   const parts = filters.map((filter) => ({
     text: describe(filter),
     without: { filters: filters.filter((each) => each !== filter) },
@@ -126,7 +140,7 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
   return (
     <p class="row question">
       {filters.length + extra.length === 0 && "All rows"}
-      {[...parts, ...(extra === "" ? [] : [{ text: anyOf, without: { extra: "" } }])].map(
+      {[...parts, ...(extra === "" ? [] : [{ text: others, without: { extra: "" } }])].map(
         ({ text, without }) => (
           <button
             key={text}
@@ -142,6 +156,17 @@ function Question({ explorer, outcome: { asked, table } }: Shown): VNode {
       {order.length > 0 && <span>sorted by {order.map(describeOrder).join("; ")}</span>}
     </p>
   );
+}
+
+/** Describes in words what the site's own links ask for, such as an auditee's reports; returns other parameters as typed. */
+function describeExtra(extra: string, labelOf: (name: string) => string | undefined): string {
+  return extra
+    .replace(
+      /^or=\((\w+)\.eq\.(\w+),(\w+)\.eq\.(\w+)\)$/,
+      (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,
+    )
+    .replace(/^(?:\w+\.)?or=\((\w+)\.is\.null,\1\.eq\.\)$/, (_all, name) => `${labelOf(name)} is not stated`)
+    .replace(/^general\.(\w+)=eq\.(\w+)$/, (_all, name, value) => `${labelOf(name)} is ${value}`);
 }
 
 function describeOutcome({ asked, rows = [], total, answer }: Outcome, { lastAnswer }: Explorer): string {

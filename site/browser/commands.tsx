@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { demonstrationKey, type Language, languages, writeSnippet } from "../request-snippets.ts";
 import { CopyButton, Scroll } from "./command.tsx";
-import { Choice } from "./query-form.tsx";
+import { Choice } from "./fields.tsx";
 import type { Explorer } from "./use-explorer.ts";
 
 /** The form's request, or the shown row's request, as a program. */

@@ -2,8 +2,8 @@ import { agencies } from "../names.ts";
 
 /** Whether a column contains dollars. */
 export const isMoney = (column: string): boolean => /amount|balance|dollar|_total$/.test(column);
-/** Whether a column contains agencies, as the first two digits of their Assistance Listing numbers. */
-export const isAgency = (column: string): boolean => /agency_prefix|_agency$|^agencies_/.test(column);
+/** Whether a column contains agencies, as the first two digits of Assistance Listing numbers, or whole numbers. */
+export const isAgency = (column: string): boolean => /^aln$|agency_prefix|_agency$|^agencies_/.test(column);
 
 /** Formats a value for people: dollars, agency names, and the number of embedded rows. */
 export function formatValue(column: string, value: unknown): string {

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useId } from "preact/hooks";
-import { Text } from "./query-form.tsx";
+import { Text } from "./fields.tsx";
 import type { Explorer } from "./use-explorer.ts";
 
 interface Field {

@@ -1,7 +1,12 @@
-import type { Table } from "../api-description.ts";
+import { joinAln } from "../aln.ts";
+import type { Table, VersionDescription } from "../api-description.ts";
+import { normalizeQuery } from "../normalize-query.ts";
 import type { Query } from "../query.ts";
 import { readTarget } from "../read-target.ts";
+import { addJoined, chooseTieBreakers } from "../table-facts.ts";
+import { writeTarget } from "../write-target.ts";
 import { type Answer, isGood } from "./ask.ts";
+import { embedParts, type Row } from "./row-parts.ts";
 
 /** A query, the version that it is sent to, and how its rows are shown. */
 export interface Asked {
@@ -12,15 +17,18 @@ export interface Asked {
   isRow: boolean;
 }
 
-export type Row = Record<string, unknown>;
-
-/** The result of a query. */
-export interface Outcome {
+/** A query, and the request that is sent for it. */
+export interface Written {
+  /** With normalized values. */
   asked: Asked;
   /** Undefined if the version has no such table. */
   table: Table | undefined;
-  /** The path and query string that were sent. */
+  /** The path and query string. */
   target: string;
+}
+
+/** The result of a query. */
+export interface Outcome extends Written {
   key: string;
   answer: Answer;
   /** Undefined if the response is an error. */
@@ -38,5 +46,22 @@ export function readAddress(hash: string): Asked | undefined {
 /** Reads the rows of a response, and their number from Content-Range. */
 export function readRows(answer: Answer): Pick<Outcome, "rows" | "total"> {
   const [, total = "0"] = /\/(\d+)$/.exec(answer.headers["content-range"] ?? "") ?? [];
-  return { rows: isGood(answer) ? JSON.parse(answer.text) : undefined, total: Number(total) };
+  const rows: Row[] | undefined = isGood(answer) ? JSON.parse(answer.text) : undefined;
+  return { rows: rows?.map(joinAln), total: Number(total) };
+}
+
+export function findTable(versions: VersionDescription[], schema: string, name: string): Table | undefined {
+  return versions.find((version) => version.schema === schema)?.tables.find((table) => table.name === name);
+}
+
+/** Writes the request for a query, with related rows or columns of other tables. */
+export function writeRequest(
+  versions: VersionDescription[],
+  { schema, query: typed, isRow }: Asked,
+): Written {
+  const table = findTable(versions, schema, typed.table);
+  const query = normalizeQuery(typed, table);
+  const sent = isRow ? embedParts(query, table) : addJoined(query, table);
+  const target = writeTarget(sent, chooseTieBreakers(isRow ? query : sent, table));
+  return { asked: { schema, query, isRow }, table, target };
 }

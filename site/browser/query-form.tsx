@@ -1,10 +1,8 @@
 import type { VNode } from "preact";
-import { useRef } from "preact/hooks";
+import { joinAlnTerms, listColumns, listFilterColumns, splitAlnTerms } from "../aln.ts";
 import type { Column } from "../api-description.ts";
-import { agencies, states } from "../names.ts";
-import { findSeparator } from "../normalize-query.ts";
-import { type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
-import { isAgency } from "./format-value.ts";
+import { Choice, Text } from "./fields.tsx";
+import { Filters } from "./filters.tsx";
 import type { Explorer } from "./use-explorer.ts";
 
 /** The form for a request's table, filters and columns. */
@@ -30,11 +28,15 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       />
       <p role="status">{dropped}</p>
       <Filters
-        columns={table?.columns ?? []}
+        columns={table ? listFilterColumns(table) : []}
         filters={query.filters}
         change={(filters) => change({ filters })}
       />
-      <Columns columns={table?.columns ?? []} chosen={query.select} choose={(select) => change({ select })} />
+      <Columns
+        columns={table ? listColumns(table) : []}
+        chosen={joinAlnTerms(query.select)}
+        choose={(select) => change({ select: splitAlnTerms(query.table, select) })}
+      />
       <details open={query.extra !== ""}>
         <summary>Advanced: other query parameters</summary>
         <Text
@@ -47,165 +49,6 @@ export function QueryForm({ explorer }: { explorer: Explorer }): VNode {
       </details>
       <button type="submit">Show the rows</button>
     </form>
-  );
-}
-
-interface Labeled {
-  id: string;
-  label: string;
-  value: string;
-}
-
-interface Typed extends Labeled {
-  hint?: string;
-  type?: "text" | "password" | "lines";
-  /** Values to choose from, and their labels. */
-  known?: string[][];
-  change: (value: string) => void;
-}
-
-export function Text({ id, label, value, hint, type = "text", known = [], change }: Typed): VNode {
-  const shared = { id, value, autocomplete: "off", "aria-describedby": hint && `${id}-hint` };
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {type === "lines" ? (
-        <textarea {...shared} onInput={(event) => change(event.currentTarget.value)} />
-      ) : (
-        <input
-          {...shared}
-          // Preact's types do not allow a list of choices for a password, which has none.
-          type={type as "text"}
-          list={known.length > 0 ? `${id}-known` : undefined}
-          onInput={(event) => change(event.currentTarget.value)}
-        />
-      )}
-      <datalist id={`${id}-known`}>
-        {known.map(([each, text]) => (
-          <option key={each} value={each} label={text} />
-        ))}
-      </datalist>
-      {hint && (
-        <span class="hint" id={`${id}-hint`}>
-          {hint}
-        </span>
-      )}
-    </div>
-  );
-}
-
-interface Choices extends Labeled {
-  options: [value: string, text: string][];
-  choose: (value: string) => void;
-}
-
-/** A list of choices. A value that is not in the list came from a link, and is kept, so that the API can refuse it. */
-export function Choice({ id, label, options, value, choose }: Choices): VNode {
-  const all = new Map([
-    ...(options.some(([each]) => each === value) ? [] : [[value, value] as const]),
-    ...options,
-  ]);
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {[...all].map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
-interface Conditions {
-  columns: Column[];
-  filters: Filter[];
-  change: (filters: Filter[]) => void;
-}
-
-/** The values that a column is known to have, with the names of agencies and states. */
-function listKnown(column: Column | undefined): string[][] {
-  if (column && isAgency(column.name)) return Object.entries(agencies);
-  const values = column?.type === "boolean" ? ["true", "false"] : (column?.values ?? []);
-  return values.map((each) => (column?.name.endsWith("_state") ? [each, states[each] ?? ""] : [each]));
-}
-
-/** The filters, which must all match. There is always at least one to fill in. */
-function Filters({ columns, filters, change }: Conditions): VNode {
-  const add = useRef<HTMLButtonElement>(null);
-  const find = (name: string) => columns.find((column) => column.name === name);
-  const suggest = (name: string): Filter => {
-    // People usually know only part of a name or text.
-    const isText = /name|text|title|content|action|program|city|address|email/.test(name);
-    const operator = isText && find(name)?.type === "text" ? "contains" : "eq";
-    return { column: name, operator, value: "" };
-  };
-  const blank = suggest(["auditee_name", "audit_year"].find(find) ?? columns[0]?.name ?? "");
-  const shown = filters.length === 0 ? [blank] : filters;
-  return (
-    <fieldset>
-      <legend>Filters</legend>
-      {shown.map((filter, index) => {
-        const column = find(filter.column);
-        const replace = (changed: Partial<Filter>) => change(shown.with(index, { ...filter, ...changed }));
-        return (
-          <div class="row filter" key={index}>
-            <Choice
-              id={`column-${index}`}
-              label={`Column ${index + 1}`}
-              options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
-              value={filter.column}
-              choose={(name) => replace({ ...suggest(name), value: filter.value })}
-            />
-            <Choice
-              id={`operator-${index}`}
-              label={`Comparison ${index + 1}`}
-              options={listOperators(column?.type ?? "text").map((each) => [each, operators[each]])}
-              value={filter.operator}
-              choose={(operator) => replace({ operator: operator as Operator })}
-            />
-            {!needsNoValue(filter.operator) && (
-              <Text
-                id={`value-${index}`}
-                label={
-                  filter.operator !== "in"
-                    ? `Value ${index + 1}`
-                    : `Values ${index + 1} (${column && findSeparator(column) ? "separated by commas" : "one per line"})`
-                }
-                value={filter.value}
-                type={filter.operator === "in" ? "lines" : "text"}
-                known={listKnown(column)}
-                change={(value) => replace({ value })}
-              />
-            )}
-            <button
-              type="button"
-              class="plain"
-              aria-label={`Remove filter ${index + 1}`}
-              onClick={() => {
-                change(shown.toSpliced(index, 1));
-                add.current?.focus();
-              }}
-            >
-              Remove
-            </button>
-          </div>
-        );
-      })}
-      <button
-        type="button"
-        class="plain"
-        ref={add}
-        onClick={() => {
-          change([...shown, blank]);
-          requestAnimationFrame(() => document.getElementById(`column-${shown.length}`)?.focus());
-        }}
-      >
-        Add a filter
-      </button>
-    </fieldset>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { Table, VersionDescription } from "../api-description.ts";
 import { emptyQuery, type Filter, type Query } from "../query.ts";
-import { chooseShown, findNarrative } from "../table-facts.ts";
-import type { Row } from "./outcome.ts";
+import { chooseShown, findNarrative, programTerm } from "../table-facts.ts";
+
+export type Row = Record<string, unknown>;
 
 /** The columns of a row's report that are shown with it. */
 const reportColumns =
@@ -12,11 +13,12 @@ const reportColumns =
  * row, its report and the tables that the API embeds in it.
  */
 export function embedParts(query: Query, table: Table | undefined): Query {
-  const parts = table?.embeds.map((name) =>
-    name === "general"
-      ? `general(${reportColumns})`
-      : `${name}(${table.name === "general" ? "report_id" : "*"})`,
-  );
+  const columnsOf = (name: string) => {
+    if (name === "general") return reportColumns;
+    if (table?.name === "general") return "report_id";
+    return name === "findings" && table?.name !== "federal_awards" ? `*,${programTerm}` : "*";
+  };
+  const parts = table?.embeds.map((name) => `${name}(${columnsOf(name)})`);
   return { ...query, select: parts?.length ? ["*", ...parts] : [] };
 }
 

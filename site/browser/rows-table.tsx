@@ -1,12 +1,13 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { alnName, alnParts } from "../aln.ts";
+import type { Table } from "../api-description.ts";
 import { kindOf } from "../query.ts";
-import { chooseShown, findNarrative } from "../table-facts.ts";
+import { chooseShown, findColumn, findNarrative } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
 import { formatValue } from "./format-value.ts";
-import type { Row } from "./outcome.ts";
-import { findRow, isHidden } from "./row-parts.ts";
+import { findRow, isHidden, type Row } from "./row-parts.ts";
 import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
@@ -23,7 +24,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
     asked.query.filters.some(({ column }) => column === name);
   const main = new Set([...chooseShown(asked.query.table, names), ...names.filter(isMain)]);
   const shown = isWhole || !isAll ? names : [...main];
-  const labelOf = (name: string) => table?.columns.find((column) => column.name === name)?.label ?? name;
+  const labelOf = (name: string) => findColumn(table, name)?.label ?? name;
   return (
     <>
       <Scroll label="Rows" kind="rows-place">
@@ -74,26 +75,28 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
 }
 
 /**
- * A heading sorts by its column: numbers and dates from the largest, texts from A. The next click reverses that. The
- * headings of narratives do not sort.
+ * A heading sorts by its column: numbers and dates from the largest, texts from A. The next click reverses that. Columns of
+ * other tables and narratives are not sorted.
  */
 function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: string }): VNode {
-  const column = table?.columns.find((each) => each.name === name);
-  if (column === undefined) return <th scope="col">{name === "auditee_name" ? "Auditee name" : name}</th>;
+  const column = findColumn(table, name);
+  if (column === undefined) return <th scope="col">{name}</th>;
+  const sorting = listSorting(table, name);
   const [sorted, direction] = (asked.query.order[0] ?? "").split(".");
-  const isSorted = sorted === name;
+  const isSorted = sorted !== undefined && sorted === sorting[0];
   const isDescending = direction === "desc";
   const largestFirst = isSorted ? !isDescending : kindOf(column.type) !== "text";
+  const order = sorting.map((each) => (largestFirst ? `${each}.desc.nullslast` : each));
   return (
     <th scope="col" aria-sort={isSorted ? (isDescending ? "descending" : "ascending") : undefined}>
-      {table && findNarrative(table) ? (
+      {sorting.length === 0 ? (
         <span title={column.description}>{column.label} </span>
       ) : (
         <button
           type="button"
           class="link"
           title={column.description}
-          onClick={() => explorer.refine({ order: [largestFirst ? `${name}.desc.nullslast` : name] })}
+          onClick={() => explorer.refine({ order })}
         >
           {column.label}
         </button>
@@ -101,6 +104,14 @@ function Heading({ name, explorer, outcome: { asked, table } }: Shown & { name: 
       <code class="hint">{name}</code>
     </th>
   );
+}
+
+/** The table's own columns that a heading sorts by. */
+function listSorting(table: Table | undefined, name: string): readonly string[] {
+  if (table === undefined || findNarrative(table)) return [];
+  const isOwn = (each: string) => table.columns.some((column) => column.name === each);
+  if (isOwn(name)) return [name];
+  return name === alnName && alnParts.every(isOwn) ? alnParts : [];
 }
 
 /** A suppressed report's values are hidden, which differs from being empty. */

@@ -1,5 +1,5 @@
 import { largestLimit, type Query } from "../query.ts";
-import { addAuditee, completeColumns } from "../table-facts.ts";
+import { addJoined, completeColumns } from "../table-facts.ts";
 import type { Outcome } from "./outcome.ts";
 import { adaptForSpreadsheets, byteOrderMark } from "./spreadsheet-csv.ts";
 import type { Read } from "./use-reading.ts";
@@ -11,7 +11,7 @@ export async function saveCsv(
   isForSpreadsheets: boolean,
 ): Promise<void> {
   const pages = isForSpreadsheets ? [byteOrderMark] : [];
-  const wanted = (isForSpreadsheets ? completeColumns : addAuditee)(query, table);
+  const wanted = (isForSpreadsheets ? completeColumns : addJoined)(query, table);
   const isWhole = await read(wanted, "text/csv", (text, end) => {
     const page = isForSpreadsheets ? adaptForSpreadsheets(text) : text;
     // Each page starts with a header line. Column names contain no line break.

@@ -1,3 +1,4 @@
+import { alnName, alnParts, writeAln } from "../aln.ts";
 import { isMoney } from "./format-value.ts";
 
 /** Excel reads a CSV file as UTF-8 only if it starts with a byte-order mark. */
@@ -5,7 +6,7 @@ export const byteOrderMark = "\ufeff";
 const cells = /("[^"]*(?:""[^"]*)*"|[^,"\n]*)([,\n]|$)/g;
 /** Columns of codes that spreadsheets would read as numbers or dates, such as 043015799, 10.010 and 2023-001. */
 const codes =
-  /(^|_)(ein|uei|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc/;
+  /(^|_)(ein|uei|aln|zip(code)?|phone|extension|identification|passthrough_id|ref(erence)?_numbers?)$|agenc/;
 /** Values of other columns that spreadsheets would read as numbers or dates. */
 const code = /^"?(0\d+|\d+\.\d*0|\d+e\d+|\d{4}-\d{1,3})"?$/i;
 /** How formulas begin (OWASP, CSV injection). Negative numbers are not formulas. */
@@ -13,19 +14,42 @@ const formula = /^"?(?!-?\d+(?:\.\d+)?"?$)[=+\-@＝＋－＠\t\r\n]/;
 
 /**
  * Changes CSV so that spreadsheets show the API's values: a text that begins like a formula gets an apostrophe before
- * it, codes are written like `="043015799"`, and `t` becomes `true` in `is_public`.
+ * it, codes are written like `="043015799"`, `t` becomes `true` in `is_public`, and an Assistance Listing number is one text.
  */
 export function adaptForSpreadsheets(csv: string): string {
   const start = csv.indexOf("\n") + 1;
   const names = csv.slice(0, start).trimEnd().split(",");
-  let index = 0;
-  const rows = csv.slice(start).replace(cells, (_whole, text: string, separator: string) => {
-    const name = names[index] ?? "";
-    index = separator === "," ? index + 1 : 0;
-    return adaptCell(name, text) + separator;
-  });
-  return csv.slice(0, start) + rows;
+  const [first, second] = alnParts.map((part) => names.indexOf(part)) as [number, number];
+  const hasAln = first >= 0 && second >= 0;
+  const join = (row: string[], whole: string) =>
+    (hasAln ? row.with(first, whole).toSpliced(second, 1) : row).join(",");
+  const adapt = (row: string[]) => {
+    const whole = hasAln ? writeAln(...[first, second].map((place) => unquote(row[place] ?? ""))) : "";
+    return join(
+      row.map((text, index) => adaptCell(names[index] ?? "", text)),
+      adaptCell(alnName, /[",\n]/.test(whole) ? `"${whole.replaceAll('"', '""')}"` : whole),
+    );
+  };
+  const lines = readRows(csv.slice(start)).map((row) => `${adapt(row)}\n`);
+  return `${join(names, alnName)}\n${lines.join("")}`;
 }
+
+/** Splits CSV into rows of cells, which keep their quotes. */
+function readRows(csv: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (const [, text = "", separator] of csv.matchAll(cells)) {
+    // After the last line break, an empty match remains.
+    if (separator === "" && row.length === 0 && text === "") break;
+    row.push(text);
+    if (separator === ",") continue;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+const unquote = (text: string) => text.replace(/^"(.*)"$/s, "$1").replaceAll('""', '"');
 
 function adaptCell(name: string, text: string): string {
   if (formula.test(text)) return text.replace(/^"?/, "$&'");

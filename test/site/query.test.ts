@@ -1,18 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
+import { joinAln } from "../../site/aln.ts";
 import type { Table } from "../../site/api-description.ts";
-import { normalizeQuery } from "../../site/normalize-query.ts";
+import { moveQuery, normalizeQuery } from "../../site/normalize-query.ts";
 import {
   emptyQuery,
+  type Filter,
   listOperators,
-  moveQuery,
   type Operator,
   operators,
   type Query,
 } from "../../site/query.ts";
 import { readTarget } from "../../site/read-target.ts";
 import { type Language, languages, writeSnippet } from "../../site/request-snippets.ts";
+import { addJoined } from "../../site/table-facts.ts";
 import { writeTarget } from "../../site/write-target.ts";
 import { clients } from "../examples/clients.ts";
 import { query, request, target } from "../support/target.ts";
@@ -90,12 +92,62 @@ describe("a link", () => {
   });
 });
 
+describe("an Assistance Listing number", () => {
+  const aln = (operator: Operator, value: string): Filter => ({ column: "aln", operator, value });
+  const both = "federal_agency_prefix.eq.93,federal_award_extension.eq.778";
+  it.each<[string, Filter, string]>([
+    ["federal_awards", aln("eq", "93.778"), "federal_agency_prefix=eq.93&federal_award_extension=eq.778"],
+    ["federal_awards", aln("eq", "93"), "federal_agency_prefix=eq.93"],
+    ["federal_awards", aln("eq", "9.3.4"), "federal_agency_prefix=eq.9&federal_award_extension=eq.3.4"],
+    ["federal_awards", aln("in", "93.778\n84"), `or=(and(${both}),and(federal_agency_prefix.eq.84))`],
+    [
+      "findings",
+      aln("eq", "93.778"),
+      "federal_awards.federal_agency_prefix=eq.93&federal_awards.federal_award_extension=eq.778",
+    ],
+    ["findings", aln("in", "93.778"), `federal_awards.or=(and(${both}))`],
+    ["totals_by_program", aln("eq", "93.778"), "aln=eq.93.778"],
+  ])("of %s is one filter, %j, which the API gets as %s", (table, filter, parameters) => {
+    const asked = { ...emptyQuery, table, filters: [filter] };
+    const written = writeTarget(asked);
+    expect(decodeURIComponent(written)).toBe(`/${table}?${parameters}&limit=100`);
+    expect(readTarget(written)).toEqual(asked);
+  });
+
+  it.each([
+    "federal_agency_prefix=in.(93,84)",
+    "federal_agency_prefix=eq.9.3&federal_award_extension=eq.1",
+    "federal_agency_prefix=eq.93&federal_agency_prefix=eq.84",
+    "federal_award_extension=eq.778",
+    "or=(and(federal_agency_prefix.eq.93,audit_year.eq.2023))",
+  ])("that the filter cannot express stays as it is: %s", (parameters) => {
+    const read = readTarget(`/federal_awards?${parameters}`);
+    expect(read.filters.map(({ column }) => column)).not.toContain("aln");
+    expect(decodeURIComponent(writeTarget(read))).toContain(parameters);
+  });
+
+  it.each(["is.null", "eq", "in"] as const)(
+    "of awards and findings is a filter that the API accepts: %s",
+    async (operator) => {
+      const filter = aln(operator, operator === "is.null" ? "" : "93.778");
+      for (const name of ["federal_awards", "findings"]) {
+        const asked = { ...emptyQuery, table: name, filters: [filter] };
+        const table = { ...describeTable([]), name, embeds: ["general", "federal_awards"] };
+        const answer = await request(writeTarget(addJoined(asked, table)), { key: "individual" });
+        expect(answer.status, answer.text.slice(0, 200)).toBe(200);
+        const numbers = new Set(answer.json.map(joinAln).map((row: Record<string, unknown>) => row.aln));
+        expect([...numbers]).toEqual(operator === "is.null" ? [] : ["93.778"]);
+      }
+    },
+  );
+});
+
 /** A table with these columns, as the explorer gets it. */
 const describeTable = (columns: { name: string; type: string; values?: string[] }[]): Table => ({
   name: "general",
   title: "",
   description: "",
-  columns: columns.map((column) => ({ label: "", description: "", values: [], ...column })),
+  columns: columns.map((column) => ({ label: "", description: "", values: [], words: {}, ...column })),
   embeds: [],
   key: [],
 });

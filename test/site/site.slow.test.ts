@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../shared/connect.ts";
 import { openSite, type Site } from "./open-site.ts";
@@ -37,7 +38,7 @@ describe("the form", () => {
     await page.getByText("Choose columns").click();
     for (const name of ["amount_expended", "report_id"])
       await page.locator(`label:has(code:text-is("${name}")) input`).check();
-    await page.getByLabel("Column 1").selectOption("federal_agency_prefix");
+    await page.getByLabel("Column 1").selectOption("aln");
     await page.getByLabel("Value 1").fill("93");
     await page.getByRole("button", { name: "Add a filter" }).click();
     await expect.poll(() => readFocus(page)).toBe("column-1");
@@ -166,6 +167,44 @@ describe("a row", () => {
     expect(new Set(await references.allTextContents())).toEqual(new Set([finding?.reference]));
     const plans = page.getByRole("region", { name: "Corrective action plans" }).locator("dd");
     expect(await plans.allTextContents()).toContain(finding?.plan);
+  });
+
+  it("of a finding shows its award's program, by which findings can be filtered", async () => {
+    const [found] = await site.query(
+      `select federal_agency_prefix || '.' || federal_award_extension as aln, min(federal_program_name) as name,
+         count(*) as rows, min(federal_agency_prefix) as agency
+       from disclosed.findings join disclosed.federal_awards using (report_id, award_reference)
+       where federal_program_name <> '' group by 1 having count(distinct federal_program_name) = 1 order by 3 desc, 1 limit 1`,
+    );
+    const { page } = await site.open("/explorer");
+    await page.getByLabel("Table", { exact: true }).selectOption("findings");
+    await page.getByLabel("Column 1").selectOption("aln");
+    await page.getByLabel("Value 1").fill(` ALN ${found?.aln}`);
+    await submit(page);
+    await page.getByText(new RegExp(`^Rows 1–\\d+ of ${found?.rows} · `)).waitFor();
+    await page.getByRole("button", { name: `Program (ALN) is ${found?.aln}` }).waitFor();
+    const cells = (await readCells(page)).map((row) => row.slice(4, 6));
+    expect(new Set(cells.map((row) => row.join(" ")))).toEqual(new Set([`${found?.aln} ${found?.name}`]));
+    const button = page.getByRole("button", { name: "CSV for spreadsheets" });
+    const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+    const saved: Record<string, string>[] = parse(await readFile(await download.path()), {
+      columns: true,
+      bom: true,
+      relax_quotes: true,
+    });
+    expect(saved.map(({ aln }) => aln)).toEqual(cells.map(() => `="${found?.aln}"`));
+    await openRow(page);
+    await page.getByText(`Program: ${found?.aln} ${found?.name}`).waitFor();
+    await page.goto(
+      `${site.facts.app_url}/explorer#api_v1_1_0/federal_awards?federal_agency_prefix=eq.${found?.agency}`,
+    );
+    await page.reload();
+    await page.getByLabel("Value 1").waitFor();
+    expect(await page.getByLabel("Value 1").inputValue()).toBe(found?.agency);
+    await page.getByText("Choose columns").click();
+    expect(await page.locator("label:has(code:text-is('federal_award_extension'))").count()).toBe(0);
+    await page.locator("label:has(code:text-is('aln')) input").check();
+    expect(await readCommand(page)).toContain("select=federal_agency_prefix,federal_award_extension&");
   });
 
   it("of a report counts its related rows, and links only to those that exist", async () => {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readAddress, writeRequest } from "../../site/browser/outcome.ts";
 import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
 import { columns, tables } from "../support/columns.ts";
 import { openSite, plenty, type Site } from "./open-site.ts";
@@ -12,6 +13,15 @@ import { openSite, plenty, type Site } from "./open-site.ts";
 let site: Site;
 beforeAll(async () => {
   site = await openSite();
+  // Some awards have a malformed number, or none.
+  await site.query(
+    `update disclosed.federal_awards set
+       federal_agency_prefix = (array['93', '', null, '9.3', 'X'])[1 + ascii(right(report_id, 1)) % 5],
+       federal_award_extension = (array['N/A', '', null])[1 + ascii(right(award_reference, 1)) % 3]
+     where audit_year = '2023' and report_id in (select report_id from disclosed.findings order by 1 desc limit 9)`,
+  );
+  for (const name of ["state", "agency", "program"])
+    await site.query(`refresh materialized view disclosed.totals_by_${name}`);
 });
 afterAll(() => site.close());
 
@@ -122,6 +132,64 @@ describe("the totals", again, () => {
       expect(shown.sort()).toEqual(rows.map(Object.values).sort());
     }
     expect(await page.locator("#year .marked th").allTextContents()).toEqual(year ? [year] : []);
+  });
+
+  it("link each number to the rows that it counts, also of programs without a number", async () => {
+    const { page } = await site.open("/totals?year=2023", { javaScriptEnabled: false });
+    const links = await page.locator("tbody tr").evaluateAll((rows) =>
+      rows
+        // The first rows of each table, and those of malformed numbers.
+        .filter((row) => /^(not stated|X|9[.]3)/.test(row.textContent) || row.matches(":nth-child(-n+2)"))
+        .flatMap((row) => [...row.querySelectorAll("td:has(a)")])
+        .map((cell) => ({
+          text: cell.textContent.trim(),
+          column: cell.getAttribute("data-label") ?? "",
+          href: cell.querySelector("a")?.getAttribute("href") ?? "",
+        })),
+    );
+    expect(links.length).toBeGreaterThan(30);
+    const settings = await page.request.get(`${site.facts.app_url}/explorer`);
+    const [description = ""] = /\/assets\/api-\w+\.json/.exec(await settings.text()) ?? [];
+    const versions = await (await page.request.get(site.facts.app_url + description)).json();
+    for (const { text, href, column } of links) {
+      const asked = readAddress(href.replace("/explorer", ""));
+      const { target } = writeRequest(versions, asked ?? expect.fail(href));
+      const rows = await (await site.ask(target.replace(/limit=\d+/, "limit=20000"))).json();
+      const distinct = (...names: string[]) =>
+        new Set(rows.map((row: Record<string, string>) => names.map((name) => row[name]).join(" "))).size;
+      const counted: Record<string, () => number> = {
+        Submissions: () => distinct("report_id"),
+        Awards: () => rows.length,
+        "Amount expended": () =>
+          rows.reduce((sum: number, row: { amount_expended: number }) => sum + row.amount_expended, 0),
+        Findings: () => distinct("report_id", "reference_number"),
+        "Material weaknesses": () => distinct("report_id", "reference_number"),
+      };
+      expect([target, counted[column]?.()]).toEqual([target, Number(text.replaceAll(/[$,]/g, ""))]);
+    }
+  });
+
+  it("of programs are on several pages, the largest first", async () => {
+    const { page } = await site.open("/totals?sort=findings", { javaScriptEnabled: false });
+    const [counted] = await site.query(
+      "select count(distinct aln) as programs from disclosed.totals_by_program",
+    );
+    const seen: string[] = [];
+    const numbers: number[] = [];
+    for (let isLast = false; !isLast; ) {
+      const rows = page.locator("#program tbody tr");
+      seen.push(...(await rows.locator("th").allTextContents()));
+      numbers.push(...(await rows.locator("td:nth-child(4)").allTextContents()).map(Number));
+      const next = page
+        .getByRole("navigation", { name: "Pages of programs" })
+        .getByRole("link", { name: "Next" });
+      isLast = (await next.count()) === 0;
+      if (!isLast) await next.click();
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((name) => name !== "not stated")).toHaveLength(Number(counted?.programs));
+    expect(seen.length).toBeGreaterThan(50);
+    expect(numbers).toEqual(numbers.toSorted((one, other) => other - one));
   });
 
   it("of a year can be sorted by a column, and link to the rows of a state", async () => {
@@ -337,7 +405,7 @@ describe("the explorer", again, () => {
   it("opens the same rows from a shared link", async () => {
     const first = await site.open("/explorer", clipboard);
     await first.page.getByLabel("Table", { exact: true }).selectOption("federal_awards");
-    await first.page.getByLabel("Column 1").selectOption("federal_agency_prefix");
+    await first.page.getByLabel("Column 1").selectOption("aln");
     await first.page.getByLabel("Value 1").fill("93");
     await first.page.getByRole("button", { name: "Show the rows" }).click();
     await first.page.getByText(/^Rows 1–100/).waitFor();

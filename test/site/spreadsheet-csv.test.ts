@@ -35,3 +35,17 @@ test.each([
   const whole = [expected, expect.any(String), expected];
   expect(lines).toEqual([[name, "x", name], whole, [expected, "", expected]]);
 });
+
+test.each([
+  ["93,778", '="93.778"'],
+  ['"84","048"', '="84.048"'],
+  ["93,", '="93"'],
+  [",", ""],
+  ['"=9","1,""2"', "'=9.1,\"2"],
+])("an Assistance Listing number with the parts %s is one text, %s", (parts, expected) => {
+  const csv = `report_id,federal_agency_prefix,federal_award_extension,title\nx,${parts},y\n`;
+  expect(parse(adaptForSpreadsheets(csv), { relax_quotes: true })).toEqual([
+    ["report_id", "aln", "title"],
+    ["x", expected, "y"],
+  ]);
+});
