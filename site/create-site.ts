@@ -12,10 +12,9 @@ import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
-import { writeSearch } from "./pages/search.ts";
 import { writeTotals } from "./pages/totals.ts";
-import { cleanSearch, readSearch } from "./search/read-search.ts";
-import { createSearch, largestTotal, pageRows, type Search, SearchRefused } from "./search/search-reports.ts";
+import { createSearch } from "./search/search-reports.ts";
+import { serveSearch } from "./search/serve-search.ts";
 import { sendBody } from "./send-body.ts";
 import { createFactsReader } from "./service-facts.ts";
 
@@ -52,7 +51,6 @@ function addSite(
     securityHeaders: describeSecurity(config),
     readFacts,
     readChanges: createChangesReader(pool, warn),
-    search: createSearch(pool),
     describeContext: async (request) => ({
       config,
       facts: await readFacts(),
@@ -65,7 +63,7 @@ function addSite(
   };
   addPages(site);
   addFeed(site);
-  addSearch(site);
+  serveSearch(site, createSearch(pool));
   addOpenApi(site);
   addAssets(site);
   addSecurityTxt(site);
@@ -79,7 +77,6 @@ interface Site extends Omit<SiteParts, "pool"> {
   securityHeaders: Record<string, string>;
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
-  search: Search;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
 }
@@ -135,39 +132,6 @@ function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): voi
     reply.headers(forPrograms);
     return sendBody(request, reply, { body, type: "application/atom+xml; charset=utf-8" });
   });
-}
-
-/** Serves searches, and links such as /search?q=REPORT_ID. `as` is the place of the meaning that the visitor chose. */
-function addSearch(site: Site): void {
-  site.addRoute("/search", async (request, reply) => {
-    const { q, as, page } = request.query as Record<string, unknown>;
-    const text = cleanSearch(q);
-    const context = await site.describeContext(request);
-    const cacheControl = `${text === "" ? "public" : "private"}, no-cache`;
-    reply.headers({ ...site.securityHeaders, "cache-control": cacheControl });
-    const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-    if (text === "") return send(writeSearch(context, undefined));
-    await site.whileOn();
-    const readings = readSearch(text);
-    const asked = readPlace(as, readings.length);
-    const shown = readPlace(page, largestTotal / pageRows) ?? 0;
-    const offered = readings.toSorted((a, b) => Number(b.place === asked) - Number(a.place === asked));
-    try {
-      const found = await site.search(request.ip, offered, shown + 1);
-      return send(writeSearch(context, { text, readings: offered, asked, page: shown + 1, found }));
-    } catch (error) {
-      if (!(error instanceof SearchRefused)) throw error;
-      const { status, code, message, hint, retryAfter } = error;
-      reply.code(status).headers({ "cache-control": "no-store", "retry-after": String(retryAfter) });
-      return reply.send({ code, message, details: null, hint });
-    }
-  });
-}
-
-/** Reads a number from 1 to `most`, as an index. */
-function readPlace(typed: unknown, most: number): number | undefined {
-  const place = /^[1-9]\d?$/.test(String(typed)) ? Number(typed) : 0;
-  return place >= 1 && place <= most ? place - 1 : undefined;
 }
 
 function addOpenApi({ addRoute, readFacts, config }: Site): void {
