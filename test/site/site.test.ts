@@ -47,6 +47,7 @@ describe("the home page", again, () => {
       .fill((auditee?.name ?? "").toLowerCase().split(" ").reverse().join(" "));
     await page.keyboard.press("Enter");
     const found = page.getByRole("group", { name: "Audits" }).getByText(auditee?.name ?? "", { exact: true });
+    await found.first().waitFor();
     expect(await found.count()).toBeGreaterThanOrEqual(Number(auditee?.reports));
     await page.getByRole("link", { name: "all of these audits" }).click();
     await page
@@ -61,6 +62,21 @@ describe("the home page", again, () => {
       .first()
       .waitFor();
   });
+
+  it.each(["/", "/totals", "/explorer", "/reference", "/search", "/no-such-page"])(
+    "and every other page searches without JavaScript: %s",
+    async (target) => {
+      const { page } = await site.open(target, { javaScriptEnabled: false });
+      await page.getByRole("search", { name: "Search audits" }).getByRole("searchbox").fill("anasco");
+      await page.keyboard.press("Enter");
+      await page
+        .getByRole("group", { name: "Audits" })
+        .getByText(/Añasco/)
+        .first()
+        .waitFor();
+      expect(await page.getByRole("searchbox").inputValue()).toBe("anasco");
+    },
+  );
 
   it("shows the live data set's dates and row counts, and when the next refresh is due", async () => {
     const { page } = await site.open("/");
