@@ -114,3 +114,14 @@ it("describes the longer of two windows with as many requests left", async () =>
   const untilMidnight = 86_400 - (Math.floor(Date.parse(String(headers.date)) / 1000) % 86_400);
   expect(Math.abs(Number(headers["ratelimit-reset"]) - untilMidnight)).toBeLessThan(600);
 });
+
+it.each<[what: string, id: string, isKept: boolean]>([
+  ["63 characters", `${"x".repeat(39)}-${"x".repeat(23)}`, true],
+  ["64 characters", `${"x".repeat(39)}-${"x".repeat(24)}`, false],
+  ["what may be a key", `id-${"a1".repeat(20)}`, false],
+  ["a space", "an id", false],
+])("an X-Request-Id with %s is replaced unless logs may show it: %j", async (_what, id, isKept) => {
+  const { headers } = await forward("/general", { "x-request-id": id });
+  if (isKept) expect(headers["x-request-id"]).toBe(id);
+  else expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
+});
