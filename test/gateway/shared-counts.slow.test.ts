@@ -50,8 +50,8 @@ interface Outcome {
 }
 
 let next = 0;
-async function ask(key: string, localAddress?: string): Promise<Outcome> {
-  const { url } = gateways[next++ % gateways.length] as RunningKong;
+const nextGateway = () => gateways[next++ % gateways.length] as RunningKong;
+async function ask(key: string, localAddress?: string, { url } = nextGateway()): Promise<Outcome> {
   const options = {
     headers: { "x-api-key": key },
     ...(localAddress === undefined ? { agent } : { localAddress }),
@@ -100,6 +100,19 @@ async function askWatched(run: () => Promise<Outcome[]>) {
   return { passed, isShared };
 }
 
+/**
+ * Sends requests until a response counts every request that passed, and each once. On a busy machine, a worker may count alone
+ * for a moment.
+ */
+async function expectAllCounted(key: string, passed: number, askOnce = () => ask(key)): Promise<void> {
+  let sent = passed;
+  const countUnknown = async () => {
+    sent += 1;
+    return sent - (limit - (await askOnce()).remaining);
+  };
+  await expect.poll(countUnknown).toBe(0);
+}
+
 describe.skipIf(!isPossible)("gateways that share a Redis", () => {
   it.each([1, 4, 24, 100])(
     "let exactly 30 requests of a client with DEMO_KEY pass, %i at a time",
@@ -130,7 +143,7 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     const outcomes = await asked;
     expect(countPassed(outcomes)).toBe(600);
     await expect.poll(() => redis.sumCounts(key)).toBe(600);
-    for (const passed of [601, 602, 603, 604]) expect((await ask(key)).remaining).toBe(limit - passed);
+    await expectAllCounted(key, 600);
   });
 
   it.each([700, 850, 950])(
@@ -184,17 +197,12 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
 
   it("tell Redis the counts of all keys meanwhile, even if their clients do not come back", async () => {
     const keys = Array.from({ length: 300 }, makeKey);
-    const [near, far] = gateways.map(({ url }) => url) as [string, string];
-    const askAt = (url: string, key: string) =>
-      send(url, "/general", { agent, headers: { "x-api-key": key } });
+    const [near, far] = gateways as [RunningKong, RunningKong];
     redis.freeze();
-    await Promise.all(keys.map((key) => askAt(near, key)));
+    await Promise.all(keys.map((key) => ask(key, undefined, near)));
     redis.thaw();
     for (const key of keys) await expect.poll(() => redis.sumCounts(key)).toBe(1);
-    for (const key of keys) {
-      const { headers } = await askAt(far, key);
-      expect(headers["x-ratelimit-remaining-hour"]).toBe(String(limit - 2));
-    }
+    for (const key of keys) await expectAllCounted(key, 1, () => ask(key, undefined, far));
   });
 
   it.each([
@@ -206,14 +214,13 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
       const [before, backBefore, key] = [await countLines(away), await countLines(back), makeKey()];
       await redis.run(refuse);
       const outcomes = await askOften(600, 8, key);
-      await sleep(1000);
+      await expect.poll(() => countLines(away)).toEqual(before.map((count) => count + 1));
       await redis.run(allow);
-      await sleep(1500);
+      await expect.poll(() => redis.sumCounts(key)).toBe(600);
       expect(countPassed(outcomes)).toBe(600);
-      await askOften(2, 1, key);
-      expect((await ask(key)).remaining).toBe(limit - 603);
+      await expectAllCounted(key, 600);
       expect(await countLines(away)).toEqual(before.map((count) => count + 1));
-      expect(await countLines(back)).toEqual(backBefore.map((count) => count + 1));
+      await expect.poll(() => countLines(back)).toEqual(backBefore.map((count) => count + 1));
     },
   );
 
@@ -224,7 +231,6 @@ describe.skipIf(!isPossible)("gateways that share a Redis", () => {
     await askOften(100, 8, key);
     await redis.restart();
     await expect.poll(() => redis.sumCounts(key)).toBe(500);
-    await askOften(2, 1, key);
-    expect((await ask(key)).remaining).toBe(limit - 503);
+    await expectAllCounted(key, 500);
   });
 });
