@@ -66,6 +66,19 @@ it("replaces a hint that contains quotation marks as a whole", async () => {
   expect(JSON.parse(body)).toEqual({ ...error, hint: expect.stringContaining("/reference") });
 });
 
+it("a call for a format that is not served gets the hint that names the formats", async () => {
+  fail(406, {
+    code: "PGRST107",
+    details: null,
+    hint: null,
+    message: "None of these media types are available",
+  });
+  const headers = { "x-api-key": issueKey(randomBytes(16).toString("hex")), accept: "text/html" };
+  const call = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
+  const { code, hint } = JSON.parse((await send(url, "/rpc/request_file_access", call, "{}")).body);
+  expect([code, hint]).toEqual(["PGRST107", expect.stringContaining("text/csv")]);
+});
+
 it("says how to avoid a timeout of PostgreSQL, and names the code of a 416", async () => {
   fail(500, { code: "57014", details: null, hint: null, message: "canceling statement" });
   expect(JSON.parse((await ask("/general")).body).hint).toContain("another indexed column");
