@@ -7,6 +7,8 @@ import { type RunningApp, startApp } from "../shared/web/start-app.ts";
 
 /** May read what the pages show, and cannot redeem tokens. */
 const role = "site";
+/** Pages share what was last read, and each download asks one short question. */
+const connections = 4;
 
 /**
  * Reads the configuration of the site's own process from environment variables.
@@ -27,7 +29,7 @@ export async function startSite(
   config: AppConfig & { logger: FastifyBaseLogger; addSite: AddRoutes },
 ): Promise<RunningApp> {
   const { database, logger, trustedIps, addSite } = config;
-  const pool = createPool(database, logger, "site");
+  const pool = createPool(database, logger, "site", connections);
   const checkDatabase = () => queryDatabase(pool, "select publication.is_switched_on()", []);
   const { app, registry, parts } = createApp({
     pool,

@@ -99,7 +99,7 @@ Environment (or .env), defaults in parentheses; for variables with *, <NAME>_FIL
                              The user must be a superuser, or own the database and have createrole; for --plan, a
                              member of deployment_planner is enough (docs/operations.md, Rights)
   PGPASSWORD *               that user's password, if it is not in the URL
-  AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, PUBLISHER_PASSWORD *
+  AUTHENTICATOR_PASSWORD *, REPORT_SERVICE_PASSWORD *, SITE_PASSWORD *, PUBLISHER_PASSWORD *
                              passwords of the roles that services log in as; if one is not set, the role keeps its password
   ENVIRONMENT                production: every deployment is a promise (--promise). staging, development, preview: a draft
   STACK_DIRECTORY            directory of the running stack to use if no database is named (.stack)

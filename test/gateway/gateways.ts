@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import {
@@ -26,7 +27,7 @@ import { issueKey } from "../support/issue-key.ts";
 import { makeDirectory } from "../support/make-directory.ts";
 import { runProgram } from "../support/run-stack.ts";
 import { kongProgram, startKong, unlimitedAddresses } from "../support/start-kong.ts";
-import { startRedis } from "../support/start-redis.ts";
+import { askRedis, startRedis, watchRedis } from "../support/start-redis.ts";
 import type { WireAnswer } from "../torture/send-request.ts";
 
 const closes: (() => Promise<void> | void)[] = [];
@@ -153,10 +154,17 @@ export async function startSharedRedis(limits: Record<string, Limit>, environmen
     restart: async () => {
       redis = await startOneRedis();
     },
+    /** How many requests with this key Redis knows of. */
+    sumCounts: (key: string) => askRedis(port, password, sumCounts, `*${hash(key)}`),
+    watch: () => watchRedis(port, password),
     /** @param gatewayPort a free port if absent */
     startGateway: (gatewayPort?: number) => startRealKong(config, upstream, [], shared, gatewayPort),
   };
 }
+
+export const hash = (text: string) => createHash("sha256").update(text).digest("hex");
+const sumCounts =
+  "local sum = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do for _, count in ipairs(redis.call('HVALS', key)) do sum = sum + count end end return sum";
 
 /** What the gateways log when their Redis fails and recovers. */
 export const redisLog = { away: "Redis does not answer", back: "Redis answers again" };

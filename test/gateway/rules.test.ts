@@ -66,6 +66,19 @@ it("replaces a hint that contains quotation marks as a whole", async () => {
   expect(JSON.parse(body)).toEqual({ ...error, hint: expect.stringContaining("/reference") });
 });
 
+it("a call for a format that is not served gets the hint that names the formats", async () => {
+  fail(406, {
+    code: "PGRST107",
+    details: null,
+    hint: null,
+    message: "None of these media types are available",
+  });
+  const headers = { "x-api-key": issueKey(randomBytes(16).toString("hex")), accept: "text/html" };
+  const call = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
+  const { code, hint } = JSON.parse((await send(url, "/rpc/request_file_access", call, "{}")).body);
+  expect([code, hint]).toEqual(["PGRST107", expect.stringContaining("text/csv")]);
+});
+
 it("says how to avoid a timeout of PostgreSQL, and names the code of a 416", async () => {
   fail(500, { code: "57014", details: null, hint: null, message: "canceling statement" });
   expect(JSON.parse((await ask("/general")).body).hint).toContain("another indexed column");
@@ -113,4 +126,15 @@ it("describes the longer of two windows with as many requests left", async () =>
   expect(headers["x-ratelimit-remaining-hour"]).toBe(headers["x-ratelimit-remaining-day"]);
   const untilMidnight = 86_400 - (Math.floor(Date.parse(String(headers.date)) / 1000) % 86_400);
   expect(Math.abs(Number(headers["ratelimit-reset"]) - untilMidnight)).toBeLessThan(600);
+});
+
+it.each<[what: string, id: string, isKept: boolean]>([
+  ["63 characters", `${"x".repeat(39)}-${"x".repeat(23)}`, true],
+  ["64 characters", `${"x".repeat(39)}-${"x".repeat(24)}`, false],
+  ["what may be a key", `id-${"a1".repeat(20)}`, false],
+  ["a space", "an id", false],
+])("an X-Request-Id with %s is replaced unless logs may show it: %j", async (_what, id, isKept) => {
+  const { headers } = await forward("/general", { "x-request-id": id });
+  if (isKept) expect(headers["x-request-id"]).toBe(id);
+  else expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
 });

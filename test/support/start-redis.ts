@@ -41,6 +41,31 @@ export async function startRedis(port: number, password: string) {
   };
 }
 
+/** Runs a script without keys that returns a number, as a client with this password. */
+export async function askRedis(
+  port: number,
+  password: string,
+  script: string,
+  argument: string,
+): Promise<number> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`AUTH "${password}"\r\nEVAL "${script}" 0 "${argument}"\r\nQUIT\r\n`);
+  const answers = (await text(socket)).split("\r\n");
+  return Number(answers[1]?.replace(/^:/, ""));
+}
+
+/** Collects the commands that Redis runs, one in each line (Redis: MONITOR), until `stop` is called. */
+export async function watchRedis(port: number, password: string) {
+  const socket = connect(port, "127.0.0.1");
+  let lines = "";
+  socket.setEncoding("latin1").on("data", (chunk) => {
+    lines += chunk;
+  });
+  socket.write(`AUTH "${password}"\r\nMONITOR\r\n`);
+  await once(socket, "data");
+  return { read: () => lines, stop: () => socket.destroy() };
+}
+
 async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   const isOpen = await once(socket, "connect").then(
