@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { readCpuTime } from "../test/support/read-cpu-time.ts";
 import type { BenchStack } from "./bench-stack.ts";
 import { type Arm, ask, measure } from "./measure.ts";
 import type { Figure } from "./results.ts";
@@ -12,22 +13,26 @@ interface ClientRequest {
   expect: { status: number | number[] };
 }
 
+const section = "Requests of clients, and searches, the slowest first";
 const clientRequests = new URL("../test/client-requests.json", import.meta.url);
 
 const count = { prefer: "count=exact" };
-/** Searches and sorts that read most of a large table if no index fits. The words are rare. */
-const searches: [path: string, headers: Record<string, string>][] = [
-  ["general?auditee_name=ilike.*okanogan*", count],
-  ["general?auditee_name=wfts.okanogan", count],
-  ["federal_awards?federal_program_name=ilike.*grandparent*&limit=1000", count],
-  ["passthrough?passthrough_name=ilike.*okanogan*&limit=1000", count],
-  ["findings_text?finding_text=ilike.*firefight*&limit=1000", count],
-  ["findings_text?finding_text=plfts.firefighter&limit=1000", count],
-  ["corrective_action_plans?planned_action=imatch.firefight&limit=1000", count],
-  ["corrective_action_plans?planned_action=fts.firefighter&limit=1000", count],
-  ["corrective_action_plans?planned_action=phfts.victim%20services&limit=1000", count],
-  ["notes_to_sefa?content=ilike.*mathemat*&limit=1000", count],
-  ["notes_to_sefa?content=wfts.mathematics&limit=1000", count],
+
+/** Texts that people search, each with a word that is in at most some thousand of them. */
+const texts = {
+  "general?auditee_name": "okanogan",
+  "federal_awards?federal_program_name": "grandparent",
+  "passthrough?passthrough_name": "okanogan",
+  "findings_text?finding_text": "firefighter",
+  "corrective_action_plans?planned_action": "firefighter",
+  "notes_to_sefa?content": "mathematics",
+};
+const searches = Object.entries(texts).flatMap(([column, word]) => [
+  ...["like", "ilike"].map((operator) => `${column}=${operator}.*${word}*`),
+  ...["match", "imatch", "fts", "plfts", "phfts", "wfts"].map((operator) => `${column}=${operator}.${word}`),
+]);
+/** Counts and sorts that read most of a large table if no index fits. */
+const others: [path: string, headers: Record<string, string>][] = [
   ["federal_awards?order=amount_expended.desc&limit=100", {}],
   ["federal_awards?order=amount_expended.desc&limit=20000", {}],
   ["federal_awards?order=fac_accepted_date.desc&limit=100", {}],
@@ -35,8 +40,14 @@ const searches: [path: string, headers: Record<string, string>][] = [
   ["general?audit_year=in.(2021,2022)&limit=1", count],
 ];
 
-/** Measures requests as real clients send them, and searches, through the gateway, and names the slowest. */
-export async function measureShapes({ facts }: BenchStack, turns: number): Promise<Figure[]> {
+/**
+ * Measures requests as real clients send them, and searches, through the gateway. Names those that take more than a second of
+ * CPU time, which other work on the machine changes less than the time of the clock.
+ */
+export async function measureShapes(
+  { facts, pid }: Pick<BenchStack, "facts" | "pid">,
+  turns: number,
+): Promise<Figure[]> {
   const send =
     (path: string, headers: Record<string, string>): Arm =>
     () =>
@@ -47,18 +58,23 @@ export async function measureShapes({ facts }: BenchStack, turns: number): Promi
       ({ method, expect, query }) => method === "GET" && expect.status === 200 && !query.includes("api_key"),
     )
     .map(({ id, path, query }): [string, Arm] => [id, send(`${path.slice(1)}?${query}`, {})]);
-  const arms = Object.fromEntries([
+  const arms: [string, Arm][] = [
     ...fromClients,
-    ...searches.map(([path, headers]): [string, Arm] => [path, send(path, headers)]),
-  ]);
-  const figures = await measure("Requests of clients, and searches", arms, { turns, requests: 1 });
-  const latencies = figures
-    .filter(({ quantity }) => quantity === "p50 ms")
-    .sort((one, other) => other.value - one.value);
-  for (const { arm, value } of latencies.slice(0, 5))
-    process.stderr.write(`Slowest: ${Math.round(value)} ms, ${arm}\n`);
-  const place = new Map(latencies.map(({ arm }, index) => [arm, index]));
-  return figures
-    .filter(({ quantity }) => quantity !== "requests/s")
-    .sort((one, other) => (place.get(one.arm) ?? 0) - (place.get(other.arm) ?? 0));
+    ...searches.map((path): [string, Arm] => [`${path}, count`, send(`${path}&limit=1000`, count)]),
+    ...others.map(([path, headers]): [string, Arm] => [path, send(path, headers)]),
+  ];
+  const measured: { work: number; figures: Figure[] }[] = [];
+  for (const [arm, request] of arms) {
+    const options = { turns, requests: 1, readTimes: () => readCpuTime(pid) };
+    const figures = await measure(arm, { [arm]: request }, options).catch((error: Error) => {
+      process.stderr.write(`Left out, because it failed: ${arm}: ${error.message}\n`);
+      return [];
+    });
+    const kept = figures.filter(({ quantity }) => quantity !== "requests/s");
+    const times = kept.filter(({ quantity }) => quantity.endsWith("CPU ms"));
+    const work = times.reduce((sum, { value }) => sum + value, 0);
+    if (work > 1000) process.stderr.write(`Slow: ${Math.round(work)} ms of CPU time, ${arm}\n`);
+    measured.push({ work, figures: kept.map((figure) => ({ ...figure, section })) });
+  }
+  return measured.sort((one, other) => other.work - one.work).flatMap(({ figures }) => figures);
 }

@@ -3,6 +3,7 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { StackFacts } from "../scripts/stack/start-stack.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
 import { measureGateway, missingForGateway } from "./measure-gateway.ts";
@@ -28,7 +29,9 @@ const options = new Command("npm run bench --")
   .option("--source <directory>", "source files to use instead of generated ones")
   .option("--turns <number>", "how often to repeat each comparison", atLeast(1), 5)
   .option("--out <directory>", "where to write the results", import.meta.dirname)
-  .addOption(new Option("--only <section>", "print this section, and start no stack").choices(["gateway"]))
+  .addOption(
+    new Option("--only <section>", "print this section, and start no stack").choices(["gateway", "shapes"]),
+  )
   .allowExcessArguments(false)
   .addHelpText(
     "after",
@@ -39,7 +42,10 @@ Writes LAST_RUN.md. Compare it with the committed results: git diff
 Set GATEWAY=kong to use the Kong on the PATH, or KONG_BIN to name the program as well. The run then also compares this
 project's plugin with Kong's key-auth and rate-limiting, for which redis-server or valkey-server must be on the PATH.
 This comparison alone takes about a minute:
-  GATEWAY=kong npm run bench -- --only gateway`,
+  GATEWAY=kong npm run bench -- --only gateway
+
+"--only shapes" measures requests of clients and searches on the stack that runs in STACK_DIRECTORY (.stack). Its data set
+should have 400,000 submissions, and its individual key needs 200 requests for each turn and the warm-up.`,
   )
   .parse()
   .opts<{ submissions: number; source?: string; turns: number; out: string; only?: string }>();
@@ -56,6 +62,7 @@ const cleanUp = async () => {
 process.once("SIGINT", () => void cleanUp().finally(() => process.exit(130)));
 try {
   if (options.only === "gateway") await printGateway();
+  else if (options.only === "shapes") await printShapes();
   else await measureAll();
 } finally {
   await cleanUp();
@@ -68,6 +75,13 @@ async function printGateway(): Promise<void> {
     return;
   }
   process.stdout.write(`${formatTable(await measureGateway(directory, options.turns))}\n`);
+}
+
+async function printShapes(): Promise<void> {
+  const file = path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json");
+  const facts: StackFacts & { pid: number } = JSON.parse(await readFile(file, "utf8"));
+  const figures = await measureShapes({ facts, pid: facts.pid }, options.turns);
+  process.stdout.write(`${formatTable(figures)}\n`);
 }
 
 async function measureAll(): Promise<void> {

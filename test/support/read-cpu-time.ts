@@ -31,13 +31,19 @@ export function listDescendants(ancestor: number): number[] {
   return [...parents.keys()].filter(isBelow);
 }
 
-/** In milliseconds. Exact while the threads of the process run; once threads have ended, in steps of 10 ms. */
+/**
+ * In milliseconds, with its children that have ended, such as PostgreSQL's processes of closed connections. Exact while the
+ * threads of the process run; once threads or children have ended, in steps of 10 ms.
+ */
 function readProcessTime(pid: number): number {
-  const [, , , , , , , , , , , user = 0, system = 0] = readStat(pid).map(Number);
+  const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = readStat(pid)
+    .slice(11, 15)
+    .map(Number);
   const threads = (attempt(() => readdirSync(`/proc/${pid}/task`)) ?? []).map((thread) =>
     Number(readText(`/proc/${pid}/task/${thread}/schedstat`).split(" ")[0]),
   );
-  return Math.max(threads.reduce((sum, each) => sum + each, 0) / 1e6, (user + system) * 10);
+  const own = Math.max(threads.reduce((sum, each) => sum + each, 0) / 1e6, (user + system) * 10);
+  return own + (childrenUser + childrenSystem) * 10;
 }
 
 /** The fields after the program's name. The name is cut off because it may contain spaces. */
