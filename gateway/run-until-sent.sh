@@ -30,5 +30,5 @@ done
 wait_for 04 "$deadline"
 # FIN_WAIT2: the client has not closed the connection. Docker's port proxy may still pass on data, and ends with the
 # container. This does not wait longer, because some clients keep an idle connection open.
-wait_for 05 $(($(date +%s) + 5))
+wait_for 05 $(($(date +%s) + 3))
 exit "$status"

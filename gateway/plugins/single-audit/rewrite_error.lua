@@ -107,7 +107,8 @@ function rewrite_error.rewrite_head(source, status, sent, path, connect_times)
   elseif status < 500 and file_access.matches(path) and is_unclear_access(status, code) then
     return status, refusal.proxy_status(file_access.incomplete.code)
   end
-  return status, sent
+  -- PostgREST sends 504 only if all its database connections are in use (PGRST003).
+  return status == 504 and 503 or status, sent
 end
 
 --- When a client should repeat a request that got 503 from PostgREST or Kong. A request that exceeds temp_file_limit (53400) fails again. PostgREST 12
