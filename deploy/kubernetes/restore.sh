@@ -47,4 +47,7 @@ YAML
 # Node reads PostgreSQL's certificate authority once, when it starts, and the restored cluster has a new one.
 kubectl delete deployment/report-service deployment/refresher deployment/site --namespace=single-audit --ignore-not-found
 "$here/release.sh" "$restored"
-kubectl create --namespace=single-audit --filename="$here/backup.yaml"
+if ! kubectl create --namespace=single-audit --filename="$here/backup.yaml"; then
+  echo "PostgreSQL is restored, but its first backup did not start. Run: kubectl create --namespace single-audit --filename $here/backup.yaml" >&2
+  exit 1
+fi

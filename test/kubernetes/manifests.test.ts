@@ -33,6 +33,7 @@ async function fakeKubectl(commands: Record<string, string> = {}) {
     replicas = "",
     present = "",
     applied = "",
+    backup = "",
   } = commands;
   const script = `#!/bin/sh
 echo "$@" >> "${log}"
@@ -40,6 +41,7 @@ case "$*" in
   kustomize*) ${kustomize || ":"} ;;
   *"get job/deploy-database --output"*) ${job || ":"} ;;
   *" logs "*) ${logs || ":"} ;;
+  *backup.yaml) ${backup || ":"} ;;
   *"get cluster/postgres --output"*) echo True ;;
   *"get cluster/postgres "*) ${cluster || ":"} ;;
   *--field-manager=autoscaler*) cat >> "${log}"; echo >> "${log}" ;;
@@ -264,13 +266,34 @@ if (!hasKubectl) process.stderr.write("kubectl is not installed, so no overlay w
 
 describe.runIf(hasKubectl)("a restore", () => {
   const options = ["--from", "postgres", "--to", "2026-11-22T12:00:00Z"];
+  /** Copies what the overlays need, because a restore records its archive. */
+  async function copyDeployment(): Promise<string> {
+    const copy = await makeDirectory();
+    for (const part of ["deploy", "gateway", "scripts/stack", "ops"]) {
+      cpSync(path.join(project, part), path.join(copy, part), { recursive: true });
+    }
+    return copy;
+  }
+
+  test("whose first backup does not start says how to start it", async () => {
+    const copy = await copyDeployment();
+    const { bin } = await fakeKubectl({
+      ...working,
+      kustomize: `${realKubectl} kustomize "$2"`,
+      backup: "exit 1",
+    });
+    const { status, stderr } = await run(
+      `${copy}/${kubernetes}/restore.sh`,
+      [`${copy}/${kubernetes}/overlays/kind`],
+      bin,
+    );
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^PostgreSQL is restored, .*backup\.yaml$/m)]);
+  });
+
   test.each(["kind", "production"])(
     "of %s changes only where PostgreSQL comes from and where its backups go",
     async (name) => {
-      const copy = await makeDirectory();
-      for (const part of ["deploy", "gateway", "scripts/stack", "ops"]) {
-        cpSync(path.join(project, part), path.join(copy, part), { recursive: true });
-      }
+      const copy = await copyDeployment();
       const overlay = `${copy}/${kubernetes}/overlays/${name}`;
       const settings = readFileSync(`${overlay}/kustomization.yaml`, "utf8");
       writeFileSync(`${overlay}/kustomization.yaml`, settings.replace("# - TRUSTED_IPS", "- TRUSTED_IPS"));
