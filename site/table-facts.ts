@@ -9,7 +9,7 @@ const shown: Record<string, string> = {
   federal_awards:
     "report_id,auditee_name,audit_year,amount_expended,aln,federal_program_name,award_reference,is_major,findings_count",
   findings:
-    "report_id,auditee_name,audit_year,reference_number,aln,federal_program_name,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
+    "report_id,auditee_name,audit_year,reference_number,award_reference,aln,federal_program_name,type_requirement,is_material_weakness,is_significant_deficiency,is_questioned_costs,is_repeat_finding",
   findings_text: "report_id,auditee_name,audit_year,finding_ref_number,finding_text",
   corrective_action_plans: "report_id,auditee_name,audit_year,finding_ref_number,planned_action",
   notes_to_sefa: "report_id,title,content,is_minimis_rate_used",

@@ -13,8 +13,8 @@ export class SqlFileError extends Error {
 
 const advice: [applies: (file: SqlFile, error: DatabaseError) => boolean, line: string][] = [
   [
-    ({ name }, { code }) => code === "42703" && name.startsWith("db/api/"),
-    "If the column is new in db/data_set, first publish a data set that has it (npm run refresh), then deploy.",
+    ({ name }, { code }) => /^(42703|42P01)$/.test(code ?? "") && name.startsWith("db/api/"),
+    "If the column or table is new in db/data_set, first publish a data set that has it (npm run refresh), then deploy.",
   ],
   [
     (_, { code, message }) =>

@@ -128,7 +128,7 @@ function writePrograms(
     ["Previous", asked.page - 1, asked.page > 1],
     ["Next", asked.page + 1, skipped + programs.length < count],
   ];
-  const after = html`<nav aria-label="Pages of programs"><ul class="choices">
+  const after = html`<nav aria-label="More programs"><ul class="choices">
   <li>${shown} of ${formatNumber(count)} programs</li>
   ${turns.map(([text, page, isPossible]) => isPossible && html`<li><a href="${linkTo({ ...asked, page })}#program">${text}</a></li>`)}
 </ul></nav>`;

@@ -183,7 +183,7 @@ describe("a row", () => {
     await submit(page);
     await page.getByText(new RegExp(`^Rows 1–\\d+ of ${found?.rows} · `)).waitFor();
     await page.getByRole("button", { name: `Program (ALN) is ${found?.aln}` }).waitFor();
-    const cells = (await readCells(page)).map((row) => row.slice(4, 6));
+    const cells = (await readCells(page)).map((row) => row.slice(5, 7));
     expect(new Set(cells.map((row) => row.join(" ")))).toEqual(new Set([`${found?.aln} ${found?.name}`]));
     const button = page.getByRole("button", { name: "CSV for spreadsheets" });
     const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);

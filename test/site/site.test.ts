@@ -197,7 +197,7 @@ describe("the totals", again, () => {
       seen.push(...(await rows.locator("th").allTextContents()));
       numbers.push(...(await rows.locator("td:nth-child(4)").allTextContents()).map(Number));
       const next = page
-        .getByRole("navigation", { name: "Pages of programs" })
+        .getByRole("navigation", { name: "More programs" })
         .getByRole("link", { name: "Next" });
       isLast = (await next.count()) === 0;
       if (!isLast) await next.click();
