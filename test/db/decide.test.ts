@@ -38,6 +38,7 @@ async function authorize(
       `select pg_current_xact_id_if_assigned() as written, current_user as role,
          current_setting('request.id', true) as request_id, current_setting('application_name') as connection,
          current_setting('response.headers', true) as headers,
+         (select array_agg(classid::bigint) from pg_locks where objsubid = 2 and pid = pg_backend_pid()) as places,
          current_setting('enable_indexscan') = 'off' as keeps_order`,
     );
     expect(rows[0].written).toEqual(prepared.rows[0].written);
@@ -86,6 +87,18 @@ describe("the key", () => {
     const answer = await authorize({ "x-api-key-sha256": sent, "x-consumer-custom-id": id });
     expect(answer).toEqual({ code: "API_KEY_INVALID", status: 401 });
   });
+});
+
+it("a request with DEMO_KEY takes one of its network's places, and one with another key one of the key's", async () => {
+  const { rows } = await database.client.query(
+    "select encode(sha256(api_key::bytea), 'hex') as own from access.issue_key('individual', 'places@example.gov')",
+  );
+  const find = async (sha256: string, network: string) =>
+    (await authorize({ "x-api-key-sha256": sha256, "x-client-network": network })).places;
+  const [first, second] = ["192.0.2.1", "192.0.2.2"];
+  expect(await find(hash, first)).toEqual([expect.any(String)]);
+  expect(await find(hash, first)).not.toEqual(await find(hash, second));
+  expect(await find(rows[0].own, first)).toEqual(await find(rows[0].own, second));
 });
 
 describe("until a data set is published", () => {
