@@ -52,16 +52,6 @@ const refusals: [code: string, text: string, refuse: (isRefused: boolean) => Pro
   ["service_switched_off", "This service is switched off.", (isOff) => setOpen(!isOff)],
   ["no_data_set", "No data set has been published yet.", (isMissing) => setPublished(!isMissing)],
 ];
-
-test("a token is not redeemed if the service is switched off after the token was found", async () => {
-  const token = await parts.tokens.issue();
-  const redeem = () => database.client.query("select access.redeem_access_token($1) as report", [token]);
-  await setOpen(false);
-  const whileOff = (await redeem()).rows[0].report;
-  await setOpen(true);
-  expect([whileOff, (await redeem()).rows[0].report]).toEqual([null, reportId]);
-});
-
 const readStatus = async (target: string, base = url) => (await send(base, target)).status;
 /** Returns the path and query of a signed URL for the public report's PDF. */
 async function sign(base: string): Promise<string> {
