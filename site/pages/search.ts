@@ -3,7 +3,6 @@ import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
 import { emptyQuery } from "../query.ts";
 import { longestSearch, type Reading } from "../search/read-search.ts";
-import { readers } from "../search/readers.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { writeQuery } from "../search/write-query.ts";
 import { linkToExplorer } from "../write-target.ts";
@@ -36,13 +35,20 @@ ${result === undefined ? writeExamples() : [result.text.length > longestSearch &
 
 const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were searched for.</p>`;
 
+const examples = [
+  "County of Shelby",
+  "Shelby County, AL",
+  "anasco",
+  "93.778 California",
+  "HHS",
+  "KPMG LLP",
+  "Texas 2023",
+];
+
 function writeExamples(): Html {
-  const examples = Object.values(readers).flatMap((reader) => reader.examples);
   return html`<p class="lead">Search for an auditee or an auditor by words of its name, a UEI, EIN or report ID, a program
   (ALN), or an agency. Add a state or a year to find fewer audits.</p>
-<ul>${[...examples, "Shelby County, AL", "93.778 California", "Texas 2023"].map(
-    (example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`,
-  )}</ul>`;
+<ul>${examples.map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
 }
 
 const linkToSearch = (text: string, asked?: number, page = 1): string =>

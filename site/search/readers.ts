@@ -25,6 +25,7 @@ export interface Meaning {
 }
 
 export interface Reader {
+  /** Texts with this meaning. */
   examples: string[];
   /** Returns undefined if the text cannot have this meaning. */
   read: (text: string) => Meaning | undefined;
@@ -77,7 +78,7 @@ export const readers: Record<string, Reader> = {
     })),
   },
   auditor: {
-    examples: ["Birchwood CPAs"],
+    examples: ["KPMG LLP"],
     read: readWords((auditor) => ({
       criteria: { auditor },
       words: `by auditors whose name has the words “${auditor}”`,

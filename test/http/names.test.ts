@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readSearch } from "../../site/search/read-search.ts";
+import { writeQuery } from "../../site/search/write-query.ts";
+import { writeTarget } from "../../site/write-target.ts";
 import { type KeyName, query, request } from "../support/target.ts";
 
 // Clients find names by their words, without regard to case, accents, punctuation and order.
@@ -62,3 +65,31 @@ it("tables without names have no words", async () => {
   const { status, json } = await request("/findings?words=plfts(names).county", { key: "individual" });
   expect([status, json.code]).toEqual([400, "42703"]);
 });
+
+it.each([
+  "polk county",
+  "brown & o'dell, p.c.",
+  "birchwood llp",
+  "univ hous",
+  "94-1234567",
+  "abcdefgh1234",
+  "Añasco",
+  "Texas 2023",
+  "93.778 California",
+  "hhs 2022",
+])(
+  "the search of the pages for %s finds the same reports, and links to the request that does",
+  async (text) => {
+    for (const { criteria } of readSearch(text)) {
+      const [row] = await query<{ found: { totals: number[] } }>(
+        "select publication.search_reports($1) as found",
+        [JSON.stringify([criteria])],
+      );
+      const asked = writeTarget({ ...writeQuery(criteria), limit: 20_000 });
+      const { status, json } = await request(asked, { key: "individual" });
+      expect(status, asked).toBe(200);
+      const reports = new Set((json as { report_id: string }[]).map(({ report_id }) => report_id));
+      expect(Math.min(reports.size, 1001), asked).toBe(row?.found.totals[0]);
+    }
+  },
+);

@@ -327,7 +327,8 @@ it("every reader of a search reads its own examples", () => {
     for (const example of examples) expect(read(example), `${name}: ${example}`).toBeDefined();
 });
 
-it("searches are limited for each client network", async () => {
+it("searches are limited for each client network, as docs/api.md says", async () => {
+  expect(searchesAMinute).toBe(60);
   const from = "2001:db8:ffff:1::";
   for (let count = 0; count < searchesAMinute; count += 1)
     expect((await get("/search?q=x", `${from}${count}`)).status).toBe(200);

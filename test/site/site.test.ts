@@ -62,6 +62,21 @@ describe("the home page", again, () => {
       .waitFor();
   });
 
+  it.each(["/", "/totals", "/explorer", "/reference", "/search", "/no-such-page"])(
+    "and every other page searches without JavaScript: %s",
+    async (target) => {
+      const { page } = await site.open(target, { javaScriptEnabled: false });
+      await page.getByRole("search", { name: "Search audits" }).getByRole("searchbox").fill("anasco");
+      await page.keyboard.press("Enter");
+      await page
+        .getByRole("group", { name: "Audits" })
+        .getByText(/Añasco/)
+        .first()
+        .waitFor();
+      expect(await page.getByRole("searchbox").inputValue()).toBe("anasco");
+    },
+  );
+
   it("shows the live data set's dates and row counts, and when the next refresh is due", async () => {
     const { page } = await site.open("/");
     const [dataSet] = await site.query<{ published_at: Date; newest: string }>(
