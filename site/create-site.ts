@@ -12,11 +12,10 @@ import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
-import { writeSearch } from "./pages/search.ts";
 import { writeTotals } from "./pages/totals.ts";
 import { createProgramsReader, type ReadPrograms } from "./programs.ts";
-import { cleanSearch, readSearch } from "./search/read-search.ts";
-import { createSearch, largestTotal, pageRows, type Search, SearchRefused } from "./search/search-reports.ts";
+import { createSearch } from "./search/search-reports.ts";
+import { serveSearch } from "./search/serve-search.ts";
 import { writeQuery } from "./search/write-query.ts";
 import { sendBody } from "./send-body.ts";
 import { createFactsReader } from "./service-facts.ts";
@@ -55,7 +54,6 @@ function addSite(
     securityHeaders: describeSecurity(config),
     readFacts,
     readChanges: createChangesReader(pool, warn),
-    search: createSearch(pool),
     readPrograms: createProgramsReader(pool, warn),
     describeContext: async (request) => ({
       config,
@@ -69,7 +67,7 @@ function addSite(
   };
   addPages(site);
   addFeed(site);
-  addSearch(site);
+  serveSearch(site, createSearch(pool));
   addSummaries(site);
   addOpenApi(site);
   addAssets(site);
@@ -84,7 +82,6 @@ interface Site extends Omit<SiteParts, "pool"> {
   securityHeaders: Record<string, string>;
   readFacts: ReturnType<typeof createFactsReader>;
   readChanges: ReturnType<typeof createChangesReader>;
-  search: Search;
   readPrograms: ReadPrograms;
   describeContext: (request: FastifyRequest) => Promise<PageContext>;
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
@@ -143,33 +140,6 @@ function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): voi
   });
 }
 
-/** Serves searches, and links such as /search?q=REPORT_ID. `as` is the place of the meaning that the visitor chose. */
-function addSearch(site: Site): void {
-  site.addRoute("/search", async (request, reply) => {
-    const { q, as, page } = request.query as Record<string, unknown>;
-    const text = cleanSearch(q);
-    const context = await site.describeContext(request);
-    const cacheControl = `${text === "" ? "public" : "private"}, no-cache`;
-    reply.headers({ ...site.securityHeaders, "cache-control": cacheControl });
-    const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
-    if (text === "") return send(writeSearch(context, undefined));
-    await site.whileOn();
-    const readings = readSearch(text);
-    const asked = readPlace(as, readings.length);
-    const shown = readPlace(page, largestTotal / pageRows) ?? 0;
-    const offered = readings.toSorted((a, b) => Number(b.place === asked) - Number(a.place === asked));
-    try {
-      const found = await site.search(request.ip, offered, shown + 1);
-      return send(writeSearch(context, { text, readings: offered, asked, page: shown + 1, found }));
-    } catch (error) {
-      if (!(error instanceof SearchRefused)) throw error;
-      const { status, code, message, hint, retryAfter } = error;
-      reply.code(status).headers({ "cache-control": "no-store", "retry-after": String(retryAfter) });
-      return reply.send({ code, message, details: null, hint });
-    }
-  });
-}
-
 /** Redirects the federal service's addresses of reports to the explorer. */
 function addSummaries({ addRoute, readFacts }: Site): void {
   addRoute("/dissemination/summary/:reportId", async (request, reply) => {
@@ -179,12 +149,6 @@ function addSummaries({ addRoute, readFacts }: Site): void {
     const query = writeQuery({ report_ids: [reportId] });
     return reply.redirect(linkToExplorer(facts?.api[0]?.schema ?? "", query, true), 302);
   });
-}
-
-/** Reads a number from 1 to `most`, as an index. */
-function readPlace(typed: unknown, most: number): number | undefined {
-  const place = /^[1-9]\d?$/.test(String(typed)) ? Number(typed) : 0;
-  return place >= 1 && place <= most ? place - 1 : undefined;
 }
 
 function addOpenApi({ addRoute, readFacts, config }: Site): void {

@@ -52,22 +52,20 @@ to publisher, api_public, api_tribal;
 create function extensions.name_query(written text)
 returns tsquery
 language sql immutable strict parallel safe security invoker
-begin atomic
-  select pg_catalog.plainto_tsquery('extensions.names', extensions.split_name(written))
-    || pg_catalog.plainto_tsquery('extensions.names', extensions.split_name(extensions.shorten_name(written)));
-end;
+return pg_catalog.plainto_tsquery('extensions.names', extensions.split_name(written))
+  || pg_catalog.plainto_tsquery('extensions.names', extensions.split_name(extensions.shorten_name(written)));
 comment on function extensions.name_query is 'Returns a query for names that have all these words.';
 
+-- Too many words begin with the same one or two letters, so such words must be whole.
 create function extensions.name_beginnings_query(written text)
 returns tsquery
 language sql immutable strict parallel safe security invoker
-begin atomic
+return (
   select pg_catalog.string_agg(
-    -- Too many words begin with the same one or two letters.
     pg_catalog.quote_literal(words.lexeme) || case when pg_catalog.length(words.lexeme) > 2 then ':*' else '' end, ' & '
   )::tsquery
   from pg_catalog.unnest(
     pg_catalog.to_tsvector('extensions.names', extensions.split_name(extensions.shorten_name(written)))
-  ) as words;
-end;
+  ) as words
+);
 comment on function extensions.name_beginnings_query is 'Returns a query for names that have words that begin with each of these.';

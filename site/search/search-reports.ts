@@ -1,4 +1,4 @@
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { groupAddress } from "../../shared/web/group-address.ts";
@@ -43,9 +43,19 @@ export class SearchRefused extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string;
+  /** In seconds. */
   readonly retryAfter: number;
-  constructor(status: number, code: string, message: string, hint: string, retryAfter: number) {
-    super(message);
+  constructor(
+    message: string,
+    {
+      status,
+      code,
+      hint,
+      retryAfter = 5,
+      cause,
+    }: Pick<SearchRefused, "status" | "code" | "hint"> & { retryAfter?: number; cause?: unknown },
+  ) {
+    super(message, { cause });
     this.status = status;
     this.code = code;
     this.hint = hint;
@@ -77,46 +87,47 @@ export function createSearch(pool: Pool): Search {
 }
 
 async function ask(pool: Pool, criteria: string, skipped: number): Promise<unknown> {
-  const client = await pool.connect();
-  let failure: Error | undefined;
+  let client: PoolClient | undefined;
   try {
+    client = await pool.connect();
     await client.query(`begin read only; set local statement_timeout = ${timeoutMilliseconds}`);
     const { rows } = await client.query<{ found: unknown }>(
       "select publication.search_reports($1, $2) as found",
       [criteria, skipped],
     );
     await client.query("commit");
+    client.release();
     return rows[0]?.found;
   } catch (error) {
-    failure = error as Error;
-    throw (error as { code?: string }).code === "57014" ? refuseSlow() : error;
-  } finally {
     // A connection whose transaction failed is closed.
-    client.release(failure);
+    client?.release(true);
+    throw (error as { code?: string }).code === "57014" ? refuseSlow() : refuseFailed(error);
   }
 }
 
 const refuseOften = ({ msBeforeNext }: RateLimiterRes) =>
-  new SearchRefused(
-    429,
-    "too_many_searches",
-    `This client IP searched more than ${searchesAMinute} times in a minute.`,
-    "Wait a minute, then search again. Programs should use the API.",
-    Math.max(1, Math.ceil(msBeforeNext / 1000)),
-  );
+  new SearchRefused(`This client IP searched more than ${searchesAMinute} times in a minute.`, {
+    status: 429,
+    code: "too_many_searches",
+    hint: "Wait a minute, then search again. Programs should use the API.",
+    retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+  });
 const refuseBusy = () =>
-  new SearchRefused(
-    503,
-    "too_many_searches",
-    "Too many searches are running.",
-    "Try again in a few seconds.",
-    5,
-  );
+  new SearchRefused("Too many searches are running.", {
+    status: 503,
+    code: "too_many_searches",
+    hint: "Try again in a few seconds.",
+  });
 const refuseSlow = () =>
-  new SearchRefused(
-    503,
-    "search_timeout",
-    `The search took longer than ${timeoutMilliseconds / 1000} seconds.`,
-    "Search for more or longer words, or add a state or a year.",
-    5,
-  );
+  new SearchRefused(`The search took longer than ${timeoutMilliseconds / 1000} seconds.`, {
+    status: 503,
+    code: "search_timeout",
+    hint: "Search for more or longer words, or add a state or a year.",
+  });
+const refuseFailed = (cause: unknown) =>
+  new SearchRefused("The search failed, because the database did not answer.", {
+    status: 503,
+    code: "temporarily_unavailable",
+    hint: "Try again in a few seconds.",
+    cause,
+  });

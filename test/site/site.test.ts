@@ -47,6 +47,7 @@ describe("the home page", again, () => {
       .fill((auditee?.name ?? "").toLowerCase().split(" ").reverse().join(" "));
     await page.keyboard.press("Enter");
     const found = page.getByRole("group", { name: "Audits" }).getByText(auditee?.name ?? "", { exact: true });
+    await found.first().waitFor();
     expect(await found.count()).toBeGreaterThanOrEqual(Number(auditee?.reports));
     await page.getByRole("link", { name: "all of these audits" }).click();
     await page

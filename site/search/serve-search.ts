@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PageContext } from "../page-context.ts";
+import { writeSearch } from "../pages/search.ts";
+import { sendBody } from "../send-body.ts";
+import { cleanSearch, readSearch } from "./read-search.ts";
+import { largestTotal, pageRows, type Search, SearchRefused } from "./search-reports.ts";
+
+interface SearchParts {
+  addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;
+  describeContext: (request: FastifyRequest) => Promise<PageContext>;
+  securityHeaders: Record<string, string>;
+  whileOn: () => Promise<unknown>;
+}
+
+/** Serves searches, and links such as /search?q=REPORT_ID. `as` is the place of the meaning that the visitor chose. */
+export function serveSearch(
+  { addRoute, describeContext, securityHeaders, whileOn }: SearchParts,
+  search: Search,
+): void {
+  addRoute("/search", async (request, reply) => {
+    const { q, as, page: typedPage } = request.query as Record<string, unknown>;
+    const text = cleanSearch(q);
+    const context = await describeContext(request);
+    const cacheControl = `${text === "" ? "public" : "private"}, no-cache`;
+    reply.headers({ ...securityHeaders, "cache-control": cacheControl });
+    const send = (body: string) => sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+    if (text === "") return send(writeSearch(context, undefined));
+    await whileOn();
+    const asked = readPlace(as, Number.POSITIVE_INFINITY);
+    const page = (readPlace(typedPage, largestTotal / pageRows) ?? 0) + 1;
+    const readings = readSearch(text).sort(
+      (one, other) => Number(other.place === asked) - Number(one.place === asked),
+    );
+    try {
+      const found = await search(request.ip, readings, page);
+      return send(writeSearch(context, { text, readings, asked, page, found }));
+    } catch (error) {
+      if (error instanceof SearchRefused) return refuse(request, reply, error);
+      throw error;
+    }
+  });
+}
+
+function refuse({ log }: FastifyRequest, reply: FastifyReply, error: SearchRefused): FastifyReply {
+  if (error.cause) log.error({ err: error }, "a search failed");
+  const { status, code, message, hint, retryAfter } = error;
+  reply.code(status).headers({ "cache-control": "no-store", "retry-after": String(retryAfter) });
+  return reply.send({ code, message, details: null, hint });
+}
+
+/** Reads a number from 1 to `most`, as an index. */
+function readPlace(typed: unknown, most: number): number | undefined {
+  const place = /^[1-9]\d?$/.test(String(typed)) ? Number(typed) : 0;
+  return place >= 1 && place <= most ? place - 1 : undefined;
+}
