@@ -10,6 +10,7 @@ interface ClientRequest {
   method: string;
   path: string;
   query: string;
+  headers: Record<string, string>;
   expect: { status: number | number[] };
 }
 
@@ -54,10 +55,14 @@ export async function measureShapes(
       ask(`${facts.base_url}/${path}`, { ...headers, "x-api-key": facts.keys.individual });
   const requests: ClientRequest[] = JSON.parse(await readFile(clientRequests, "utf8"));
   const fromClients = requests
-    .filter(
-      ({ method, expect, query }) => method === "GET" && expect.status === 200 && !query.includes("api_key"),
-    )
-    .map(({ id, path, query }): [string, Arm] => [id, send(`${path.slice(1)}?${query}`, {})]);
+    .filter(({ method, expect, query }) => {
+      const isServed = method === "GET" && [expect.status].flat().includes(200);
+      return isServed && !query.includes("api_key");
+    })
+    .map(({ id, path, query, headers }): [string, Arm] => {
+      const sent = Object.entries(headers).filter(([name]) => /^(prefer|accept|range)$/i.test(name));
+      return [id, send(`${path.slice(1)}?${query}`, Object.fromEntries(sent))];
+    });
   const arms: [string, Arm][] = [
     ...fromClients,
     ...searches.map((path): [string, Arm] => [`${path}, count`, send(`${path}&limit=1000`, count)]),
