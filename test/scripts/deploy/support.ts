@@ -59,7 +59,7 @@ export function useCopy() {
       for (const from of ["api/api_v1_1_0", "api/admin_api_v1_1_0"]) {
         const target = from.replace("v1_1_0", to);
         await cp(at(from), at(target), { recursive: true });
-        for (const file of await readdir(at(target)))
+        for (const file of (await readdir(at(target))).filter((name) => name.endsWith(".sql")))
           await edit(`${target}/${file}`, (text) => text.replaceAll("v1_1_0", to));
       }
     },
