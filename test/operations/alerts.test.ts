@@ -40,7 +40,7 @@ const cluster = (recovery: number[], values = "0x600") =>
 
 /** What fires each alert, and how many minutes pass before its condition is true. */
 const faults: [alert: string, series: Record<string, string>, delay?: number][] = [
-  ...["postgrest", "report-service", "refresher"].map((job): [string, Record<string, string>] => [
+  ...["postgrest", "report-service", "site", "refresher"].map((job): [string, Record<string, string>] => [
     "ServiceDown",
     { [`up{job="${job}"}`]: stays(0) },
   ]),
