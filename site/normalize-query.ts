@@ -115,8 +115,8 @@ const magnitudes: Record<string, number> = {
 /** Reads "$1,000", "1.5 million" and "(500)". Undefined if the text is not a number. */
 export function readNumber(text: string): string | undefined {
   const plain = text
-    .replace(/[$,\s]/g, "")
     .toLowerCase()
+    .replace(/\b(?:usd|dollars?)\b|[$,\s]/g, "")
     .replace(/^\((.+)\)$/, "-$1");
   const [, digits = "", magnitude = ""] = /^(-?\d+(?:\.\d+)?)([a-z]*)$/.exec(plain) ?? [];
   const factor = magnitudes[magnitude];

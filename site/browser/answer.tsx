@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Filter, largestLimit, operators } from "../query.ts";
 import { findColumn } from "../table-facts.ts";
-import { writeTarget } from "../write-target.ts";
+import { decode, writeTarget } from "../write-target.ts";
 import { AllRows } from "./all-rows.tsx";
 import { describeLimit, formatCount } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
@@ -69,6 +69,9 @@ function Found({ explorer, outcome }: Shown): VNode {
       >
         <Turns explorer={explorer} outcome={outcome} />
         <CopyButton name="Copy link" label="Copy link to these rows" text={location.href} />
+        <button type="button" class="plain" onClick={() => document.getElementById("table")?.focus()}>
+          Change the query
+        </button>
       </AllRows>
       {rows.length === 0 && (
         <p class="notice">
@@ -166,6 +169,10 @@ function describeExtra(extra: string, labelOf: (name: string) => string | undefi
       (_all, one, value, other, another) => `${labelOf(one)} is ${value} or ${labelOf(other)} is ${another}`,
     )
     .replace(/^(?:\w+\.)?or=\((\w+)\.is\.null,\1\.eq\.\)$/, (_all, name) => `${labelOf(name)} is not stated`)
+    .replace(
+      /^(auditor_)?words=(?:plfts|wfts)\(names\)\.(.+?)(?: or .+)?$/,
+      (_all, auditor, words) => `${auditor ? "Auditor" : "Auditee"} name has the words “${decode(words)}”`,
+    )
     .replace(/^general\.(\w+)=eq\.(\w+)$/, (_all, name, value) => `${labelOf(name)} is ${value}`);
 }
 

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { largestLimit } from "../query.ts";
 import { demonstrationKey, type Language, languages, writeSnippet } from "../request-snippets.ts";
 import { CopyButton, Scroll } from "./command.tsx";
 import { Choice } from "./fields.tsx";
@@ -9,7 +10,7 @@ import type { Explorer } from "./use-explorer.ts";
 export function Commands({ explorer }: { explorer: Explorer }): VNode {
   const [language, setLanguage] = useState<Language>("curl");
   const { outcome, form, ownKey, settings } = explorer;
-  const { asked, target } = explorer.write(outcome?.asked.isRow ? outcome.asked : form);
+  const { asked, target, targetOfAll } = explorer.write(outcome?.asked.isRow ? outcome.asked : form);
   const snippet = writeSnippet(language, {
     url: settings.apiUrl + target,
     headers: { "accept-profile": asked.schema },
@@ -34,7 +35,7 @@ export function Commands({ explorer }: { explorer: Explorer }): VNode {
         </Scroll>
         <CopyButton label={`Copy: ${label}`} />
       </div>
-      <SpreadsheetAddress url={settings.apiUrl + target} ownKey={ownKey} />
+      <SpreadsheetAddress url={settings.apiUrl + targetOfAll} ownKey={ownKey} />
     </section>
   );
 }
@@ -47,8 +48,9 @@ function SpreadsheetAddress({ url, ownKey }: { url: string; ownKey: string }): V
     <details>
       <summary>{label}</summary>
       <p>
-        IMPORTDATA, Power Query and Stata read the rows as CSV from this address. Spreadsheets turn codes such
-        as 048 into 48; the button “CSV for spreadsheets” above the rows saves a file that keeps them.
+        IMPORTDATA, Power Query and Stata read all rows as CSV from this address, up to{" "}
+        {largestLimit.toLocaleString("en-US")}. Spreadsheets turn codes such as 048 into 48; the button “CSV
+        for spreadsheets” above the rows saves a file that keeps them.
       </p>
       <div class="command">
         <Scroll label={label} kind="code wrapped">

@@ -4,7 +4,7 @@ import { listComparisons } from "../aln.ts";
 import type { Column } from "../api-description.ts";
 import { agencies, states } from "../names.ts";
 import { findSeparator } from "../normalize-query.ts";
-import { type Filter, listOperators, needsNoValue, type Operator, operators } from "../query.ts";
+import { type Filter, listOperators, listValues, needsNoValue, type Operator, operators } from "../query.ts";
 import { Choice, Text } from "./fields.tsx";
 import { isAgency } from "./format-value.ts";
 
@@ -26,6 +26,23 @@ function suggestFilter(columns: Column[], name: string): Filter {
   const isText = /name|text|title|content|action|program|city|address|email/.test(name);
   const type = columns.find((column) => column.name === name)?.type;
   return { column: name, operator: isText && type === "text" ? "contains" : "eq", value: "" };
+}
+
+/** Chooses another column for a filter. Keeps what was typed, and its comparison if the other column has it. */
+function moveFilter(filter: Filter, columns: Column[], name: string): Filter {
+  const suggested = suggestFilter(columns, name);
+  const column = columns.find((each) => each.name === name);
+  const isKept = filter.value !== "" && column && listComparisons(column).includes(filter.operator);
+  return { ...changeOperator(filter, isKept ? filter.operator : suggested.operator), column: name };
+}
+
+/** Chooses another comparison. A field for one value has one line, where values on several lines would run together. */
+function changeOperator(filter: Filter, operator: Operator): Filter {
+  return {
+    ...filter,
+    operator,
+    value: operator === "in" ? filter.value : listValues(filter.value).join(", "),
+  };
 }
 
 /** The filters, which must all match. There is always at least one to fill in. */
@@ -84,14 +101,14 @@ function FilterFields({ columns, filter, index, replace, remove }: Condition): V
         label={`Column ${index + 1}`}
         options={columns.map(({ name, label }) => [name, `${label} (${name})`])}
         value={filter.column}
-        choose={(name) => replace({ ...suggestFilter(columns, name), value: filter.value })}
+        choose={(name) => replace(moveFilter(filter, columns, name))}
       />
       <Choice
         id={`operator-${index}`}
         label={`Comparison ${index + 1}`}
         options={comparisons.map((each) => [each, operators[each]])}
         value={filter.operator}
-        choose={(operator) => replace({ ...filter, operator: operator as Operator })}
+        choose={(operator) => replace(changeOperator(filter, operator as Operator))}
       />
       {!needsNoValue(filter.operator) && (
         <Text

@@ -6,10 +6,15 @@ import type { Explorer } from "./use-explorer.ts";
 interface Field {
   explorer: Explorer;
   label?: string;
+  button?: string;
 }
 
 /** The visitor's own key, and a button that sends the last request again with it. */
-export function KeyField({ explorer, label = "Your own API key (optional)" }: Field): VNode {
+export function KeyField({
+  explorer,
+  label = "Your own API key (optional)",
+  button = "Send again with this key",
+}: Field): VNode {
   const { ownKey, setOwnKey, outcome, repeat } = explorer;
   return (
     <form
@@ -30,7 +35,7 @@ export function KeyField({ explorer, label = "Your own API key (optional)" }: Fi
       />
       {outcome && (
         <button type="submit" class="plain">
-          Send again with this key
+          {button}
         </button>
       )}
     </form>

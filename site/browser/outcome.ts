@@ -1,7 +1,7 @@
 import { joinAln } from "../aln.ts";
 import type { Table, VersionDescription } from "../api-description.ts";
 import { normalizeQuery } from "../normalize-query.ts";
-import type { Query } from "../query.ts";
+import { largestLimit, type Query } from "../query.ts";
 import { readTarget } from "../read-target.ts";
 import { addJoined, chooseTieBreakers } from "../table-facts.ts";
 import { writeTarget } from "../write-target.ts";
@@ -25,6 +25,8 @@ export interface Written {
   table: Table | undefined;
   /** The path and query string. */
   target: string;
+  /** The same for all rows, or as many as one response may have. */
+  targetOfAll: string;
 }
 
 /** The result of a query. */
@@ -62,6 +64,11 @@ export function writeRequest(
   const table = findTable(versions, schema, typed.table);
   const query = normalizeQuery(typed, table);
   const sent = isRow ? embedParts(query, table) : addJoined(query, table);
-  const target = writeTarget(sent, chooseTieBreakers(isRow ? query : sent, table));
-  return { asked: { schema, query, isRow }, table, target };
+  const tieBreakers = chooseTieBreakers(isRow ? query : sent, table);
+  return {
+    asked: { schema, query, isRow },
+    table,
+    target: writeTarget(sent, tieBreakers),
+    targetOfAll: writeTarget({ ...sent, limit: largestLimit, offset: 0 }, tieBreakers),
+  };
 }

@@ -13,12 +13,11 @@ interface Refused {
 export function Refusal({ answer, explorer, table }: Refused): VNode {
   const { status } = answer;
   const error = readError(answer);
-  const [happened] = error.message.split(" Wait ");
   const known = describeValue(error);
+  const happened = known ?? error.message.split(/ (?:Wait|Send) /)[0];
   // The texts of some errors are for programs.
   const explanation = status === 401 || status === 429 || known ? [] : [error.details, error.hint];
   const texts = [
-    known,
     ...explanation,
     adviceFor({ answer, explorer, table }),
     <a href="/#errors">What error codes mean</a>,
@@ -78,9 +77,9 @@ const kinds: Record<string, string> = {
 };
 
 /** Explains a value that its column cannot have. */
-function describeValue({ message }: ApiError): ComponentChildren {
+function describeValue({ message }: ApiError): string | undefined {
   const [, type = "", value = ""] = /^invalid input syntax for type (\w+): "(.*)"$/s.exec(message) ?? [];
-  return kinds[type] && `“${value}” is not ${kinds[type]}.`;
+  return kinds[type] === undefined ? undefined : `“${value}” is not ${kinds[type]}.`;
 }
 
 interface ApiError {

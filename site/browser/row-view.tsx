@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Table, VersionDescription } from "../api-description.ts";
+import { demonstrationKey } from "../request-snippets.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { KeyField } from "./key-field.tsx";
 import type { Outcome } from "./outcome.ts";
@@ -25,7 +26,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
     <>
       <Place row={row} table={table} />
       {isStub(row) ? (
-        <SuppressedNotice explorer={explorer} />
+        <SuppressedNotice explorer={explorer} wasOwnKey={outcome.key !== demonstrationKey} />
       ) : (
         <>
           <ReportPdf explorer={explorer} outcome={outcome} report={readReport(row, table)} />
@@ -72,14 +73,15 @@ function Place({ row, table }: { row: Row; table: Table }): VNode {
   );
 }
 
-function SuppressedNotice({ explorer }: { explorer: Explorer }): VNode {
+function SuppressedNotice({ explorer, wasOwnKey }: { explorer: Explorer; wasOwnKey: boolean }): VNode {
   return (
     <div class="notice">
       <p>
         This report is suppressed: the auditee, an Indian tribe or tribal organization, chose not to make it
         public (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a> shows it.
       </p>
-      <KeyField explorer={explorer} label="A key with Tribal access" />
+      {wasOwnKey && <p role="alert">The key that you entered has no Tribal access. Enter another key.</p>}
+      <KeyField explorer={explorer} label="A key with Tribal access" button="Show the report" />
     </div>
   );
 }

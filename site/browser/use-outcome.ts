@@ -23,7 +23,8 @@ export function useOutcome({ askApi, key }: Api) {
     outcome,
     isWaiting,
     /** Sends a request and shows the response, at an address of its own. */
-    send: async ({ asked, table, target }: Written, enter: Enter, etag?: string) => {
+    send: async (written: Written, enter: Enter, etag?: string) => {
+      const { asked, target } = written;
       const address = linkToExplorer(asked.schema, asked.query, asked.isRow);
       history[address === `/explorer${location.hash}` ? "replaceState" : enter](null, "", address);
       const signal = abort();
@@ -36,7 +37,7 @@ export function useOutcome({ askApi, key }: Api) {
       };
       const answer = await askApi(target, { headers, signal });
       if (signal.aborted) return;
-      const found = { asked, table, target, key, answer, ...readRows(answer) };
+      const found = { ...written, key, answer, ...readRows(answer) };
       if (found.rows !== undefined) seen.current.set(address + key, found);
       setOutcome(found);
       setIsWaiting(false);

@@ -56,7 +56,7 @@ function writeLive({ facts, config: { environment } }: PageContext): Html {
   const entries: [string, Content][] = [
     ["Public submissions", formatNumber(dataSet.rows.general ?? 0)],
     ["Newest submission accepted", newest && html`<time datetime="${newest}">${formatDay(newest)}</time>`],
-    ["Published", time(dataSet.published_at)],
+    ["Published", html`${time(dataSet.published_at)} <a href="/changes">See what changed</a>`],
     ["Next refresh due", next && time(next)],
   ];
   const tables = facts.api[0]?.tables ?? [];
@@ -130,11 +130,13 @@ function writeTribal({ config, appUrl, facts }: PageContext): Html {
   return html`<section aria-labelledby="tribal"><h2 id="tribal">Suppressed Tribal reports, in three steps</h2>
 <p>A Tribe may keep its audit data from public display (2 CFR 200.512(b)(2)). To other keys, such a submission is a row of
   <code>general</code> with <code>is_public = false</code> and nothing else. A Tribal key gives access to the full submission and its
-  PDF:</p>
+  PDF.</p>
+<p>In a browser, open the <a href="${suppressed}">list of suppressed reports</a>, choose a report, and enter your key. In a
+  program, take these steps:</p>
 <ol class="steps">${[
     step(
       "Find the submission",
-      html`Set the key and the ID of a <a href="${suppressed}">suppressed report</a>. The other steps use them.`,
+      html`Set the key and the ID of a suppressed report. The other steps use them.`,
       `TRIBAL_KEY=YOUR_KEY
 REPORT_ID=YOUR_REPORT_ID
 curl -sS "${config.apiUrl}/general?report_id=eq.$REPORT_ID" -H "x-api-key: $TRIBAL_KEY"`,

@@ -1,7 +1,7 @@
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery } from "../query.ts";
+import { emptyQuery, type Query } from "../query.ts";
 import { longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { writeQuery } from "../search/write-query.ts";
@@ -144,14 +144,17 @@ function writeNothing({ facts }: PageContext, { text, readings }: SearchResult):
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
   );
   const isNarrowed = readings.some(({ criteria }) => criteria.state ?? criteria.year);
+  const schema = facts?.api[0]?.schema ?? "";
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
-  const suppressed = linkToExplorer(facts?.api[0]?.schema ?? "", { ...emptyQuery, filters: [isSuppressed] });
+  const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
 <h2>What to try</h2>
 <ul>
   ${isNarrowed && html`<li>Leave out the state or the year.</li>`}
+  ${writeRecordLink(schema, readings)}
+  ${writeProgramLink(schema, readings)}
   <li>Use fewer words, or only their first letters. Every word of a search must be in the name.</li>
   <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
   <li>Look for a state, a year or an agency in the <a href="/totals">totals</a>.</li>
@@ -160,4 +163,28 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
 <p>Suppressed audits cannot be found by name, UEI or EIN, because the public sees only their report IDs. They are
   <a href="${suppressed}">listed in the explorer</a>, where a Tribal key shows all of them. Of a resubmitted audit,
   only the newest report is found.</p>`;
+}
+
+/** A suppressed report can be opened if its ID is known. */
+function writeRecordLink(schema: string, readings: Reading[]): Html | false {
+  const { report_ids } = readings.find(({ criteria }) => criteria.report_ids)?.criteria ?? {};
+  return (
+    report_ids !== undefined &&
+    html`<li>If you have a Tribal key, <a href="${linkToExplorer(schema, writeQuery({ report_ids }), true)}">open the report in the
+      explorer</a>, and enter the key there.</li>`
+  );
+}
+
+/** The search finds programs only by number. */
+function writeProgramLink(schema: string, readings: Reading[]): Html | false {
+  const name = readings.find(({ criteria }) => criteria.name)?.criteria.name;
+  if (name === undefined) return false;
+  const programs: Query = {
+    ...emptyQuery,
+    table: "totals_by_program",
+    filters: [{ column: "federal_program_name", operator: "contains", value: name }],
+    order: ["amount_expended.desc.nullslast"],
+  };
+  return html`<li>A program is found by its number (ALN). <a href="${linkToExplorer(schema, programs)}">Look for programs whose
+    name contains “${name}”</a></li>`;
 }

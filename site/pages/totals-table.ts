@@ -80,7 +80,7 @@ export function writeSection({
   const headings = (["name", ...shown] as const).map((name) => ({
     text: name === "name" ? heading : measures[name],
     isNumber: name !== "name",
-    link: linkTo({ ...asked, page: 1, sort: name }),
+    link: `${linkTo({ ...asked, page: 1, sort: name })}#${id}`,
     sorted: sort === name && (name === "name" ? ("ascending" as const) : ("descending" as const)),
   }));
   const linkRows = (name: string, key: Measure) =>

@@ -71,7 +71,7 @@ function isCertain({
 
 /** Splits a search in all ways that make sense. The last of them is the whole search, because names have states and years. */
 function narrow(text: string): Narrowed[] {
-  const bare = trim(text);
+  const bare = trim(text.replace(/\bFY['’ ]*(?:20)?([12]\d)\b/i, "20$1"));
   const [, before = "", year, after = ""] = /^(.*?)\b((?:19|20)\d\d)\b(.*)$/.exec(bare) ?? [];
   // Report IDs begin with a year.
   const isYear = year !== undefined && !/^-\d/.test(after) && !/[.-]$/.test(before);
@@ -89,7 +89,7 @@ function narrow(text: string): Narrowed[] {
 function trim(text: string): string {
   return text
     .replace(/\s+/g, " ")
-    .replace(/^(?:audits?|reports?) (?:of|for|from|in) /i, "")
+    .replace(/^(?:single )?(?:audits?|reports?) (?:of|for|from|in) /i, "")
     .replace(/(?<!\b(?:of|for|from)) (?:audits?|reports?)$/i, "")
     .replace(/(?<![^ ,])(?:(?:of|in|for|from|[Aa]udit [Yy]ears?|[Ff]iscal [Yy]ears?|FY)[ ,:]*)+$/, "")
     .replace(/^[\s,;:]+|[\s,;:]+$/g, "");

@@ -164,6 +164,7 @@ it.each([
   ["total_amount_expended", "bigint", "$1,000", "1000"],
   ["total_amount_expended", "bigint", "1.5 million", "1500000"],
   ["total_amount_expended", "bigint", "750k", "750000"],
+  ["total_amount_expended", "bigint", "2 million dollars", "2000000"],
   ["total_amount_expended", "bigint", "($2,500)", "-2500"],
   ["total_amount_expended", "bigint", "many", "many"],
   ["fac_accepted_date", "date", "6/30/2023", "2023-06-30"],

@@ -161,6 +161,9 @@ describe("a search", () => {
     ["2023-06-gsafac-0000000007", [7]],
     ["Clin Olymp", [11]],
     ["Texas 2023", [14]],
+    ["Texas FY23", [14]],
+    ["FY 2023 Texas", [14]],
+    ["single audits of Polk County Iowa", [1]],
     ["tx", [14]],
     ["50%_\\ bold", [14]],
   ])("for %s finds the reports %j", async (text, reports) => {
@@ -191,6 +194,18 @@ describe("a search", () => {
       "Suppressed audits cannot be found by name",
     ])
       expect(text).toContain(part);
+  });
+
+  it("for a report that is not public leads to where a Tribal key opens it", async () => {
+    const { text } = await search("2022-06-GSAFAC-0000099999");
+    expect(text).toMatch(
+      /Tribal key, <a href="[^"]*\/row\/general\?report_id=eq\.2022-06-GSAFAC-0000099999[&"]/,
+    );
+  });
+
+  it("for a program's name leads to the programs with this name", async () => {
+    const { text } = await search("Medicaid Assistance California");
+    expect(text).toContain("/totals_by_program?federal_program_name=ilike.*Medicaid%20Assistance*&amp;");
   });
 
   it("for a program shows its dollars in each audit", async () => {

@@ -216,6 +216,7 @@ describe("the totals", again, () => {
     const { page } = await site.open("/totals?year=2023");
     const states = page.getByRole("region", { name: "By state of the auditee, audit year 2023" });
     await states.getByRole("link", { name: "Findings" }).click();
+    await page.waitForURL(/#state$/);
     await states.locator("[aria-sort=descending]").getByText("Findings").waitFor();
     const found = await states.locator("tbody td:nth-child(5)").allTextContents();
     const numbers = found.map((text) => Number(text.replaceAll(",", "")));
