@@ -19,7 +19,8 @@ export function normalizeQuery(typed: Query, table: Table | undefined): Query {
   const columns = table === undefined ? [] : [...listFilterColumns(table), ...table.columns];
   const filters = [...typed.filters, ...query.filters].map((filter) => {
     const column = columns.find(({ name }) => name === filter.column);
-    return { ...filter, value: normalizeFilter(filter, column) };
+    const asked = isList(filter) ? { ...filter, operator: "in" as const } : filter;
+    return { ...asked, value: normalizeFilter(asked, column) };
   });
   // A malformed limit or offset would apply to every page of a download.
   const extra = readExtra(query.extra).filter(([name]) => name !== "limit" && name !== "offset");
@@ -73,6 +74,12 @@ export function findSeparator({ name, type, values }: Column): RegExp | undefine
   if (kindOf(type) === "number") return /[;,](?!\d{3}(?!\d))/;
   return kindOf(type) !== "text" || values.length > 0 || code.test(name) ? /[;,]/ : undefined;
 }
+
+/** Whether one value is asked for, but several were typed, such as "2022, 2023". */
+const isList = ({ column, operator, value }: Filter): boolean =>
+  operator === "eq" &&
+  /^(report_id|audit_year|\w+_(uei|state|zip))$/.test(column) &&
+  listValues(value.split(/[;,]/).join("\n")).length > 1;
 
 function splitValues(column: Column, text: string): string[] {
   const separator = findSeparator(column);

@@ -20,6 +20,7 @@ const shown: Record<string, string> = {
 /** Columns of other tables that the explorer adds to a table's own. */
 const joined = Object.entries({
   auditee_name: "Auditee name",
+  auditee_state: "Auditee state",
   federal_program_name: "Federal program name",
 }).map(([name, label]): Column => ({ name, label, type: "text", description: label, values: [], words: {} }));
 

@@ -59,8 +59,11 @@ export function AllRows({ explorer, outcome, children }: Shown & { children: Com
   );
 }
 
-const findMoney = ([first = {}]: Row[]) =>
-  ["total_amount_expended", "amount_expended"].find((name) => name in first) ?? "";
+/** The column with dollars. Suppressed reports have none. */
+const findMoney = (rows: Row[]) =>
+  ["total_amount_expended", "amount_expended"].find((name) =>
+    rows.some((row) => Number.isFinite(row[name])),
+  ) ?? "";
 const add = (rows: Row[], money: string) =>
   rows.reduce((dollars, row) => dollars + Number(row[money] ?? 0), 0);
 

@@ -9,8 +9,10 @@ import { CopyButton } from "./command.tsx";
 import { formatValue } from "./format-value.ts";
 import { findTable, type Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
+import { isStub } from "./row-parts.ts";
 import { describeRow, RowView } from "./row-view.tsx";
 import { RowsTable } from "./rows-table.tsx";
+import { SuppressedNotice } from "./suppressed-notice.tsx";
 import type { Explorer, Shown } from "./use-explorer.ts";
 
 /** The last response. A new response scrolls into view, and gets the focus unless it already has it. */
@@ -73,6 +75,7 @@ function Found({ explorer, outcome }: Shown): VNode {
           Change the query
         </button>
       </AllRows>
+      {rows.length > 0 && rows.every(isStub) && <SuppressedNotice explorer={explorer} outcome={outcome} />}
       {rows.length === 0 && (
         <p class="notice">
           No rows match. Remove a filter above, or change it in the form. The <a href="/totals">totals</a>{" "}

@@ -1,13 +1,12 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Table, VersionDescription } from "../api-description.ts";
-import { demonstrationKey } from "../request-snippets.ts";
 import { linkToExplorer } from "../write-target.ts";
-import { KeyField } from "./key-field.tsx";
 import type { Outcome } from "./outcome.ts";
 import { ReportPdf } from "./report-pdf.tsx";
 import { isStub, listLinks, type Row, readReport } from "./row-parts.ts";
 import { Part } from "./row-values.tsx";
+import { SuppressedNotice } from "./suppressed-notice.tsx";
 import type { Explorer, Shown } from "./use-explorer.ts";
 
 /** A row's title: the auditee's name, or else the report ID or the table's title. */
@@ -26,7 +25,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
     <>
       <Place row={row} table={table} />
       {isStub(row) ? (
-        <SuppressedNotice explorer={explorer} wasOwnKey={outcome.key !== demonstrationKey} />
+        <SuppressedNotice explorer={explorer} outcome={outcome} />
       ) : (
         <>
           <ReportPdf explorer={explorer} outcome={outcome} report={readReport(row, table)} />
@@ -63,26 +62,13 @@ function Place({ row, table }: { row: Row; table: Table }): VNode {
   const award = table.name === "findings" ? (row.federal_awards as Row | null | undefined) : undefined;
   return (
     <>
-      <p>{place.filter(Boolean).join(" · ")}</p>
+      {!isStub(row) && <p>{place.filter(Boolean).join(" · ")}</p>}
       {award && (
         <p>
           Program: {String(award.aln)} {String(award.federal_program_name ?? "")}
         </p>
       )}
     </>
-  );
-}
-
-function SuppressedNotice({ explorer, wasOwnKey }: { explorer: Explorer; wasOwnKey: boolean }): VNode {
-  return (
-    <div class="notice">
-      <p>
-        This report is suppressed: the auditee, an Indian tribe or tribal organization, chose not to make it
-        public (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a> shows it.
-      </p>
-      {wasOwnKey && <p role="alert">The key that you entered has no Tribal access. Enter another key.</p>}
-      <KeyField explorer={explorer} label="A key with Tribal access" button="Show the report" />
-    </div>
   );
 }
 

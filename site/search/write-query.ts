@@ -27,7 +27,7 @@ export function writeQuery(criteria: Criteria): Query {
     }),
     order: ["fac_accepted_date.desc.nullslast"],
     ...(state && {
-      select: ["*", "general!inner(auditee_name,auditee_state)"],
+      select: ["*", "...general!inner(auditee_name,auditee_state)"],
       extra: `general.auditee_state=eq.${state}`,
     }),
   };

@@ -188,6 +188,12 @@ it.each([
   expect(normalizeQuery(filter("in", typed, name), table).filters[0]?.value).toBe(sent);
 });
 
+it("several values of a code are one filter, even if it asks for one value", () => {
+  const table = describeTable([{ name: "auditee_state", type: "text" }]);
+  const { filters } = normalizeQuery(filter("eq", "CA, Nevada", "auditee_state"), table);
+  expect(filters).toEqual(filter("in", "CA\nNV", "auditee_state").filters);
+});
+
 it("another table keeps the filters and columns that it has, and names the others", () => {
   const table = describeTable([
     { name: "report_id", type: "text" },

@@ -236,6 +236,8 @@ describe("a row", () => {
     );
     await waitForRows(page);
     expect(await page.locator("tbody").textContent()).toContain("suppressed");
+    await page.getByRole("button", { name: "Show the reports" }).waitFor();
+    expect(await page.getByText("$0", { exact: true }).count()).toBe(0);
     await openRow(page);
     await page.getByText(/^This report is suppressed/).waitFor();
     expect(await page.locator("#result").locator("xpath=..").textContent()).not.toMatch(/\(0\)|: none/);
