@@ -50,12 +50,20 @@ return case
     then 'is not a valid report ID (example: 2023-06-GSAFAC-0000000001)'
 end;
 
--- A report is remembered as suppressed if any of its rows in general says so, even if the report is then left out. Null means
--- not public.
+-- A report is remembered as suppressed if any of its rows in general does not mark it as public, even if the row or the report is
+-- left out. Null means not public.
 create unlogged table staging.marked_suppressed as
-select distinct general.report_id
-from staging.general
-where general.is_public is not true and staging.find_report_id_fault(general.report_id) is null;
+select marked.report_id
+from (
+  select general.report_id, general.is_public from staging.general
+  union all
+  select
+    rejected.report_id,
+    case when pg_input_is_valid(rejected.is_public, 'boolean') then rejected.is_public::boolean end
+  from staging.rejected_reports as rejected
+) as marked
+where marked.is_public is not true and staging.find_report_id_fault(marked.report_id) is null
+group by marked.report_id;
 
 -- general: every row has a report ID and, because the other tables take it from here, a UEI.
 with rejected as (

@@ -170,7 +170,26 @@ begin
     where member.rolname <> 'authenticator' or pg_auth_members.admin_option
       or granted.rolname <> 'gateway' and not exists (
         select from publication.find_api_roles() as reader where reader.name = granted.rolname and reader.reads = 'data'
-      );
+      )
+    union all
+    -- A function with an empty search_path finds types of pg_temp before PostgreSQL's own, so a role that can create a temporary
+    -- domain runs code with the rights of each security definer function that it may call.
+    select format(
+      '%1$s can create objects in the %2$s, which functions with other rights could use. Run: revoke %3$s on %2$s from public, %4$s',
+      string_agg(api_roles.name, ' and ' order by api_roles.name desc), place.name, place.privileges,
+      string_agg(quote_ident(api_roles.name), ', ' order by api_roles.name)
+    )
+    from publication.find_api_roles() as api_roles
+    cross join lateral (
+      select 'database ' || quote_ident(current_database()), 'create, temporary'
+      where has_database_privilege(api_roles.name, current_database(), 'create, temporary')
+      union all
+      select 'schema ' || pg_namespace.oid::regnamespace, 'create'
+      from pg_catalog.pg_namespace
+      where has_schema_privilege(api_roles.name, pg_namespace.oid, 'create')
+        and pg_get_userbyid(pg_namespace.nspowner) <> api_roles.name
+    ) as place (name, privileges)
+    group by place.name, place.privileges;
 end
 $$;
 

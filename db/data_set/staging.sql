@@ -256,4 +256,5 @@ end
 $$;
 
 -- Reports whose row in general the loader left out: none of their rows is published.
-create unlogged table staging.rejected_reports (report_id text);
+-- is_public is what that row says.
+create unlogged table staging.rejected_reports (report_id text, is_public text);

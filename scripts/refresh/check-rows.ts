@@ -24,8 +24,11 @@ export async function checkRows(
   faults: FaultList,
 ): Promise<CheckedRows> {
   // If a report's row in general has a fault, its other rows are left out as well.
-  const rejected = faults.kept.filter(({ file }) => file.table === "general").map(readReportId);
-  await client.query("insert into staging.rejected_reports select unnest($1::text[])", [rejected]);
+  const rejected = faults.kept.filter(({ file }) => file.table === "general");
+  await client.query(
+    "insert into staging.rejected_reports (report_id, is_public) select * from unnest($1::text[], $2::text[])",
+    ["report_id", "is_public"].map((column) => rejected.map((fault) => readValue(fault, column))),
+  );
   await runDefinition(client, "check.sql");
 
   const { rows: kinds } = await client.query<{
@@ -103,8 +106,8 @@ async function locateRows(
   return located;
 }
 
-function readReportId({ file, record }: Fault): string | undefined {
-  const index = file.columns.findIndex(({ name }) => name === "report_id");
+function readValue({ file, record }: Fault, column: string): string | undefined {
+  const index = file.columns.findIndex(({ name }) => name === column);
   const value = splitRow(record)[index];
   return value && unquote(value);
 }

@@ -6,8 +6,8 @@ import type { Reading } from "./read-search.ts";
 
 /** Most searches of a client IP in a minute. Each process counts separately. */
 export const searchesAMinute = 60;
-/** Most searches at a time, so that one-time tokens always find a connection. */
-const searchesAtATime = 4;
+/** Most searches at a time: fewer than the connections of each process, so that pages and tokens always find one. */
+const searchesAtATime = 3;
 const timeoutMilliseconds = 2000;
 /** The most rows on a page. */
 export const pageRows = 100;

@@ -365,13 +365,20 @@ it("a search that takes too long ends with a page that says what to do, and late
   expect((await search("Polk")).status).toBe(200);
 });
 
-it("few searches run at a time, so that downloads find a connection", async () => {
+it("few searches run at a time, so that pages and downloads find a connection", async () => {
+  // Later pages keep what this one read.
+  expect((await get("/totals")).status).toBe(200);
   const lock = await connect(here.database.url, "test");
+  onTestFinished(() => lock.end());
   await lock.query("begin; lock table disclosed.general in access exclusive mode");
-  const statuses = Promise.all(Array.from({ length: 12 }, () => search("Polk")));
-  const answers = await statuses.finally(() => lock.end());
-  const busy = answers.filter(({ text }) => text.includes("Too many searches are running."));
-  expect([busy.length, busy[0]?.status]).toEqual([8, 503]);
+  const answers = Promise.all(Array.from({ length: 12 }, () => search("Polk")));
+  const countWaiting =
+    "select count(*)::integer from pg_locks where not granted and relation = 'disclosed.general'::regclass";
+  await expect.poll(async () => (await lock.query(countWaiting)).rows[0].count).toBe(3);
+  const first = await Promise.race([get("/readyz"), answers.then(() => undefined)]);
+  expect(first?.status).toBe(200);
+  const busy = (await answers).filter(({ text }) => text.includes("Too many searches are running."));
+  expect([busy.length, busy[0]?.status]).toEqual([9, 503]);
 });
 
 it("while the service is switched off, nothing is found", async () => {

@@ -89,6 +89,10 @@ export const strayRights: Record<string, string> = {
     "api_owner has createrole, so it can grant itself roles. Run: alter role api_owner nocreaterole",
   "alter role report_service createrole": "report_service has createrole",
   "alter role report_service createdb": "report_service has createdb",
+  "do $$ begin execute format('grant temporary on database %I to public', current_database()); end $$":
+    "site and report_service and gateway and authenticator and api_tribal and api_public and api_owner can create objects in the database ",
+  "grant create on schema request to site":
+    "site can create objects in the schema request, which functions with other rights could use. Run: revoke create on schema request from public, site",
   "create view extensions.monitoring as select 1 as one; grant select on extensions.monitoring to public":
     "which is not part of the data set or the API. Run: revoke all on extensions.monitoring from public, api_owner, api_public, api_tribal cascade",
   "alter table disclosed.findings owner to postgres":

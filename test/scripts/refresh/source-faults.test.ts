@@ -448,6 +448,24 @@ describe("several files of a table", () => {
     await here.select("truncate publication.suppressed_reports");
   });
 
+  it("remember a report as suppressed if any of its rows does not mark it as public, even one with a fault", async () => {
+    await writeYear(2022, [
+      submission(1, { fy_end_date: "soon", is_public: "No" }),
+      submission(2, { is_public: "perhaps" }),
+      submission(3, { total_amount_expended: "?", is_public: '"TRUE"' }),
+      submission(4, { auditee_name: "A,B" }),
+    ]);
+    await writeYear(2023, submissions(1, 2, 3, 4, 5));
+    await refresh({ tolerate: 4 });
+    expect(await list("select report_id from disclosed.general")).toEqual([id(5)]);
+    const remembered = "select report_id from publication.suppressed_reports order by 1";
+    expect(await list(remembered)).toEqual([id(1), id(2), id(4)]);
+    await rm(file("2022-general.csv"));
+    await refresh();
+    expect(await list("select report_id from disclosed.general")).toEqual([id(3), id(5)]);
+    await here.select("truncate publication.suppressed_reports");
+  });
+
   it("lose a report completely if its row in one file is left out", async () => {
     await writeYear(2022, [submission(1, { fy_end_date: "soon" }), submission(2)]);
     await writeYear(2023, submissions(1, 3), "1A 3A");
