@@ -50,8 +50,8 @@ return case
     then 'is not a valid report ID (example: 2023-06-GSAFAC-0000000001)'
 end;
 
--- A report is remembered as suppressed if any of its rows in general does not mark it as public, even if the report is then
--- left out.
+-- A report is remembered as suppressed if any of its rows in general says so, even if the report is then left out. Null means
+-- not public.
 create unlogged table staging.marked_suppressed as
 select distinct general.report_id
 from staging.general

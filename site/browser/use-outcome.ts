@@ -22,7 +22,7 @@ export function useOutcome({ askApi, key }: Api) {
   return {
     outcome,
     isWaiting,
-    /** Sends a request, and shows the response at its own address. */
+    /** Sends a request and shows the response, at an address of its own. */
     send: async ({ asked, table, target }: Written, enter: Enter, etag?: string) => {
       const address = linkToExplorer(asked.schema, asked.query, asked.isRow);
       history[address === `/explorer${location.hash}` ? "replaceState" : enter](null, "", address);
