@@ -19,7 +19,7 @@ const clientRequests = new URL("../test/client-requests.json", import.meta.url);
 
 const count = { prefer: "count=exact" };
 
-/** Texts that people search, each with a word that is in at most some thousand of them. */
+/** Columns that people search, each with a rare word. */
 const texts = {
   "general?auditee_name": "okanogan",
   "federal_awards?federal_program_name": "grandparent",
@@ -43,7 +43,7 @@ const others: [path: string, headers: Record<string, string>][] = [
 
 /**
  * Measures requests as real clients send them, and searches, through the gateway. Names those that take more than a second of
- * CPU time, which other work on the machine changes less than the time of the clock.
+ * CPU time, which depends less on other work on the machine than elapsed time.
  */
 export async function measureShapes(
   { facts, pid }: Pick<BenchStack, "facts" | "pid">,

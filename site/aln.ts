@@ -1,7 +1,7 @@
 import type { Column, Table } from "./api-description.ts";
 import { type Filter, listOperators, listValues, type Operator, type Query } from "./query.ts";
 
-// Assistance Listing numbers (ALNs) are one text for people, such as 93.778. The API has their two parts in two columns.
+// People write an Assistance Listing number (ALN) as one text, such as 93.778. The API has its two parts in two columns.
 
 /** The column that stands for both parts, in the form and in rows. */
 export const alnName = "aln";
@@ -9,9 +9,9 @@ export const alnName = "aln";
 export const alnParts = ["federal_agency_prefix", "federal_award_extension"] as const;
 const [agency, program] = alnParts;
 
-/** What stands before the names of the two columns in parameters: a finding's ALN is that of its award. */
+/** What comes before the names of the two columns in parameters: a finding has its award's ALN. */
 const prefixes: Record<string, string> = { federal_awards: "", findings: "federal_awards." };
-/** Where the API counts an award as one without an ALN (db/data_set/totals.sql). */
+/** Finds the awards that the API counts as awards without an ALN (db/data_set/totals.sql). */
 const isMissing = `(${agency}.is.null,${agency}.eq.,${agency}.like.*.*,${program}.is.null,${program}.eq.)`;
 
 const aln: Column = {
@@ -82,7 +82,7 @@ export function writeAlnFilter(table: string, filter: Filter): [name: string, va
   return [[`${prefix}or`, `(${listed.join(",")})`]];
 }
 
-/** Quotes a value in which PostgREST would read commas or parentheses as syntax. */
+/** Quotes a value if PostgREST could read a part of it as syntax, such as a comma. */
 export const quote = (value: string): string =>
   /^[\w-]+$/.test(value) ? value : `"${value.replace(/["\\]/g, "\\$&")}"`;
 
@@ -101,7 +101,7 @@ export function readAlnFilters(
   };
   const rest = parameters.filter(take);
   const [first, second] = alnParts.map((part) => findOnly(rest, prefix + part));
-  // A number that starts with an agency of another form cannot be split again.
+  // If the agency contains a period, the joined number could not be split again.
   if (first === undefined || first.includes(".")) return { filters, others: rest };
   filters.push({ column: alnName, operator: "eq", value: writeAln(first, second) });
   const taken = [first && prefix + agency, second && prefix + program];
@@ -135,7 +135,7 @@ export function joinAln(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-/** Joins the parts of an ALN. Empty if it has none. */
+/** Joins the parts of an ALN. Returns an empty text if it has none. */
 export const writeAln = (...parts: unknown[]): string => parts.filter(Boolean).join(".");
 
 const isRow = (value: unknown): value is Record<string, unknown> =>

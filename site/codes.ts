@@ -9,7 +9,7 @@ const codes = z.object({
 });
 export type Codes = z.infer<typeof codes>;
 
-/** Reads the codes of an API version, which are beside its views. A version of another checkout has none. */
+/** Reads the codes of an API version, which are beside its views. A version whose files are not here has none. */
 export function readCodes(schema: string): Codes {
   const file = new URL(`../db/api/${schema}/codes.json`, import.meta.url);
   if (!existsSync(file)) return { values: {}, words: {} };

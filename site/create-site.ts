@@ -140,7 +140,7 @@ function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): voi
   });
 }
 
-/** Redirects the federal service's addresses of reports to the explorer. */
+/** Redirects the federal service's paths of reports to the explorer. */
 function addSummaries({ addRoute, readFacts }: Site): void {
   addRoute("/dissemination/summary/:reportId", async (request, reply) => {
     const { reportId } = request.params as { reportId: string };

@@ -13,7 +13,7 @@ type Parameter = [name: string, value: string];
 
 /**
  * The explorer's URL for the rows that a total counts, in a year or in all years: reports, awards or findings. A report
- * counts for an agency if it has such an award, so the URL lists awards.
+ * counts for an agency if it has an award of the agency, so that URL lists awards.
  */
 export function linkTotal(schema: string, year: string | undefined, group: Group, measure: Measure): string {
   const table = chooseTable(group, measure);
@@ -40,7 +40,7 @@ function chooseTable({ column }: Group, measure: Measure): string {
   return measure === "submissions" && isOfReports ? "general" : "federal_awards";
 }
 
-/** What stands before the names of the group's columns if they are in another table. */
+/** What comes before the names of the group's columns if they are in another table. */
 function findPlace({ column }: Group, table: string): string {
   if (column === "auditee_state") return table === "general" ? "" : "general.";
   return column !== "audit_year" && table === "findings" ? "federal_awards." : "";

@@ -22,7 +22,7 @@ export type Programs = z.infer<typeof programs>;
 export interface AskedPrograms {
   /** Undefined for all years. */
   year: string | undefined;
-  /** The total by which they are sorted, or else their number. */
+  /** The total by which they are sorted. With any other text, they are sorted by their number. */
   sort: string;
   skipped: number;
   most: number;

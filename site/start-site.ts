@@ -7,7 +7,7 @@ import { type RunningApp, startApp } from "../shared/web/start-app.ts";
 
 /** May read what the pages show, and cannot redeem tokens. */
 const role = "site";
-/** Pages share what was last read, and each download asks one short question. */
+/** Pages share what was last read, and each download runs one short query. */
 const connections = 4;
 
 /**

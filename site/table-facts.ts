@@ -60,7 +60,7 @@ export const findNarrative = ({ name, key }: Table) => (key.length === 0 ? narra
 
 /** A term of `select` that adds the auditee's name as a column, from the report that a row belongs to. */
 const auditeeTerm = "...general(auditee_name)";
-/** The same, if other parameters filter by the report: without `!inner`, they would only empty the name. */
+/** The same, if other parameters filter by the report: without `!inner`, they would only make the name null. */
 const requiredAuditeeTerm = "...general!inner(auditee_name)";
 /** Tables with so many rows that joining their reports takes longer than a key allows. */
 const large = /^(federal_awards|passthrough|notes_to_sefa)$/;

@@ -1,4 +1,4 @@
--- Finds leaks: suppressed data that a key without Tribal access would see, or that the report service would hand out, and data
+-- Finds leaks: suppressed data that a key without Tribal access would see, or that the app would hand out, and data
 -- that is no longer live. Returns one sentence per leak. Every transaction of a deployment, a publication or a rollback ends
 -- with this check.
 --
@@ -746,7 +746,7 @@ begin
   ) <> (select count(*) from disclosed.general) then
     return next 'publication.describe_totals() should count all public submissions and no others, but it does not.';
   end if;
-  -- An earlier migration may end before the function exists.
+  -- While earlier migrations run, the function does not exist yet.
   if to_regprocedure('publication.describe_programs(text,text,integer,integer)') is not null then
     if (
       select sum((counted ->> 'awards')::bigint)

@@ -27,7 +27,7 @@ comment on index disclosed_next.general_total_amount_expended is
 create index general_auditee_name on disclosed_next.general
 using gin (auditee_name extensions.gin_trgm_ops);
 comment on index disclosed_next.general_auditee_name is 'Finds auditees by part of a name: general?auditee_name=ilike.*county*';
--- Their words, without regard to case, accents and punctuation (extensions.name_words).
+-- Words of names, without regard to case, accents and punctuation (extensions.name_words).
 create index general_auditee_name_words on disclosed_next.general using gin (extensions.name_words(auditee_name));
 comment on index disclosed_next.general_auditee_name_words is
   'Finds auditees by words of a name: general?words=plfts(names).anasco, and the search of the pages';

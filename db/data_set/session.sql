@@ -7,7 +7,7 @@ from (
   select least(1024, greatest(64, pg_size_bytes(current_setting('shared_buffers')) / 6 / 1048576)) as megabytes
 ) as memory;
 
--- If the server was built with lz4, loading long texts takes less than half of the CPU time.
+-- If the server was built with lz4, loading long texts takes less than half the CPU time.
 select set_config('default_toast_compression', 'lz4', false)
 from pg_catalog.pg_settings
 where pg_settings.name = 'default_toast_compression' and 'lz4' = any (pg_settings.enumvals);

@@ -77,8 +77,8 @@ create materialized view disclosed_next.totals_by_agency as (
   order by counted.audit_year, counted.federal_agency_prefix
 );
 
--- The names of a program differ between reports. The most frequent one in all years is chosen, and of equally frequent ones the
--- first in the order of their characters. It takes 0.8 s for a million awards, or 1.6 s if one in eight has a name of its own.
+-- Reports name the same program differently. The most frequent name in all years is chosen; of equally frequent names, the one
+-- whose characters sort first. It takes 0.8 s for a million awards, or 1.6 s if one in eight has a name of its own.
 create materialized view disclosed_next.totals_by_program as (
   with awards as not materialized (
     select
@@ -147,7 +147,7 @@ create materialized view disclosed_next.totals_by_program as (
     totals.findings,
     totals.material_weaknesses
   from totals
-  -- Awards without a number have no program in common, and so no name.
+  -- Awards without a number do not belong to the same program, so their row has no name.
   left join names on names.aln = totals.aln
   order by totals.audit_year, totals.aln
 );
@@ -156,6 +156,6 @@ create unique index totals_by_state_key on disclosed_next.totals_by_state (audit
 nulls not distinct;
 create unique index totals_by_agency_key on disclosed_next.totals_by_agency (audit_year, federal_agency_prefix)
 nulls not distinct;
--- Begins with the number, because a year has few programs, and a program has few years among thousands of rows.
+-- aln comes first, because a program has a few rows, and a year has thousands.
 create unique index totals_by_program_key on disclosed_next.totals_by_program (aln, audit_year)
 nulls not distinct;

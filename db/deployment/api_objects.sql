@@ -26,7 +26,7 @@ as $$
     pg_class.reltype
   from publication.served_schemas
   join pg_catalog.pg_class on pg_class.relnamespace = served_schemas.oid
-  -- Otherwise, PostgreSQL may evaluate a rule's condition for every relation of the database first.
+  -- Without this, PostgreSQL may evaluate a rule's condition for every relation of the database.
   offset 0
 $$;
 

@@ -24,13 +24,13 @@ language sql immutable strict parallel safe security invoker
 return pg_catalog.translate(name, '.''‘’', '');
 comment on function extensions.shorten_name is 'Removes periods and apostrophes, which people leave out: Y.M.C.A., O''Neill.';
 
--- The indexes of names (db/data_set/indexes.sql) call this, and request.words() does for API users. A name with punctuation
--- has the words between it, the words without periods and apostrophes, and what PostgreSQL's parser reads as one word, such as
--- "county/city", so that a query finds it in each form. Names differ in small words ("County of Shelby", "Shelby County"), so
--- every name has all of these.
+-- The indexes of names (db/data_set/indexes.sql) and, for API users, request.words() call this. A query finds a name with
+-- punctuation in each form: split at its punctuation, without periods and apostrophes, and as PostgreSQL's parser reads it, which
+-- takes "county/city" as one word. Names differ in small words ("County of Shelby", "Shelby County"), so every name gets all of
+-- them.
 --
--- Because it is strict, PostgreSQL does not inline it, and its cost keeps PostgreSQL from calling it for each row instead of using
--- an index.
+-- It is strict, so that PostgreSQL does not inline it. Its cost keeps PostgreSQL from calling it for each row instead of using an
+-- index.
 create function extensions.name_words(name text)
 returns tsvector
 language sql immutable strict parallel safe security invoker cost 10000
@@ -56,7 +56,7 @@ return pg_catalog.plainto_tsquery('extensions.names', extensions.split_name(writ
   || pg_catalog.plainto_tsquery('extensions.names', extensions.split_name(extensions.shorten_name(written)));
 comment on function extensions.name_query is 'Returns a query for names that have all these words.';
 
--- Too many words begin with the same one or two letters, so such words must be whole.
+-- Words of one or two letters must match whole words, because too many words begin with them.
 create function extensions.name_beginnings_query(written text)
 returns tsquery
 language sql immutable strict parallel safe security invoker

@@ -1,5 +1,5 @@
--- The search of the pages. It reads only the public tables, so a suppressed submission is handled exactly like one that does
--- not exist: it is neither found nor counted, and takes no time.
+-- The pages' search. It reads only the public tables, so a suppressed submission is like one that does not exist: it is neither
+-- found nor counted, and takes no time.
 -- Lock level: none.
 
 -- The conditions of a search, as SQL. They refer to the criteria as $1, so no part of a search becomes SQL. A statement for
@@ -36,9 +36,9 @@ comment on function publication.write_search_conditions is
   'Returns the conditions of a search as SQL that refers to the criteria as $1. Without known criteria, nothing matches.';
 revoke execute on function publication.write_search_conditions from public;
 
--- Up to 1,000 matches are sorted: those with all_words in the name first, then the newest. Of more matches, the newest are
--- usually read by the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
--- would read all later years first, so "+ 0" keeps it from using the index.
+-- Up to 1,000 matches are sorted: those with all_words in the name first, then the newest. If there are more, PostgreSQL usually
+-- reads the newest from the index of their dates. Reports of one year are together in this index, which PostgreSQL does not know: it
+-- would read all later years first. For searches with a year, "+ 0" keeps it from using the index.
 create function publication.list_matches(criteria jsonb, matches text[], skipped integer)
 returns jsonb
 language plpgsql stable security invoker set search_path = ''

@@ -1,7 +1,7 @@
--- The totals by program for the pages, which show a part of them at a time.
+-- The totals by program for the page /totals, which shows some of them at a time.
 -- Lock level: none.
 
--- It reads only public rows. Data sets that were built by older definitions have no such totals.
+-- It reads only public rows. Data sets that an older version built have no such totals.
 create function publication.describe_programs(asked_year text, sort text, skipped integer, most integer)
 returns jsonb
 language plpgsql stable security definer set search_path = ''
@@ -44,6 +44,6 @@ begin
 end
 $$;
 comment on function publication.describe_programs is
-  'Returns how many programs have public awards in an audit year (null: in all years), and one page of them with their totals: the largest value of the column sort first, or by number if sort is no total. Returns null if the data set has no such totals.';
+  'Returns how many programs have public awards in an audit year (null: in all years), and one page of them with their totals: sorted by the column that sort names, the largest value first, or by aln if sort names no total. Returns null if the data set has no such totals.';
 revoke execute on function publication.describe_programs from public;
 grant execute on function publication.describe_programs to report_service;

@@ -1,5 +1,5 @@
--- A role for the site's own process, which shows pages and bulk files. It may ask what the pages show, and cannot redeem tokens.
--- Deployments set its password, if there is one; until then nobody can log in as it.
+-- A role for the site's own process, which serves pages and bulk files. It may read what the pages show, and cannot redeem tokens.
+-- Until a deployment sets its password, nobody can log in as it.
 -- Lock level: none on tables.
 
 do $$

@@ -11,8 +11,8 @@ write_secret() {
   printf %s "$2" > "$directory/$1.new"
   mv -f "$directory/$1.new" "$directory/$1"
 }
-# The bundled storage keeps backups under the refresher's keys, and the site reads it with the report service's. A bucket of your
-# own has separate keys for both.
+# In the bundled storage, backups use the refresher's keys, and the site uses the report service's keys. A bucket of your own has
+# separate keys for backups and for the site.
 for name in access_key secret_key; do
   [ -e "$directory/backup_$name" ] || write_secret "backup_$name" "$(read_secret "storage_$name")"
   [ -e "$directory/site_$name" ] || write_secret "site_$name" "$(read_secret "storage_reader_$name")"

@@ -6,7 +6,7 @@ import type { Migration } from "./read-files.ts";
 /** The oldest supported PostgreSQL: the first with the `builtin` locale provider, which sorts text alike on every machine. */
 export const oldestVersion = 17;
 
-/** The roles that a deployment creates, or finds on the server: those that the first migration lists, and later ones name. */
+/** The roles that a deployment creates, or finds on the server: the first migration lists them, and later ones add some. */
 function listRoles([first, ...later]: Migration[]): string[] {
   const [, list = ""] = first?.sql.match(/ in values\n([\s\S]*?)\n *loop/) ?? [];
   const created = later.flatMap(({ sql }) => [...sql.matchAll(/^ *create role (\w+);/gm)]);

@@ -65,9 +65,9 @@ export class DriftFound extends DeploymentRefused {
 
 /**
  * Brings a database to the state of `db`: migrations, empty tables if there is no data set, the API schemas, then the
- * given passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole; a first
- * deployment asks once it has made the tables. A second
- * deployment at the same time waits for the first. If nothing differs, nothing is changed.
+ * given passwords of login roles. Each step is a transaction that ends with the leak check and is refused whole. A first
+ * deployment checks from the step that creates the tables. A second deployment at the same time waits for the first. If
+ * nothing differs, nothing is changed.
  *
  * @throws DeploymentRefused, DriftFound, SqlFileError, PoolerRefused; if migrations ran before, `report` gets their names
  */
@@ -162,8 +162,8 @@ export async function findWork(client: Client, files: DatabaseFiles, options: De
 type Promised = Pick<Deployment, "changes" | "promiseAwaitsRefresh">;
 
 /**
- * Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. What takes long comes before the
- * files, because requests wait from there on.
+ * Rebuilds the API in the caller's transaction: files, promises, rules, record, leak check. Slow steps come before the files,
+ * because requests wait from then on.
  */
 export async function rebuildApi(
   client: Client,

@@ -61,8 +61,8 @@ export async function findDrift(client: Client, deployed: Deployed | undefined):
 }
 
 /**
- * Forgets what the catalog was, before it changes, so that the next deployment does not take the change for one made by
- * hand if this one is killed. Does nothing before the first deployment.
+ * Clears the recorded catalog before a deployment changes the catalog. If the deployment is then killed, the next one does
+ * not mistake the change for one made by hand. Does nothing before the first deployment.
  */
 export async function forgetFingerprint(client: Client): Promise<void> {
   if ((await readDeployed(client)) === undefined) return;

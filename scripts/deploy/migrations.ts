@@ -75,7 +75,7 @@ export async function findPendingMigrations(
  * says `-- No transaction: <why>` has one statement and waits for locks without a limit. If it causes a leak, the service is
  * switched off.
  *
- * @param leakCheck the SQL of the leak check, which is asked if there is a data set
+ * @param leakCheck the SQL of the leak check, which runs if there is a data set
  * @throws SqlFileError; DeploymentRefused if it causes a leak
  */
 export async function runMigration(

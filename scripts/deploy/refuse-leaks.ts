@@ -70,12 +70,12 @@ export async function installLeakCheck(
   return await read();
 }
 
-// Each change of a function gives its row another place in the catalog.
+// Each change to a function moves its row in the catalog.
 const installedFunctions = `
 select string_agg(oid || ' ' || ctid::text, ',' order by oid) as found
 from pg_catalog.pg_proc where pronamespace = to_regnamespace('publication') and proname ~ '^find_'`;
 
-/** Whether there are tables of a data set. Without any, there is no data to leak. */
+/** Whether there are tables of a data set. Without tables, there is no data to leak. */
 export async function hasDataSet(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>(
     `select exists (

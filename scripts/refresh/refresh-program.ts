@@ -154,7 +154,7 @@ async function runRefresh(
 }
 
 const noBulkFiles =
-  "No bulk files are written, because PUBLIC_DATA is not set. If a report service serves bulk files, requests for them get 503 until a refresh with PUBLIC_DATA has run.";
+  "No bulk files are written, because PUBLIC_DATA is not set. If the app serves bulk files, requests for them get 503 until a refresh with PUBLIC_DATA has run.";
 
 async function runRollback(
   client: Client,

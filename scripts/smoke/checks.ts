@@ -21,7 +21,7 @@ export async function lacksDataSet(deployment: Deployment): Promise<boolean> {
 
 const isAdmin = ({ schema }: Contract) => schema.startsWith("admin_");
 
-/** The versions that issue tokens, and undefined for the default one, which clients get that name none. */
+/** The versions that issue tokens. Undefined is the default version, which clients get if they name none. */
 const listAccessSchemas = (contracts: Contract[]) => [
   undefined,
   ...contracts.flatMap(({ schema, functions }) =>

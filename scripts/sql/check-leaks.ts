@@ -26,7 +26,8 @@ export async function checkLeaks(
 }
 
 /**
- * Runs the part of the leak check that reads the rows of the live data set, unless the check is so old that it has no such part.
+ * Runs the part of the leak check that reads the rows of the live data set. Does nothing if an older check is installed, which
+ * has no such part.
  *
  * @throws LeaksFound
  */

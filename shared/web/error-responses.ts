@@ -41,7 +41,7 @@ export const methodNotAllowed = makeError(
 
 const tryAgain = "Try the same link again in a few seconds.";
 export function makeUnavailable(details: string | null = null, hint = tryAgain): ErrorResponse {
-  const message = "The file cannot be fetched right now.";
+  const message = "This service is temporarily unavailable.";
   return makeError(503, "temporarily_unavailable", { message, details, hint }, { "retry-after": "5" });
 }
 

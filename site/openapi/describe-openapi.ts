@@ -20,7 +20,8 @@ const { errors: described, ...shared } = components;
 export const errors: Readonly<Record<string, string>> = described;
 
 /**
- * Describes the whole service in OpenAPI 3.1: a version's tables and functions, and the app's paths. Returns undefined if no version is deployed.
+ * Describes the whole service in OpenAPI 3.1: a version's tables and functions, and the app's paths. Returns undefined if no
+ * version is deployed.
  *
  * @param wanted a version's schema. If there is no such version, describes the oldest, which is the default
  */

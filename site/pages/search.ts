@@ -33,7 +33,7 @@ ${result === undefined ? writeExamples() : [result.text.length > longestSearch &
   });
 }
 
-const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were searched for.</p>`;
+const tooLong = html`<p class="notice">Only the first ${longestSearch} characters were used.</p>`;
 
 const examples = [
   "County of Shelby",
@@ -46,8 +46,8 @@ const examples = [
 ];
 
 function writeExamples(): Html {
-  return html`<p class="lead">Search for an auditee or an auditor by words of its name, a UEI, EIN or report ID, a program
-  (ALN), or an agency. Add a state or a year to find fewer audits.</p>
+  return html`<p class="lead">Search for words of an auditee’s or auditor’s name, a UEI, an EIN, a report ID, a program
+  (ALN) or an agency. Add a state or a year to narrow the search.</p>
 <ul>${examples.map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
 }
 
@@ -133,8 +133,8 @@ function writePages({ text, asked, page, found: { totals } }: SearchResult, chos
 function writeMore({ facts }: PageContext, { criteria }: Reading): Html {
   const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", writeQuery(criteria));
   const what = criteria.agency === undefined ? "all of these audits" : "these awards";
-  return html`<p>Names lead to the whole record in the explorer, which needs JavaScript, as does the explorer with
-  <a href="${explorer}">${what}</a>. There you can filter them, save them as CSV, and copy the request to the API.</p>`;
+  return html`<p>Each name opens the whole record in the explorer. Open <a href="${explorer}">${what}</a> there to filter them,
+  save them as CSV, or copy the API request. The explorer needs JavaScript.</p>`;
 }
 
 /** What was understood, and what to do next. */
@@ -160,9 +160,9 @@ ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p
   <li>Look for a state, a year or an agency in the <a href="/totals">totals</a>.</li>
 </ul>
 <h2>What cannot be found</h2>
-<p>Suppressed audits cannot be found by name, UEI or EIN, because the public sees only their report IDs. They are
-  <a href="${suppressed}">listed in the explorer</a>, where a Tribal key shows all of them. Of a resubmitted audit,
-  only the newest report is found.</p>`;
+<p>Suppressed audits cannot be found, because the public sees only their report IDs. The
+  <a href="${suppressed}">explorer lists them</a>, and with a Tribal key shows their data. If an audit was resubmitted,
+  the search finds only the newest report.</p>`;
 }
 
 /** A suppressed report can be opened if its ID is known. */

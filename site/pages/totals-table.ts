@@ -55,7 +55,7 @@ interface Section {
   /** In their order. */
   lines: Line[];
   describe: (name: string) => string;
-  /** The URL of a name, if it is not that of its first number. */
+  /** The URL of a name, if it differs from the URL of the first number. */
   link?: (name: string) => string;
   after?: Html;
 }

@@ -28,7 +28,7 @@ export async function writeTotals(context: PageContext, readPrograms: ReadProgra
 ${
   hasTotals && facts?.totals
     ? await writeTables(context, facts.totals, schema, readPrograms)
-    : html`<p class="notice">There are no totals now. Reload this page in a minute.</p>`
+    : html`<p class="notice">No totals are available now. Reload this page in a minute.</p>`
 }
 </div>`,
   });
@@ -116,7 +116,7 @@ function explainCounting(schema: string, rows: number, findings: number): Html {
 <ul class="toc">${links}</ul></section>`;
 }
 
-/** The programs of a page, and links to the other pages. */
+/** One page of programs, and links to the pages before and after it. */
 function writePrograms(
   { count, programs }: Programs,
   { asked, schema, when }: { asked: Asked; schema: string; when: string },

@@ -62,7 +62,7 @@ function readPart(
   };
 }
 
-/** Numbers that are not words of a name. A name may have 12 letters, but a UEI nearly always has a digit too. */
+/** Whether a search has a number that is not part of a name. A name may have 12 letters, but a UEI nearly always has a digit too. */
 function isCertain({
   criteria: { report_ids, uei = "", ein, auditor_ein, program },
 }: Pick<Reading, "criteria">): boolean {
@@ -85,7 +85,7 @@ function narrow(text: string): Narrowed[] {
   ];
 }
 
-/** Removes words around what is looked for: "audits of … in", "… reports", "FY …". IN is Indiana. */
+/** Removes words around the search itself: "audits of … in", "… reports", "FY …". Keeps IN, which is Indiana. */
 function trim(text: string): string {
   return text
     .replace(/\s+/g, " ")

@@ -4,14 +4,14 @@ import { z } from "zod";
 import { groupAddress } from "../../shared/web/group-address.ts";
 import type { Reading } from "./read-search.ts";
 
-/** Most searches of a client IP in a minute. Each process counts separately. */
+/** The most searches of a client IP in a minute. Each process counts separately. */
 export const searchesAMinute = 60;
-/** Most searches at a time: fewer than the connections of each process, so that pages and tokens always find one. */
+/** The most searches at a time: fewer than the connections of each process, so that pages and tokens always find one. */
 const searchesAtATime = 3;
 const timeoutMilliseconds = 2000;
 /** The most rows on a page. */
 export const pageRows = 100;
-/** A total that is larger means "more than this". */
+/** A larger total means "more than this". */
 export const largestTotal = 1000;
 
 const found = z.object({

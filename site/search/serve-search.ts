@@ -12,7 +12,7 @@ interface SearchParts {
   whileOn: () => Promise<unknown>;
 }
 
-/** Serves searches, and links such as /search?q=REPORT_ID. `as` is the place of the meaning that the visitor chose. */
+/** Serves searches, and links such as /search?q=REPORT_ID. The parameter `as` is the place of the meaning that the visitor chose. */
 export function serveSearch(
   { addRoute, describeContext, securityHeaders, whileOn }: SearchParts,
   search: Search,

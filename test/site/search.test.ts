@@ -191,7 +191,7 @@ describe("a search", () => {
       "No public audit was found for “Atlantis County, Iowa 2021”.",
       "Audits of auditees whose name has the words “Atlantis County”, in Iowa, audit year 2021",
       "Leave out the state or the year.",
-      "Suppressed audits cannot be found by name",
+      "Suppressed audits cannot be found",
     ])
       expect(text).toContain(part);
   });

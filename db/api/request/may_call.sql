@@ -1,4 +1,4 @@
--- Whether a role may call a function of a version. request.decide() asks before PostgREST calls the function.
+-- Whether a role may call a function of a version. request.decide() checks this before PostgREST calls the function.
 create function request.may_call(database_role name, profile text, called text)
 returns boolean
 language sql stable security definer set search_path = ''

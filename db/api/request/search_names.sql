@@ -13,8 +13,8 @@ return extensions.name_words(name);
 comment on function request.name_words is 'Returns the words by which a name is found.';
 grant execute on function request.name_words to api_public, api_tribal;
 
--- The argument is a row of any view that has such a column, because these functions exist before the views of the API. Without
--- a search_path, so that PostgreSQL inlines them and uses the indexes.
+-- The argument is a row of any view that has such a column, because these functions exist before the API's views. They set no
+-- search_path, so that PostgreSQL inlines them and uses the indexes.
 create function request.words(anyelement)
 returns tsvector
 language sql immutable parallel safe security invoker

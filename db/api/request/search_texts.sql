@@ -49,9 +49,9 @@ grant execute on function request.matches_text to api_public, api_tribal;
 
 create operator request.@@ (leftarg = text, rightarg = tsquery, function = request.matches_text, restrict = contsel);
 
--- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`, and with the language of a request such as fts(english)
--- `to_tsvector(language, column)`. With these functions, both mean the same as in PostgREST 12, which reads texts as English in
--- any case.
+-- Later versions of PostgREST send `to_tsvector(column) @@ to_tsquery(…)`, or `to_tsvector(language, column)` for a request that
+-- names a language, such as fts(english). With these functions, both mean the same as with PostgREST 12, which always reads texts
+-- as English.
 create function request.to_tsvector(document text)
 returns text
 language sql immutable parallel safe security invoker

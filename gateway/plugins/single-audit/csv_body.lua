@@ -1,5 +1,5 @@
 -- PostgREST writes CSV from the text of a composite value, in which PostgreSQL doubles each backslash. This undoes that
--- in a response that passes through chunk by chunk. If there are no rows, it writes the column names if select lists them.
+-- in a response that passes through chunk by chunk. If there are no rows and select lists columns, it writes their names.
 
 local csv_header = require "kong.plugins.single-audit.csv_header"
 

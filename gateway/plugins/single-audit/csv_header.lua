@@ -7,7 +7,7 @@ local function find_name(item)
 end
 
 --- @param parameters  the query's parameters (parse_query)
---- @return the column names, separated by commas; nil if select is not one list of columns, without * and embedded tables
+--- @return the column names, separated by commas; nil unless select is one list of columns, without * and embedded tables
 return function(parameters)
   local names
   for _, parameter in ipairs(parameters) do

@@ -84,8 +84,8 @@ local function evaluate_on(connection, windows, left)
   return reply, problem
 end
 
--- Runs the script. Returns its reply, or nil and the problem, at the latest after these milliseconds. Redis refuses writes
--- if it is a replica or full.
+-- Runs the script. Returns its reply, or nil and the problem, within these milliseconds. Redis refuses writes if it is a replica
+-- or full.
 local function evaluate(windows, milliseconds)
   local connection, started = redis:new(), ngx.now()
   local reply, problem = evaluate_on(connection, windows, function()
@@ -150,7 +150,7 @@ end
 
 -- Whether Redis stores a number as promptly as requests need it. The first one may take longer.
 local function is_prompt()
-  -- The time is a higher number than the one that Redis has, so the script writes it.
+  -- The current time is higher than the number that Redis has, so the script writes it.
   local probe = { { key = "probe", number = math.floor(ngx.now() * 1000), limit = NO_LIMIT, lifetime = 60 } }
   local ok, problem = evaluate(probe, PATIENT)
   if ok then

@@ -79,8 +79,8 @@ end
 
 local rewrite_error = {}
 
--- Clients repeat requests after 503. nginx has 502 for an upstream that refused or broke the connection, and 504 also for one
--- that did not accept it in time. A call without an answer may be repeated, because its token was not handed out.
+-- Clients repeat requests after 503. nginx sends 502 if the upstream refused or broke the connection, and 504 also if it did not
+-- accept the connection in time. A call without an answer may be repeated, because its token was not handed out.
 local function rewrite_kong_status(status, path, connect_times)
   local is_connected = not connect_times or not connect_times:find("-$")
   local may_repeat = status == 502 or status == 504 and (not is_connected or file_access.matches(path))
@@ -111,9 +111,10 @@ function rewrite_error.rewrite_head(source, status, sent, path, connect_times)
   return status == 504 and 503 or status, sent
 end
 
---- When a client should repeat a request that got 503 from PostgREST or Kong. A request that exceeds temp_file_limit (53400) fails again. PostgREST 12
---- sends the same headers for it as for an unreachable database, so neither gets Retry-After.
---- @param proxy_status  the response's Proxy-Status, and its Retry-After, which is 0 if PostgREST does not know; nil if it has none
+--- When a client should repeat a request that got 503 from PostgREST or Kong. A request that exceeds temp_file_limit (53400)
+--- fails again. PostgREST 12 sends the same headers for it as for an unreachable database, so neither gets Retry-After.
+--- @param proxy_status  the response's Proxy-Status, or nil
+--- @param sent          its Retry-After, or nil; 0 if PostgREST does not know
 --- @return the seconds for Retry-After, or nil
 function rewrite_error.retry_after(proxy_status, sent)
   if proxy_status and proxy_status:find("error=53400$") or not proxy_status and sent == "0" then
