@@ -255,6 +255,5 @@ begin
 end
 $$;
 
--- Reports whose row in general the loader left out: none of their rows is published.
--- is_public is what that row says.
+-- Reports whose row in general the loader left out: none of their rows is published. is_public is that row's text.
 create unlogged table staging.rejected_reports (report_id text, is_public text);

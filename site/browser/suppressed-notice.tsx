@@ -9,8 +9,8 @@ export function SuppressedNotice({ explorer, outcome: { asked, key } }: Shown): 
     <div class="notice">
       <p>
         {asked.isRow
-          ? "This report is suppressed: the auditee, an Indian tribe or tribal organization, chose not to make it public"
-          : "These reports are suppressed: the auditees, Indian tribes or tribal organizations, chose not to make them public"}{" "}
+          ? "This report is suppressed: normally the auditee, an Indian tribe or tribal organization, opted not to make it public"
+          : "These reports are suppressed: normally the auditees, Indian tribes or tribal organizations, opted not to make them public"}{" "}
         (2 CFR 200.512(b)(2)). <a href="/#tribal">A key with Tribal access</a> shows{" "}
         {asked.isRow ? "it" : "them"}.
       </p>

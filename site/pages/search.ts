@@ -185,6 +185,6 @@ function writeProgramLink(schema: string, readings: Reading[]): Html | false {
     filters: [{ column: "federal_program_name", operator: "contains", value: name }],
     order: ["amount_expended.desc.nullslast"],
   };
-  return html`<li>A program is found by its number (ALN). <a href="${linkToExplorer(schema, programs)}">Look for programs whose
+  return html`<li>This search finds programs only by number (ALN). <a href="${linkToExplorer(schema, programs)}">Look for programs whose
     name contains “${name}”</a></li>`;
 }
