@@ -145,9 +145,9 @@ function addSummaries({ addRoute, readFacts }: Site): void {
   addRoute("/dissemination/summary/:reportId", async (request, reply) => {
     const { reportId } = request.params as { reportId: string };
     if (!/^\d{4}-\d{2}-(GSAFAC|CENSUS)-\d{10}$/.test(reportId)) return reply.callNotFound();
-    const facts = await readFacts();
-    const query = writeQuery({ report_ids: [reportId] });
-    return reply.redirect(linkToExplorer(facts?.api[0]?.schema ?? "", query, true), 302);
+    const schema = (await readFacts())?.api[0]?.schema;
+    if (schema === undefined) return sendUnavailable(reply);
+    return reply.redirect(linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true), 302);
   });
 }
 

@@ -196,6 +196,9 @@ it("without a database or contact, every page is served, with commands that work
   const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
+  // The explorer's address names the version, which only the database knows.
+  const { status, headers } = await read("/dissemination/summary/2023-06-GSAFAC-0000000001");
+  expect([status, headers["retry-after"], headers.location]).toEqual([503, "5", undefined]);
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
 });
