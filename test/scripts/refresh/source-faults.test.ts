@@ -204,40 +204,6 @@ describe("a file that cannot be loaded", () => {
   });
 });
 
-describe("a data set that differs too much from the live one", () => {
-  const fall = "  passthrough would fall from 1000 to 949 rows (5.1% fewer; the limit is 5%).";
-  const growth = "  passthrough would grow from 1000 to 2001 rows (2.0 times as many; the limit is 2).";
-  // The live data set has 200 submissions, 4 of them suppressed, and 1,000 rows in passthrough.
-  it.each([
-    ["loses more than 5% of a table", [200, 4, 949], fall, "--accept-shrink"],
-    ["loses 5% of a table", [200, 4, 950], "", ""],
-    ["more than doubles a table", [200, 4, 2001], growth, "--accept-growth"],
-    ["doubles a table", [200, 4, 2000], "", ""],
-    ["more than doubles a small table", [1200, 24, 1000], "", ""],
-    ["suppresses a larger share", [200, 7, 1000], "from 2.0% to 3.5%", "--accept-shrink"],
-    ["suppresses a smaller share", [800, 4, 1000], "from 2.0% to 0.5%", "--accept-shrink"],
-    ["exceeds both limits", [200, 50, 2001], growth, "--accept-shrink --accept-growth"],
-  ])("is refused only beyond the limits: it %s (%j)", async (_what, counts, says, flags) => {
-    const prepare = async ([reports = 0, suppressed = 0, rows = 0]: number[]) => {
-      const row = (number: number) => submission(number, { is_public: number > suppressed ? "t" : "f" });
-      await general(...range(reports).map(row));
-      const report = (number: number) => ({ report_id: id((number % 200) + 1) });
-      await write("passthrough", range(rows).map(report));
-    };
-    await prepare([200, 4, 1000]);
-    await refresh({ acceptGrowth: true });
-    await prepare(counts);
-    if (flags !== "") {
-      const message = await expectRefusal({ acceptShrink: false });
-      expect(message).toMatch(/^This data set differs too much .*, so it was not published\.\n/);
-      expect(message).toContain(says);
-      expect(message).toContain(`publish them with ${flags}.`);
-    }
-    const accepted = { acceptShrink: flags.includes("shrink"), acceptGrowth: flags.includes("growth") };
-    expect(await refresh(accepted)).toMatchObject({ outcome: "published" });
-  });
-});
-
 describe("rows with the same key", () => {
   type Make = (report_id: string, more?: Row) => Row;
   const award: Make = (report_id, more) => ({ report_id, award_reference: "A", ...more });
