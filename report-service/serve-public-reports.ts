@@ -1,9 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Pool } from "pg";
-import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { NotServing, queryWhileOn } from "../shared/web/database.ts";
 import { makeError, sendError } from "../shared/web/error-responses.ts";
-import { groupAddress } from "../shared/web/group-address.ts";
+import { limitClients } from "../shared/web/limit-clients.ts";
 import type { ReportMetrics } from "./metrics.ts";
 import { isFileName, type Storage } from "./storage.ts";
 
@@ -22,17 +21,17 @@ export function servePublicReports(
   app: FastifyInstance,
   { pool, storage, metrics }: { pool: Pool; storage: Storage; metrics: ReportMetrics },
 ): void {
-  const limiter = new RateLimiterMemory({ points: publicReportsAnHour, duration: 3600 });
+  const limit = limitClients(publicReportsAnHour, 3600);
   const find = async (reportId: string): Promise<string | null> => {
     if (!isFileName(reportId)) return null;
     const [isPublic] = await queryWhileOn(pool, "publication.is_public_report($1)", [reportId]);
     return isPublic === true ? await storage.signDownload(reportId) : null;
   };
   app.get<{ Params: { reportId: string } }>("/dissemination/report/pdf/:reportId", async (request, reply) => {
-    const use = await limiter.consume(groupAddress(request.ip)).catch((refusal: RateLimiterRes) => refusal);
-    if (use.consumedPoints > publicReportsAnHour) {
+    const seconds = await limit(request.ip);
+    if (seconds !== undefined) {
       metrics.countPublicReport("limited");
-      return sendError(reply, describeLimit(use));
+      return sendError(reply, describeLimit(seconds));
     }
     try {
       const signedUrl = await find(request.params.reportId);
@@ -45,11 +44,10 @@ export function servePublicReports(
   });
 }
 
-function describeLimit({ msBeforeNext }: RateLimiterRes) {
+function describeLimit(seconds: number) {
   const texts = {
     message: `This client IP requested more than ${publicReportsAnHour} reports in an hour.`,
     hint: "Wait the number of seconds in Retry-After.",
   };
-  const seconds = String(Math.max(1, Math.ceil(msBeforeNext / 1000)));
-  return makeError(429, "too_many_requests", texts, { "retry-after": seconds });
+  return makeError(429, "too_many_requests", texts, { "retry-after": String(seconds) });
 }

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
-import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
-import { groupAddress } from "../../shared/web/group-address.ts";
+import { ErrorWithResponse, makeError } from "../../shared/web/error-responses.ts";
+import { limitClients } from "../../shared/web/limit-clients.ts";
 import type { Reading } from "./read-search.ts";
 
 /** The most searches of a client IP in a minute. Each process counts separately. */
@@ -37,30 +37,9 @@ const found = z.object({
 /** The result of publication.search_reports(). */
 export type Found = z.infer<typeof found>;
 
-/** Why there is no result, as a response. */
-export class SearchRefused extends Error {
+/** Why there is no result, with its response. */
+export class SearchRefused extends ErrorWithResponse {
   override name = "SearchRefused";
-  readonly status: number;
-  readonly code: string;
-  readonly hint: string;
-  /** In seconds. */
-  readonly retryAfter: number;
-  constructor(
-    message: string,
-    {
-      status,
-      code,
-      hint,
-      retryAfter = 5,
-      cause,
-    }: Pick<SearchRefused, "status" | "code" | "hint"> & { retryAfter?: number; cause?: unknown },
-  ) {
-    super(message, { cause });
-    this.status = status;
-    this.code = code;
-    this.hint = hint;
-    this.retryAfter = retryAfter;
-  }
 }
 
 export type Search = (address: string, readings: Reading[], page: number) => Promise<Found>;
@@ -70,11 +49,11 @@ export type Search = (address: string, readings: Reading[], page: number) => Pro
  * together search too often, or if the search takes longer than 2 seconds.
  */
 export function createSearch(pool: Pool): Search {
-  const limiter = new RateLimiterMemory({ points: searchesAMinute, duration: 60 });
+  const limit = limitClients(searchesAMinute, 60);
   let running = 0;
   return async (address, readings, page) => {
-    const use = await limiter.consume(groupAddress(address)).catch((refusal: RateLimiterRes) => refusal);
-    if (use.consumedPoints > searchesAMinute) throw refuseOften(use);
+    const seconds = await limit(address);
+    if (seconds !== undefined) throw refuseOften(seconds);
     if (running >= searchesAtATime) throw refuseBusy();
     running += 1;
     try {
@@ -105,29 +84,38 @@ async function ask(pool: Pool, criteria: string, skipped: number): Promise<unkno
   }
 }
 
-const refuseOften = ({ msBeforeNext }: RateLimiterRes) =>
-  new SearchRefused(`This client IP searched more than ${searchesAMinute} times in a minute.`, {
-    status: 429,
-    code: "too_many_searches",
-    hint: "Wait a minute, then search again. Programs should use the API.",
-    retryAfter: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-  });
+function refuse(
+  [status, code]: [status: number, code: string],
+  texts: { message: string; hint: string },
+  seconds = 5,
+): SearchRefused {
+  return new SearchRefused(texts.message, makeError(status, code, texts, { "retry-after": String(seconds) }));
+}
+
+const refuseOften = (seconds: number) =>
+  refuse(
+    [429, "too_many_searches"],
+    {
+      message: `This client IP searched more than ${searchesAMinute} times in a minute.`,
+      hint: "Wait a minute, then search again. Programs should use the API.",
+    },
+    seconds,
+  );
 const refuseBusy = () =>
-  new SearchRefused("Too many searches are running.", {
-    status: 503,
-    code: "too_many_searches",
+  refuse([503, "too_many_searches"], {
+    message: "Too many searches are running.",
     hint: "Try again in a few seconds.",
   });
 const refuseSlow = () =>
-  new SearchRefused(`The search took longer than ${timeoutMilliseconds / 1000} seconds.`, {
-    status: 503,
-    code: "search_timeout",
+  refuse([503, "search_timeout"], {
+    message: `The search took longer than ${timeoutMilliseconds / 1000} seconds.`,
     hint: "Search for more or longer words, or add a state or a year.",
   });
 const refuseFailed = (cause: unknown) =>
-  new SearchRefused("The search failed, because the database did not answer.", {
-    status: 503,
-    code: "temporarily_unavailable",
-    hint: "Try again in a few seconds.",
-    cause,
-  });
+  Object.assign(
+    refuse([503, "temporarily_unavailable"], {
+      message: "The search failed, because the database did not answer.",
+      hint: "Try again in a few seconds.",
+    }),
+    { cause },
+  );

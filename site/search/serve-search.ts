@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeSearch } from "../pages/search.ts";
 import { sendBody } from "../send-body.ts";
@@ -43,9 +44,7 @@ export function serveSearch(
 
 function refuse({ log }: FastifyRequest, reply: FastifyReply, error: SearchRefused): FastifyReply {
   if (error.cause) log.error({ err: error }, "a search failed");
-  const { status, code, message, hint, retryAfter } = error;
-  reply.code(status).headers({ "cache-control": "no-store", "retry-after": String(retryAfter) });
-  return reply.send({ code, message, details: null, hint });
+  return sendError(reply, error.response);
 }
 
 /** Reads a number from 1 to `most`, as an index. */
