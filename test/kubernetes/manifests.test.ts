@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { BlockList, isIPv6 } from "node:net";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -178,8 +179,8 @@ test("the front sends tokens and PDFs to the report service and the rest to the 
     { backendRefs: [{ name: "site", port: 8001 }] },
   ]);
   const commands = ["report-service", "site"].map((name) => {
-    const [deployment] = read(`${kubernetes}/base/${name}.yaml`);
-    const [{ command, env }] = deployment.spec.template.spec.containers;
+    const { patches } = parse(readProjectFile(`${kubernetes}/base/${name}/kustomization.yaml`));
+    const [{ command, env }] = parse(patches[1].patch).spec.template.spec.containers;
     const user = env.find((each: { name: string }) => each.name === "PGUSER").value;
     const passwords = env.filter((each: { name: string }) => /PASSWORD/.test(each.name));
     return [command.slice(3), user, passwords.map(({ value }: { value: string }) => path.basename(value))];
@@ -219,6 +220,49 @@ test("a release stops before it applies anything if the addresses of the ingress
   expect([status, stderr]).toEqual([1, expect.stringMatching(/^TRUSTED_IPS is missing in .*production/)]);
   expect(calls()).not.toContain("apply");
 });
+
+test.each([
+  { where: "a public address", addresses: ["52.92.1.1", "2600:1fa0::1"], reached: true },
+  {
+    where: "a private address",
+    addresses: ["10.0.0.1", "172.16.0.1", "192.168.0.1", "fd00::1"],
+    reached: false,
+  },
+  {
+    where: "a shared address, which some clusters use for pods",
+    addresses: ["100.64.0.1"],
+    reached: false,
+  },
+  {
+    where: "a link-local address, such as that of cloud metadata",
+    addresses: ["169.254.169.254", "fe80::1"],
+    reached: false,
+  },
+  { where: "an IPv4 address behind NAT64", addresses: ["64:ff9b::a00:1", "64:ff9b:1::1"], reached: false },
+])("pods that use the bucket can reach $where: $reached, over IPv4 and IPv6", ({ addresses, reached }) => {
+  const text = readProjectFile(`${kubernetes}/base/network-policies.yaml`);
+  const policies = parseAllDocuments(text).map((it) => it.toJS());
+  const { spec } = policies.find(({ metadata }) => metadata.name === "reaches-storage");
+  const [{ to, ports }] = spec.egress;
+  expect(ports).toEqual([{ protocol: "TCP", port: 443 }]);
+  for (const address of addresses) {
+    const allowed = to.some(
+      ({ ipBlock: { cidr, except } }: { ipBlock: { cidr: string; except: string[] } }) =>
+        isIn(address, [cidr]) && !isIn(address, except),
+    );
+    expect([address, allowed]).toEqual([address, reached]);
+  }
+});
+
+/** Whether an address is in one of the blocks of its family. */
+function isIn(address: string, blocks: string[]): boolean {
+  const list = new BlockList();
+  for (const block of blocks.filter((each) => isIPv6(each.split("/")[0] ?? "") === isIPv6(address))) {
+    const [network = "", prefix] = block.split("/");
+    list.addSubnet(network, Number(prefix), isIPv6(network) ? "ipv6" : "ipv4");
+  }
+  return list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+}
 
 describe.each([
   { job: "Complete", logs: "exit 1", status: 0 },

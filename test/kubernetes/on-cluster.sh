@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the commands of docs/scaling.md, in order, on kubectl's current cluster: a new one of kind, which CI throws away. Then it
 # replaces secrets (docs/operations.md). A client asks all the time, and its responses are counted at the end of each section.
+# Needs a CNI that enforces NetworkPolicy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 counts=$(mktemp -d)
@@ -15,12 +16,17 @@ run() {
   # A group of its own, so that port forwards end with it.
   setsid --wait bash -euo pipefail -c "trap 'status=\$?; trap \"\" TERM; kill 0; exit \$status' EXIT; set -x; $(cat "$counts/commands")"
 }
-# issue: a new key. kubectl ends the port forward after the connection.
-issue() {
+# database COMMAND…: runs a command with the URL of the database. kubectl ends the port forward after the connection.
+database() {
   kubectl port-forward --namespace=single-audit service/postgres-rw 5434:5432 > /dev/null & sleep 3
-  DATABASE_URL="postgres://single_audit_owner:$(cat secrets/kubernetes/postgres_password)@127.0.0.1:5434/single_audit?sslmode=no-verify" \
-    npm run -s keys -- issue --tier individual --owner test@example.gov --quiet
+  DATABASE_URL="postgres://single_audit_owner:$(cat secrets/kubernetes/postgres_password)@127.0.0.1:5434/single_audit?sslmode=no-verify" "$@"
   kill $! 2> /dev/null || true
+}
+issue() { database npm run -s keys -- issue --owner test@example.gov --quiet --tier "$@"; }
+approve_agreement() {
+  database npm run -s agreements -- request --organization Test --contact test@example.gov --json > "$counts/agreement"
+  agreement=$(node -p 'JSON.parse(require("fs").readFileSync(0)).id' < "$counts/agreement")
+  database npm run -s agreements -- approve "$agreement" --official Test --agency Test --email test@example.gov
 }
 client() { kubectl --namespace=client "$@"; }
 # asked SECTION STATUSES: runs a section, and fails if the client got other statuses meanwhile.
@@ -31,11 +37,25 @@ asked() {
   sort "$counts/statuses" | uniq -c
   [ -s "$counts/statuses" ] && ! grep -vE "^($2)$" "$counts/statuses"
 }
+# Behind the front: the smoke test with the three steps to a suppressed PDF (docs/operations.md), then pages and bulk files. The
+# site's pod reaches the database and storage, and no other pod.
+check_app() {
+  approve_agreement
+  document=docs/operations.md section Health | sed 's,--base-url URL --app-url URL,--base-url http://127.0.0.1:8000 --app-url http://127.0.0.1:8001,' > "$counts/commands"
+  client exec --stdin front -- env SMOKE_KEY="$(issue individual)" SMOKE_TRIBAL_KEY="$(issue tribal --agreement "$agreement")" sh -e < "$counts/commands"
+  client exec --stdin front -- node --input-type=module < test/kubernetes/ask-pages.js
+  kubectl exec --namespace=single-audit --stdin deployment/site -- node --input-type=module < test/kubernetes/list-reachable.js > "$counts/reachable"
+  diff - "$counts/reachable" <<< $'postgres-rw:5432\nstorage-reader:7070'
+}
 
 run Install
+# The front relays storage, as in the overlay kind.
+sed 's/# - path:/- path:/' deploy/kubernetes/overlays/production/front.yaml > "$counts/front.yaml"
 kubectl apply --filename=test/kubernetes/client.yaml
-client create secret generic keys --from-literal="KEYS=$(issue),$(issue)"
-client wait --for=condition=Ready --timeout=2m pod/client
+client create configmap front --from-file="$counts/front.yaml"
+client create secret generic keys --from-literal="KEYS=$(issue individual),$(issue individual)"
+client wait --for=condition=Ready --timeout=2m pod --all
+check_app
 asked Upgrade 200
 # 400 and 503: a request whose connection broke.
 asked "Replace a replica" '200|400|503'
