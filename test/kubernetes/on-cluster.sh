@@ -7,8 +7,11 @@ cd "$(dirname "$0")/../.."
 counts=$(mktemp -d)
 
 document=docs/scaling.md
-# section HEADING: the commands of the document under a heading
-section() { awk -v heading="## $1" '/^## / { on = $0 == heading } /^```/ { inside = on && /^```sh/; next } inside' "$document"; }
+# section HEADING: the commands of the document under a heading, with this run's values
+section() {
+  awk -v heading="## $1" '/^## / { on = $0 == heading } /^```/ { inside = on && /^```sh/; next } inside' "$document" \
+    | sed 's,<tag of the previous deployment>,HEAD,; s,--base-url URL --app-url URL,--base-url http://127.0.0.1:8000 --app-url http://127.0.0.1:8001,'
+}
 run() {
   echo "=== $1"
   section "$1" > "$counts/commands"
@@ -41,7 +44,7 @@ asked() {
 # site's pod reaches the database and storage, and no other pod.
 check_app() {
   approve_agreement
-  document=docs/operations.md section Health | sed 's,--base-url URL --app-url URL,--base-url http://127.0.0.1:8000 --app-url http://127.0.0.1:8001,' > "$counts/commands"
+  document=docs/operations.md section Health > "$counts/commands"
   client exec --stdin front -- env SMOKE_KEY="$(issue individual)" SMOKE_TRIBAL_KEY="$(issue tribal --agreement "$agreement")" sh -e < "$counts/commands"
   client exec --stdin front -- node --input-type=module < test/kubernetes/ask-pages.js
   kubectl exec --namespace=single-audit --stdin deployment/site -- node --input-type=module < test/kubernetes/list-reachable.js > "$counts/reachable"
@@ -57,6 +60,13 @@ client create secret generic keys --from-literal="KEYS=$(issue individual),$(iss
 client wait --for=condition=Ready --timeout=2m pod --all
 check_app
 asked Upgrade 200
+
+document=docs/operations.md
+echo "comment on view api_v1_1_0.general is 'Submissions';" >> db/api/api_v1_1_0/general.sql
+database npm run db:deploy
+database asked "Roll back a deployment" 200
+document=docs/scaling.md
+
 # 400 and 503: a request whose connection broke.
 asked "Replace a replica" '200|400|503'
 sleep 20
