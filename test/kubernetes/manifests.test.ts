@@ -191,6 +191,21 @@ test("the front sends tokens and PDFs to the report service and the rest to the 
   ]);
 });
 
+test("pods behind a Service stay ready while PostgreSQL or storage is away, so that clients get 503 and not a refused connection", () => {
+  const paths = ["app/app", "postgrest/postgrest", "gateway"].map((name) => {
+    const documents = parseAllDocuments(readProjectFile(`${kubernetes}/base/${name}.yaml`));
+    const { spec } = documents.map((it) => it.toJS()).find(({ kind }) => kind === "Deployment");
+    const [{ startupProbe, readinessProbe }] = spec.template.spec.containers;
+    return [name, startupProbe.httpGet.path, readinessProbe.httpGet.path];
+  });
+  expect(paths).toEqual([
+    ["app/app", "/readyz", "/healthz"],
+    ["postgrest/postgrest", "/ready", "/live"],
+    // Kong's own state.
+    ["gateway", "/status/ready", "/status/ready"],
+  ]);
+});
+
 test("every rule of a network policy names peers, except the one for the Kubernetes API", () => {
   const text = readProjectFile(`${kubernetes}/base/network-policies.yaml`);
   const open = parseAllDocuments(text).flatMap((document) => {
