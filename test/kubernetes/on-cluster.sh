@@ -6,12 +6,9 @@ cd "$(dirname "$0")/../.."
 counts=$(mktemp -d)
 
 document=docs/scaling.md
-# section HEADING: the commands of the document under a heading
-section() { awk -v heading="## $1" '/^## / { on = $0 == heading } /^```/ { inside = on && /^```sh/; next } inside' "$document"; }
 run() {
   echo "=== $1"
-  section "$1" > "$counts/commands"
-  [ -s "$counts/commands" ] || { echo "$document has no commands under $1." >&2; exit 1; }
+  node --import tsx test/support/print-blocks.ts "$document" "$1" sh > "$counts/commands"
   # A group of its own, so that port forwards end with it.
   setsid --wait bash -euo pipefail -c "trap 'status=\$?; trap \"\" TERM; kill 0; exit \$status' EXIT; set -x; $(cat "$counts/commands")"
 }
