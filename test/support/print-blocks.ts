@@ -11,5 +11,6 @@ const texts =
     : readBlocks(document, heading)
         .filter((block) => block.language === language && block.text.includes(part))
         .map(({ text }) => text);
-if (texts.length === 0) throw new Error(`${file} has no ${language} under "${heading}" that contains "${part}".`);
+if (texts.length === 0)
+  throw new Error(`${file} has no ${language} under "${heading}" that contains "${part}".`);
 process.stdout.write(texts.join(""));
