@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeDirectory } from "../support/make-directory.ts";
+import { readBlocks, readRows } from "../support/read-blocks.ts";
 import {
   kongSettings,
   longestStop,
@@ -162,6 +163,19 @@ describe("docker-compose.small.yml", () => {
     expect(read("postgres")).toBeGreaterThan((256 + connections * (16 + 64 + 4.5 * response)) / 0.6);
   });
 });
+
+test.each(["README.md", "docs/operations.md", "docs/keys.md", "docs/refresh.md", "docs/scaling.md"])(
+  "on-docker.sh runs each block and each table of %s that calls Docker Compose",
+  (file) => {
+    const [document, script] = [readProjectFile(file), readProjectFile("test/compose/on-docker.sh")];
+    for (const [, heading = ""] of document.matchAll(/^## (.+)$/gm)) {
+      const blocks = readBlocks(document, heading).map(({ text }) => text);
+      const commands = [...blocks, ...readRows(document, heading).map(([, command]) => command)];
+      if (commands.some((command) => /docker compose |compose:/.test(command)))
+        expect(script).toMatch(new RegExp(`${file} "?${heading}"?`));
+    }
+  },
+);
 
 describe("npm run compose:upgrade", () => {
   /** Runs it with a program named docker that logs its arguments, and fails if they match `failing`. */

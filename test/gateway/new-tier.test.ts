@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { runKeys } from "../../scripts/access/keys.ts";
+import { readBlocks } from "../support/read-blocks.ts";
 import { runHere } from "../support/run-here.ts";
 import { usePublishedDatabase } from "../support/scratch-database.ts";
 import { startScratchService } from "../support/scratch-service.ts";
@@ -10,16 +11,10 @@ import { readKongYml, send, startGateway, startUpstream, useGateways } from "./g
 useGateways();
 const database = usePublishedDatabase();
 
-/** Reads the code blocks of "Add a tier" in docs/keys.md, which the test follows to the letter. */
-async function readSteps(): Promise<string[]> {
-  const guide = await readFile(new URL("../../docs/keys.md", import.meta.url), "utf8");
-  const [, section = ""] = /^## Add a tier\n(.*?)^## /ms.exec(guide) ?? [];
-  const blocks = [...section.matchAll(/^ *```\w+\n(.*?)^ *```/gms)];
-  return blocks.map(([, block = ""]) => block.replaceAll(/^ {3}/gm, ""));
-}
-
 it("a new tier with a row and a limit has its own rate limits, which count each key separately", async () => {
-  const [sql = "", yaml = "", sh = ""] = await readSteps();
+  const guide = await readFile(new URL("../../docs/keys.md", import.meta.url), "utf8");
+  // The test follows the guide to the letter.
+  const [sql = "", yaml = "", sh = ""] = readBlocks(guide, "Add a tier").map(({ text }) => text);
   await database.client.query(sql);
   const service = await startScratchService(database.url);
   onTestFinished(() => service.stop());

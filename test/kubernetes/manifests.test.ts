@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { longestStop, project, readCompose, readProjectFile } from "../compose/read-compose.ts";
 import { makeDirectory } from "../support/make-directory.ts";
+import { readBlocks } from "../support/read-blocks.ts";
 
 const kubernetes = "deploy/kubernetes";
 const files = readdirSync(path.join(project, kubernetes), { recursive: true, encoding: "utf8" })
@@ -469,4 +470,15 @@ test("pods on a lost node are replaced after 30 s, and the operators have a seco
     dataDurability: "required",
     failoverQuorum: true,
   });
+});
+
+test("on-cluster.sh runs the commands in each section of docs/scaling.md", () => {
+  const [document, script] = [
+    readProjectFile("docs/scaling.md"),
+    readProjectFile("test/kubernetes/on-cluster.sh"),
+  ];
+  for (const [, heading = ""] of document.matchAll(/^## (.+)$/gm)) {
+    if (readBlocks(document, heading).some(({ language }) => language === "sh"))
+      expect(script).toMatch(new RegExp(`^(run|asked) "?${heading}\\b`, "m"));
+  }
 });

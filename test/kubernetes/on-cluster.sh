@@ -7,15 +7,13 @@ cd "$(dirname "$0")/../.."
 counts=$(mktemp -d)
 
 document=docs/scaling.md
-# section HEADING: the commands of the document under a heading, with this run's values
-section() {
-  awk -v heading="## $1" '/^## / { on = $0 == heading } /^```/ { inside = on && /^```sh/; next } inside' "$document" \
-    | sed 's,<tag of the previous deployment>,HEAD,; s,--base-url URL --app-url URL,--base-url http://127.0.0.1:8000 --app-url http://127.0.0.1:8001,'
-}
+# What the text asks readers to set.
+export PREVIOUS=HEAD
+# section HEADING [PART]: the commands of the document under a heading, or those that contain PART
+section() { node --import tsx test/support/print-blocks.ts "$document" "$1" sh "${2-}"; }
 run() {
   echo "=== $1"
-  section "$1" > "$counts/commands"
-  [ -s "$counts/commands" ] || { echo "$document has no commands under $1." >&2; exit 1; }
+  section "$@" > "$counts/commands"
   # A group of its own, so that port forwards end with it.
   setsid --wait bash -euo pipefail -c "trap 'status=\$?; trap \"\" TERM; kill 0; exit \$status' EXIT; set -x; $(cat "$counts/commands")"
 }
@@ -32,20 +30,20 @@ approve_agreement() {
   database npm run -s agreements -- approve "$agreement" --official Test --agency Test --email test@example.gov
 }
 client() { kubectl --namespace=client "$@"; }
-# asked SECTION STATUSES: runs a section, and fails if the client got other statuses meanwhile.
+# asked STATUSES SECTION [PART]: runs a section, and fails if the client got other statuses meanwhile.
 asked() {
   since=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-  run "$1"
+  run "${@:2}"
   client logs client --since-time="$since" > "$counts/statuses"
   sort "$counts/statuses" | uniq -c
-  [ -s "$counts/statuses" ] && ! grep -vE "^($2)$" "$counts/statuses"
+  [ -s "$counts/statuses" ] && ! grep -vE "^($1)$" "$counts/statuses"
 }
 # Behind the front: the smoke test with the three steps to a suppressed PDF (docs/operations.md), then pages and bulk files. The
 # site's pod reaches the database and storage, and no other pod.
 check_app() {
   approve_agreement
   document=docs/operations.md section Health > "$counts/commands"
-  client exec --stdin front -- env SMOKE_KEY="$(issue individual)" SMOKE_TRIBAL_KEY="$(issue tribal --agreement "$agreement")" sh -e < "$counts/commands"
+  client exec --stdin front -- env BASE_URL=http://127.0.0.1:8000 APP_URL=http://127.0.0.1:8001 SMOKE_KEY="$(issue individual)" SMOKE_TRIBAL_KEY="$(issue tribal --agreement "$agreement")" sh -e < "$counts/commands"
   client exec --stdin front -- node --input-type=module < test/kubernetes/ask-pages.js
   kubectl exec --namespace=single-audit --stdin deployment/site -- node --input-type=module < test/kubernetes/list-reachable.js > "$counts/reachable"
   diff - "$counts/reachable" <<< $'postgres-rw:5432\nstorage-reader:7070'
@@ -59,22 +57,22 @@ client create configmap front --from-file="$counts/front.yaml"
 client create secret generic keys --from-literal="KEYS=$(issue individual),$(issue individual)"
 client wait --for=condition=Ready --timeout=2m pod --all
 check_app
-asked Upgrade 200
+asked 200 Upgrade
 
 document=docs/operations.md
 echo "comment on view api_v1_1_0.general is 'Submissions';" >> db/api/api_v1_1_0/general.sql
 database npm run db:deploy
-database asked "Roll back a deployment" 200
+database asked 200 "Roll back a deployment" db:deploy
 document=docs/scaling.md
 
 # 400 and 503: a request whose connection broke.
-asked "Replace a replica" '200|400|503'
+asked '200|400|503' "Replace a replica"
 sleep 20
 kubectl wait --namespace=single-audit --for=condition=Ready --timeout=10m cluster/postgres
-asked "Back up" 200
+asked 200 "Back up"
 # The gateway keeps running while PostgreSQL is restored.
 # 400: a request that was running when its connection broke.
-asked Restore '200|400|50[34]'
+asked '200|400|50[34]' Restore
 sleep 5
 # Not grep -q, which would end kubectl with SIGPIPE.
 client logs client --since=5s | grep '^200$' > /dev/null
@@ -82,4 +80,4 @@ client logs client --since=5s | grep '^200$' > /dev/null
 # New and old pods run side by side for a moment.
 document=docs/operations.md
 (cd secrets/kubernetes && rm publisher_password report_service_password counters_password counters_config)
-asked "Replace a secret" '200|50[23]'
+asked '200|50[23]' "Replace a secret"

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { $ } from "zx";
 import { makeDirectory } from "../../support/make-directory.ts";
 import { queryOn } from "../../support/query-on.ts";
+import { readBlocks } from "../../support/read-blocks.ts";
 import { type RunningStack, runStack } from "../../support/run-stack.ts";
 import { send } from "../../support/target.ts";
 
@@ -30,17 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => stack.dispose());
 
-/** Returns the code blocks of a recipe: edits, new files, SQL to run by hand, and commands. */
+/** Returns the steps of a recipe: edits, new files, SQL to run by hand, and commands. */
 function readSteps(title: string) {
-  const [recipe = ""] = recipes.split(`\n## ${title}\n`)[1]?.split("\n## ") ?? [];
   let file = "";
-  return [...recipe.matchAll(/([\s\S]*?)^```(\w+)\n([\s\S]*?)^```$/gm)].map(
-    ([, prose = "", language = "", text = ""]) => {
-      // A block edits the last file that the text before it names.
-      file = prose.match(/db\/[\w/]+\.sql/g)?.at(-1) ?? file;
-      return { kind: prose.includes("a new file") ? "file" : language, file, text };
-    },
-  );
+  return readBlocks(recipes, title).map(({ prose, language, text }) => {
+    // A block edits the last file that the text before it names.
+    file = prose.match(/db\/[\w/]+\.sql/g)?.at(-1) ?? file;
+    return { kind: prose.includes("a new file") ? "file" : language, file, text };
+  });
 }
 
 async function follow(title: string, from = 0, to?: number): Promise<void> {

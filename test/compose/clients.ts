@@ -1,0 +1,101 @@
+import { once } from "node:events";
+
+// clients.ts KIND…: sends the API 20 requests a second and the app 2, until SIGTERM. Then prints how many responses were of each
+// kind, and exits with 1 if there was a kind that the arguments do not name, or if the last response was not right.
+//   right        the response while all parts run
+//   unavailable  503 with Retry-After, or PostgREST 12's 400 for a lost connection to the database
+//   unconnected  no connection, or a connection that broke
+//   other        everything else, such as a wrong row, or no response within 30 s
+// Environment: BASE_URL, APP_URL, REPORT (a public report's ID), KEYS (API keys, separated by spaces).
+type Kind = "right" | "unavailable" | "unconnected" | "other";
+interface Outcome {
+  kind: Kind;
+  startedAt: number;
+  seconds: number;
+}
+interface Target {
+  name: string;
+  url: string;
+  everyMs: number;
+  isRight: (response: Response, body: string) => boolean;
+}
+
+const allowed = new Set(process.argv.slice(2));
+const { BASE_URL, APP_URL, REPORT, KEYS = "" } = process.env;
+const keys = KEYS.split(" ");
+const targets: Target[] = [
+  {
+    name: "API",
+    url: `${BASE_URL}/general?report_id=eq.${REPORT}&select=report_id`,
+    everyMs: 50,
+    isRight: ({ status }, body) => status === 200 && body === `[{"report_id":"${REPORT}"}]`,
+  },
+  {
+    name: "app",
+    url: `${APP_URL}/dissemination/report/pdf/${REPORT}`,
+    everyMs: 500,
+    isRight: ({ status, headers }) => status === 302 && headers.has("location"),
+  },
+];
+
+/** Asks once, with the key and the address of one client of many, because each has a limit. */
+async function ask({ name, url, isRight }: Target, client: number): Promise<Kind> {
+  const headers = { "x-api-key": keys[client] ?? "", "x-forwarded-for": `192.0.2.${client + 1}` };
+  try {
+    const signal = AbortSignal.timeout(30_000);
+    const response = await fetch(url, { headers, redirect: "manual", signal });
+    const body = await response.text();
+    if (isRight(response, body)) return "right";
+    if (response.status === 503 && response.headers.has("retry-after")) return "unavailable";
+    if (response.status === 400 && body.includes('"database_unavailable"')) return "unavailable";
+    console.log(`${name}: ${response.status} ${body.slice(0, 300)}`);
+    return "other";
+  } catch (error) {
+    if (!(error instanceof Error && error.name === "TimeoutError")) return "unconnected";
+    console.log(`${name}: no response within 30 s`);
+    return "other";
+  }
+}
+
+function run(target: Target) {
+  const asked: Promise<Outcome>[] = [];
+  const timer = setInterval(() => {
+    const startedAt = performance.now();
+    const seconds = () => (performance.now() - startedAt) / 1000;
+    asked.push(
+      ask(target, asked.length % keys.length).then((kind) => ({ kind, startedAt, seconds: seconds() })),
+    );
+  }, target.everyMs);
+  return async () => {
+    clearInterval(timer);
+    return report(target.name, await Promise.all(asked));
+  };
+}
+
+/** Prints what the clients of a target saw, and says whether all of it is allowed. */
+function report(name: string, outcomes: Outcome[]): boolean {
+  const kinds = [...new Set(outcomes.map(({ kind }) => kind))];
+  const of = (kind: Kind) => outcomes.filter((outcome) => outcome.kind === kind);
+  const counts = kinds.map((kind) => `${of(kind).length} ${kind}`).join(", ");
+  const slowest = Math.max(0, ...of("unavailable").map(({ seconds }) => seconds));
+  console.log(
+    `${name}: ${counts}; at most ${longestOutage(outcomes).toFixed(1)} s without a right response, ` +
+      `at most ${slowest.toFixed(1)} s until a 503`,
+  );
+  return outcomes.at(-1)?.kind === "right" && kinds.every((kind) => allowed.has(kind));
+}
+
+/** The longest time, in seconds, in which every request that began got no right response. */
+function longestOutage(outcomes: Outcome[]): number {
+  let [longest, since] = [0, 0];
+  for (const { kind, startedAt } of outcomes) {
+    if (kind !== "right") since ||= startedAt;
+    else if (since > 0) [longest, since] = [Math.max(longest, startedAt - since), 0];
+  }
+  return longest / 1000;
+}
+
+const finish = targets.map(run);
+await once(process, "SIGTERM");
+const areAllowed = await Promise.all(finish.map((end) => end()));
+process.exit(areAllowed.every(Boolean) ? 0 : 1);
