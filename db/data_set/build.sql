@@ -113,6 +113,40 @@ set is_superseded = public_chains.next_report_id is not null
 from staging.public_chains
 where public_chains.report_id = reports.report_id;
 
+-- In the files of some older reports, findings number awards with five digits, and federal_awards numbers them with four. The
+-- published findings have the numbers of federal_awards, so that every join finds the award. A number stays as it is if it
+-- could be that of several awards, or if another row of the finding has the award's number.
+create unlogged table staging.renumbered_findings as
+with unmatched as materialized (
+  select findings.report_id, findings.reference_number, findings.award_reference
+  from staging.findings
+  where not exists (
+    select from staging.federal_awards as awards
+    where awards.report_id = findings.report_id and awards.award_reference = findings.award_reference
+  )
+), matched as (
+  select
+    unmatched.report_id,
+    unmatched.reference_number,
+    unmatched.award_reference as number_in_file,
+    min(awards.award_reference) as award_reference
+  from unmatched
+  join staging.federal_awards as awards on awards.report_id = unmatched.report_id
+    and ltrim(awards.award_reference, 'AWRD-0') = ltrim(unmatched.award_reference, 'AWRD-0')
+  group by unmatched.report_id, unmatched.reference_number, unmatched.award_reference
+  having count(*) = 1
+)
+select distinct on (matched.report_id, matched.reference_number, matched.award_reference) matched.*
+from matched
+where not exists (
+  select from staging.findings
+  where findings.report_id = matched.report_id and findings.award_reference = matched.award_reference
+    and findings.reference_number is not distinct from matched.reference_number
+)
+order by matched.report_id, matched.reference_number, matched.award_reference, matched.number_in_file;
+create index renumbered_findings_key on staging.renumbered_findings (report_id, number_in_file);
+analyze staging.renumbered_findings;
+
 -- Most tables are published as they are in their files. A table that computes columns has a view staging.<table>_rows, with all
 -- columns of the table, and the place of each row in the files.
 
@@ -245,7 +279,7 @@ end
 $$;
 
 -- The columns of each table as expressions, in the order of staging.sql. A column that a child table's file may leave out comes
--- from the report's row in general.
+-- from the report's row in general. Expressions instead of joins keep the rows in the order of the files.
 create view staging.published_columns as
 select
   source_tables.name as table_name,
@@ -257,6 +291,12 @@ select
         'coalesce(source.%1$I, (select reports.%1$I from staging.reports where reports.report_id = source.report_id)) as %1$I',
         pg_attribute.attname
       )
+    when source_tables.name = 'findings' and pg_attribute.attname = 'award_reference' then
+      'case when source.report_id in (select report_id from staging.renumbered_findings) then coalesce(('
+      'select renumbered.award_reference from staging.renumbered_findings as renumbered'
+      ' where renumbered.report_id = source.report_id and renumbered.number_in_file = source.award_reference'
+      ' and renumbered.reference_number is not distinct from source.reference_number'
+      '), source.award_reference) else source.award_reference end as award_reference'
     else format('source.%I', pg_attribute.attname)
   end as expression
 from staging.source_tables

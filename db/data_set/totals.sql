@@ -32,16 +32,7 @@ create materialized view disclosed_next.totals_by_state as (
 );
 
 create materialized view disclosed_next.totals_by_agency as (
-  with concerned as materialized (
-    select
-      federal_awards.report_id,
-      federal_awards.audit_year,
-      federal_awards.federal_agency_prefix,
-      -- Some older reports number awards with five digits in one table and four in the other.
-      ltrim(federal_awards.award_reference, 'AWRD-0') as award_number
-    from disclosed_next.federal_awards
-    where federal_awards.report_id in (select findings.report_id from disclosed_next.findings)
-  ), counted as (
+  with counted as (
     select
       federal_awards.audit_year,
       federal_awards.federal_agency_prefix,
@@ -54,15 +45,15 @@ create materialized view disclosed_next.totals_by_agency as (
     group by federal_awards.report_id, federal_awards.audit_year, federal_awards.federal_agency_prefix
     union all
     select
-      concerned.audit_year,
-      concerned.federal_agency_prefix,
+      federal_awards.audit_year,
+      federal_awards.federal_agency_prefix,
       0, 0, 0,
       count(distinct findings.reference_number),
       count(distinct findings.reference_number) filter (where findings.is_material_weakness = 'Y')
     from disclosed_next.findings
-    join concerned on concerned.report_id = findings.report_id
-      and concerned.award_number = ltrim(findings.award_reference, 'AWRD-0')
-    group by findings.report_id, concerned.audit_year, concerned.federal_agency_prefix
+    join disclosed_next.federal_awards on federal_awards.report_id = findings.report_id
+      and federal_awards.award_reference = findings.award_reference
+    group by findings.report_id, federal_awards.audit_year, federal_awards.federal_agency_prefix
   )
   select
     counted.audit_year,
@@ -103,10 +94,19 @@ create materialized view disclosed_next.totals_by_program as (
     where names_used.federal_program_name <> ''
     group by names_used.aln, names_used.federal_program_name
     order by names_used.aln, sum(names_used.awards) desc, names_used.federal_program_name collate "C"
-  ), concerned as materialized (
-    select awards.report_id, awards.audit_year, awards.aln, ltrim(awards.award_reference, 'AWRD-0') as award_number
-    from awards
-    where awards.report_id in (select findings.report_id from disclosed_next.findings)
+  ), frequent_names as (
+    -- Names that fewer than one in a hundred of a program's awards have are often mistakes.
+    select used.aln, string_agg(used.federal_program_name, '; ') as names
+    from (
+      select
+        names_used.aln, names_used.federal_program_name, sum(names_used.awards) as awards,
+        sum(sum(names_used.awards)) over (partition by names_used.aln) as awards_of_program
+      from names_used
+      where names_used.federal_program_name <> ''
+      group by names_used.aln, names_used.federal_program_name
+    ) as used
+    where used.awards * 100 >= used.awards_of_program
+    group by used.aln
   ), counted as (
     select
       names_used.audit_year,
@@ -118,15 +118,14 @@ create materialized view disclosed_next.totals_by_program as (
     from names_used
     union all
     select
-      concerned.audit_year,
-      concerned.aln,
+      awards.audit_year,
+      awards.aln,
       0, 0,
       count(distinct findings.reference_number),
       count(distinct findings.reference_number) filter (where findings.is_material_weakness = 'Y')
     from disclosed_next.findings
-    join concerned on concerned.report_id = findings.report_id
-      and concerned.award_number = ltrim(findings.award_reference, 'AWRD-0')
-    group by findings.report_id, concerned.audit_year, concerned.aln
+    join awards on awards.report_id = findings.report_id and awards.award_reference = findings.award_reference
+    group by findings.report_id, awards.audit_year, awards.aln
   ), totals as (
     select
       counted.audit_year,
@@ -145,10 +144,13 @@ create materialized view disclosed_next.totals_by_program as (
     totals.awards,
     totals.amount_expended,
     totals.findings,
-    totals.material_weaknesses
+    totals.material_weaknesses,
+    -- Only for publication.search_programs(); the API does not serve it.
+    frequent_names.names
   from totals
   -- Awards without a number do not belong to the same program, so their row has no name.
   left join names on names.aln = totals.aln
+  left join frequent_names on frequent_names.aln = totals.aln
   order by totals.audit_year, totals.aln
 );
 

@@ -142,6 +142,56 @@ describe("a data set", () => {
     expect(await describe("1999", "aln", 0, 2)).toEqual({ count: 0, programs: [] });
   });
 
+  it("gives findings the numbers of their awards, which older files write with other digits", async () => {
+    const report = (number: number, is_public: string) => submission(number, { is_public });
+    await publish({
+      general: [report(1, "t"), report(2, "t"), report(3, "f")],
+      federal_awards: rowsOf(
+        "award_reference",
+        `1 AWARD-0001
+         1 AWARD-0010
+         2 AWARD-0001
+         2 AWARD-0002
+         2 AWARD-00003
+         2 AWARD-0003
+         2 AWARD-0004
+         3 AWARD-0001`,
+      ),
+      findings: rowsOf(
+        "reference_number award_reference",
+        `1 2023-001 AWARD-00010
+         1 2023-001 AWARD-00001
+         1 2023-002 AWARD-00001
+         1 2023-003 AWARD-00002
+         2 2023-001 AWARD-0001
+         2 2023-001 AWARD-00001
+         2 2023-002 AWARD-00001
+         2 2023-001 AWARD-000003
+         2 2023-001 AWARD-00004
+         2 2023-001 AWARD-000004
+         3 2023-001 AWARD-00001`,
+      ),
+    });
+    const numbers = (side: string) =>
+      list(`select right(report_id, 1) as id, award_reference from ${side}.findings order by ctid`);
+    expect(await numbers("suppressed")).toEqual(["3 AWARD-0001"]);
+    expect(await numbers("disclosed")).toEqual([
+      "1 AWARD-0010",
+      "1 AWARD-0001",
+      "1 AWARD-0001",
+      // The report has no such award.
+      "1 AWARD-00002",
+      "2 AWARD-0001",
+      // Another row of the finding has the award's number.
+      "2 AWARD-00001",
+      "2 AWARD-0001",
+      // It could be either of two awards.
+      "2 AWARD-000003",
+      "2 AWARD-00004",
+      "2 AWARD-0004",
+    ]);
+  });
+
   it("separates public from suppressed rows, and keeps the order of the files", async () => {
     const { counts } = await publish({
       general: [submission(1), submission(2, { is_public: "f" }), submission(3, { is_public: "" })],

@@ -125,8 +125,8 @@ comment on column api_v1_1_0.federal_awards.audit_report_type is
   'qualified, "A" adverse, "D" disclaimer; empty if is_major is "N".';
 comment on column api_v1_1_0.federal_awards.findings_count is
   E'Number of findings\n'
-  'Number of findings on this award. Their rows in `findings` have the same award_reference, '
-  'except in some older reports. A finding on several awards counts once for each.';
+  'Number of findings on this award. Their rows in `findings` have the same award_reference. '
+  'A finding on several awards counts once for each.';
 comment on column api_v1_1_0.federal_awards.is_passthrough_award is
   E'Passed through to subrecipients\n'
   'Whether the auditee passed part of the award on to subrecipients. "Y" or "N". Independent of '

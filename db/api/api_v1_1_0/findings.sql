@@ -51,9 +51,9 @@ comment on column api_v1_1_0.findings.fac_accepted_date is
   'general.fac_accepted_date.';
 comment on column api_v1_1_0.findings.award_reference is
   E'Award reference\n'
-  'Award that the finding concerns; with report_id, joins to federal_awards. Some older reports '
-  'have five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"). If a join finds '
-  'nothing, compare the digits without leading zeros.';
+  'Award that the finding concerns; with report_id, joins to federal_awards. The files of some older '
+  'reports have five digits here and four in federal_awards ("AWARD-00001", "AWARD-0001"); such '
+  'findings have the award''s four digits here, too.';
 comment on column api_v1_1_0.findings.reference_number is
   E'Finding reference number\n'
   'Reference number of the finding within its report (2 CFR 200.516(c)), for example '
@@ -140,7 +140,7 @@ begin atomic
   where federal_awards.report_id = $1.report_id and federal_awards.award_reference = $1.award_reference;
 end;
 comment on function api_v1_1_0.federal_awards(api_v1_1_0.findings) is
-  'The award that a finding concerns; null if award_reference of an older report does not match federal_awards.';
+  'The award that a finding concerns; null if the report has no award with this award_reference.';
 grant execute on function api_v1_1_0.federal_awards(api_v1_1_0.findings) to api_public, api_tribal;
 
 create function api_v1_1_0.corrective_action_plans(api_v1_1_0.findings)
