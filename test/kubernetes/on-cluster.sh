@@ -17,11 +17,11 @@ run() {
   # A group of its own, so that port forwards end with it.
   setsid --wait bash -euo pipefail -c "trap 'status=\$?; trap \"\" TERM; kill 0; exit \$status' EXIT; set -x; $(cat "$counts/commands")"
 }
-# database COMMAND…: runs a command with the URL of the database. kubectl ends the port forward after the connection.
+# database COMMAND…: runs a command with the URL of the database
 database() {
   kubectl port-forward --namespace=single-audit service/postgres-rw 5434:5432 > /dev/null & sleep 3
-  DATABASE_URL="postgres://single_audit_owner:$(cat secrets/kubernetes/postgres_password)@127.0.0.1:5434/single_audit?sslmode=no-verify" "$@"
-  kill $! 2> /dev/null || true
+  DATABASE_URL="postgres://single_audit_owner:$(cat secrets/kubernetes/postgres_password)@127.0.0.1:5434/single_audit?sslmode=disable" "$@"
+  kill $!
 }
 issue() { database npm run -s keys -- issue --owner test@example.gov --quiet --tier "$@"; }
 approve_agreement() {
