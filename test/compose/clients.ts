@@ -3,7 +3,7 @@ import { once } from "node:events";
 // clients.ts KIND…: sends the API 20 requests a second and the app 2, until SIGTERM. Then prints how many responses were of each
 // kind, and exits with 1 if there was a kind that the arguments do not name, or if the last response was not right.
 //   right        the response while all parts run
-//   unavailable  503 with Retry-After, or PostgREST 12's 400 for a lost connection to the database
+//   unavailable  503, or PostgREST 12's 400 for a lost connection to the database
 //   unconnected  no connection, or a connection that broke
 //   other        everything else, such as a wrong row, or no response within 30 s
 // Environment: BASE_URL, APP_URL, REPORT (a public report's ID), KEYS (API keys, separated by spaces).
@@ -38,6 +38,9 @@ const targets: Target[] = [
   },
 ];
 
+const notes = new Map<string, number>();
+const note = (text: string) => notes.set(text, (notes.get(text) ?? 0) + 1);
+
 /** Asks once, with the key and the address of one client of many, because each has a limit. */
 async function ask({ name, url, isRight }: Target, client: number): Promise<Kind> {
   const headers = { "x-api-key": keys[client] ?? "", "x-forwarded-for": `192.0.2.${client + 1}` };
@@ -46,13 +49,14 @@ async function ask({ name, url, isRight }: Target, client: number): Promise<Kind
     const response = await fetch(url, { headers, redirect: "manual", signal });
     const body = await response.text();
     if (isRight(response, body)) return "right";
-    if (response.status === 503 && response.headers.has("retry-after")) return "unavailable";
-    if (response.status === 400 && body.includes('"database_unavailable"')) return "unavailable";
-    console.log(`${name}: ${response.status} ${body.slice(0, 300)}`);
-    return "other";
+    const isLost = response.status === 400 && body.includes('"database_unavailable"');
+    const kind = response.status === 503 || isLost ? "unavailable" : "other";
+    const [code] = /"code": ?"\w+"/.exec(body) ?? [body.slice(0, 300)];
+    note(`${name}: ${kind}, ${response.status} ${code}`);
+    return kind;
   } catch (error) {
     if (!(error instanceof Error && error.name === "TimeoutError")) return "unconnected";
-    console.log(`${name}: no response within 30 s`);
+    note(`${name}: other, no response within 30 s`);
     return "other";
   }
 }
@@ -98,4 +102,5 @@ function longestOutage(outcomes: Outcome[]): number {
 const finish = targets.map(run);
 await once(process, "SIGTERM");
 const areAllowed = await Promise.all(finish.map((end) => end()));
+for (const [text, times] of notes) console.log(`${times} × ${text}`);
 process.exit(areAllowed.every(Boolean) ? 0 : 1);

@@ -139,7 +139,8 @@ docker compose exec -T postgres psql --username=postgres --set=ON_ERROR_STOP=1 s
 echo "While the database restarts, clients get 503."
 while_asking "right unavailable" docker compose restart postgres
 
-echo "While the database is unreachable, requests get 503 within 5 s."
+# PostgREST waits 2 s for a connection, and requests wait up to 10 s for their turn to use one.
+echo "While the database is unreachable, requests get 503 within 10 s, or 20 s on a busy machine."
 disconnect() {
   docker network disconnect "${COMPOSE_PROJECT_NAME}_database" "$(docker compose ps --quiet postgres)"
   sleep 30
@@ -147,7 +148,7 @@ disconnect() {
   sleep 10
 }
 while_asking "right unavailable" disconnect
-awk '/^API/ { seconds = $(NF - 4) } END { exit seconds == 0 || seconds > 5 }' "$work/responses"
+awk '/^API/ { seconds = $(NF - 4) } END { exit seconds == 0 || seconds > 20 }' "$work/responses"
 
 echo "21 clients read large responses slowly, and each gets its whole response."
 readers=()
