@@ -13,11 +13,11 @@ interface Options {
   trustedIps?: string[];
 }
 
-const program = new Command("gateway:embedded")
+const program = new Command("npm run gateway:embedded --")
   .description("Runs the gateway that gateway/kong.yml describes, without Kong.")
-  .requiredOption("--port <number>", "port of the proxy; 0 takes any free one", readPort)
+  .requiredOption("--port <number>", "port of the proxy; 0 takes any free one (required)", readPort)
   .option("--host <address>", "address of the proxy", "127.0.0.1")
-  .requiredOption("--metrics-port <number>", "port of /metrics and /status on 127.0.0.1", readPort)
+  .requiredOption("--metrics-port <number>", "port of /metrics and /status on 127.0.0.1 (required)", readPort)
   .option("--config <file>", "Kong's configuration (GATEWAY_CONFIG)", gatewayConfigFile())
   .option(
     "--trusted-ips <list>",

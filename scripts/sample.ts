@@ -9,7 +9,7 @@ type Options = { out: string; submissions: number; seed: number; pdf?: true; fro
 
 const command = new Command("npm run sample --")
   .description("Writes generated Single Audit submissions as CSV files. The same seed gives the same files.")
-  .requiredOption("--out <directory>", "where to write")
+  .requiredOption("--out <directory>", "where to write (required)")
   .option("--submissions <number>", "how many current submissions to write", parseWhole(1), 2000)
   .option("--seed <number>", "a different seed gives different submissions", parseWhole(0), 1)
   .option("--pdf", "also write a PDF of each report, to reports/ in the directory")

@@ -449,6 +449,16 @@ begin
       )
     group by pg_proc.oid, pg_proc.prosecdef, pg_proc.proowner
     union all
+    select format(
+      '%s can run %s with the rights of %s and a search_path other than '''', so it could run code of another schema. Run: alter function %2$s set search_path = ''''',
+      string_agg(api_roles.name, ' and ' order by api_roles.name desc), pg_proc.oid::regprocedure, pg_get_userbyid(pg_proc.proowner)
+    )
+    from publication.find_api_roles() as api_roles
+    join pg_catalog.pg_proc on has_function_privilege(api_roles.name, pg_proc.oid, 'execute')
+    where pg_proc.oid >= 16384 and pg_proc.prosecdef and age(pg_proc.xmin) <= (select publication.find_greatest_age())
+      and not coalesce(pg_proc.proconfig @> array['search_path=""'], false)
+    group by pg_proc.oid
+    union all
     -- Reading a value of such a type, or a cast that a client asks for, runs code with the caller's rights.
     select format('The type %s could run code with the rights of %s. Run: drop type %1$s', pg_type.oid::regtype, string_agg(api_roles.name, ' and '))
     from publication.find_api_roles() as api_roles
@@ -623,11 +633,41 @@ declare
 begin
   execute format(
     'select array(select report_id from %1$I.general union select report_id from %1$I.resubmission%2$s)', 'suppressed' || generation,
-    case when to_regclass('publication.suppressed_reports') is not null then
+    -- While earlier migrations run, there is no such table.
+    case when to_regprocedure('publication.release_report(text)') is not null then
       ' union select report_id from publication.suppressed_reports'
     end
   ) into hidden;
   return hidden;
+end
+$$;
+
+-- The memory of suppressed reports may be lost: renamed, replaced or emptied. A publication records its suppressed reports before it
+-- sets published_at. Data sets without kept_suppressed are older than the memory. A refresh may replace a data set that fails this.
+create or replace function publication.find_memory_leaks(generation text)
+returns setof text
+language plpgsql stable security invoker
+as $$
+begin
+  if to_regprocedure('publication.release_report(text)') is null then
+    return;
+  end if;
+  if to_regclass('publication.suppressed_reports') is null then
+    return next 'publication.suppressed_reports does not exist, so reports that were suppressed could become public. Restore the table.';
+  elsif generation = '' and exists (
+    select
+    from publication.data_sets
+    join disclosed.data_set on data_set.id = data_sets.id and data_set.published_at is not null
+    join suppressed.general on true
+    where data_sets.state = 'live' and data_sets.kept_suppressed is not null
+      and general.report_id not in (
+        select suppressed_reports.report_id from publication.suppressed_reports
+        union all
+        select events.subject_id from access.events where events.subject = 'suppressed_reports' and events.action = 'delete'
+      )
+  ) then
+    return next 'publication.suppressed_reports lacks reports that are suppressed now, so they could become public. Restore the table from a backup, or publish the data set again (npm run refresh -- --force).';
+  end if;
 end
 $$;
 
@@ -769,6 +809,10 @@ begin
     return;
   end if;
   for leak in select publication.find_code_in_data_set(generation) loop
+    return next leak;
+    return;
+  end loop;
+  for leak in select publication.find_memory_leaks(generation) loop
     return next leak;
     return;
   end loop;

@@ -35,8 +35,8 @@ type Parts = ReturnType<typeof createProgram>;
 
 function addRequest({ add, inDatabase, print }: Parts): void {
   add("request", "Record a request for Tribal access.")
-    .requiredOption("--organization <name>", "the organization that requests access")
-    .requiredOption("--contact <email>", "its email address")
+    .requiredOption("--organization <name>", "the organization that requests access (required)")
+    .requiredOption("--contact <email>", "its email address (required)")
     .action(async (options: CommonOptions & { organization: string; contact: string }) => {
       const agreement = await inDatabase(options, async (ask) => {
         const values = [options.organization, options.contact];
@@ -55,9 +55,12 @@ function addDecision(
 ): void {
   add(name, description)
     .argument("<agreement>", agreementHelp)
-    .requiredOption("--official <name>", "the federal official with Single Audit oversight who decided")
-    .requiredOption("--agency <name>", "the official's agency")
-    .requiredOption("--email <email>", "the official's email address")
+    .requiredOption(
+      "--official <name>",
+      "the federal official with Single Audit oversight who decided (required)",
+    )
+    .requiredOption("--agency <name>", "the official's agency (required)")
+    .requiredOption("--email <email>", "the official's email address (required)")
     .addOption(
       new Option("--reason <text>", "the reason for the decision").makeOptionMandatory(decision === "denied"),
     )

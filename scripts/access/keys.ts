@@ -42,8 +42,8 @@ function printNewKey({ print }: Parts, key: Row, options: NewKeyOptions, note = 
 function addIssue(parts: Parts): void {
   const { add, inDatabase } = parts;
   add("issue", "Issue a key.")
-    .requiredOption("--tier <name>", "the key's tier, such as individual or tribal")
-    .requiredOption("--owner <email>", "the owner's email address")
+    .requiredOption("--tier <name>", "the key's tier, such as individual or tribal (required)")
+    .requiredOption("--owner <email>", "the owner's email address (required)")
     .option("--label <text>", "what the key is for", "")
     .option(
       "--expires <day>",

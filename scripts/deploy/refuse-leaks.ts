@@ -55,7 +55,8 @@ select (
   ) as is_newer`;
 
 /**
- * Installs the leak check and the rules for API objects, so that an outdated version never runs.
+ * Installs the leak check and the rules for API objects, so that an outdated version never runs: until the transaction ends, no
+ * data set is published.
  *
  * @param installed what this function returned earlier in the transaction: installs them only if something replaced them since
  */
@@ -65,10 +66,21 @@ export async function installLeakCheck(
   installed?: string,
 ): Promise<string> {
   const read = async () => (await client.query<{ found: string }>(installedFunctions)).rows[0]?.found ?? "";
+  await client.query(blockPublications);
   if (installed !== undefined && (await read()) === installed) return installed;
   await client.query(leakCheck);
   return await read();
 }
+
+// publishNextGeneration() takes the lock that this one conflicts with.
+const blockPublications = `
+do $$
+begin
+  if to_regclass('publication.data_sets') is not null then
+    lock table publication.data_sets in share mode;
+  end if;
+end
+$$`;
 
 // Each change to a function moves its row in the catalog.
 const installedFunctions = `

@@ -24,7 +24,9 @@ export async function publishNextGeneration(
   await dropSchemas(client, droppedSchemas);
   let retyped: string[] = [];
   const publish = async () => {
-    // Waits for a deployment, because the schemas that it creates would lack the description of this data set.
+    // Waits for a deployment, whose leak check may be newer, and whose schemas would lack the description of this data set. A
+    // deployment takes these locks in the same order.
+    await client.query("lock table publication.data_sets in row exclusive mode");
     await client.query("select pg_advisory_xact_lock_shared(hashtext('api_schemas'))");
     await client.query(prepare);
     await runDefinition(client, "publish.sql");

@@ -38,11 +38,11 @@ function readOptions({ argv, env }: ProcessContext) {
     .description(
       "Checks a deployment from outside: what every client relies on and, given a Tribal key, the download of a suppressed report's PDF by one-time token. Sends about 40 requests in a few seconds.",
     )
-    .requiredOption("--base-url <url>", "the API, such as https://api.example.gov")
+    .requiredOption("--base-url <url>", "the API, such as https://api.example.gov (required)")
     .option("--app-url <url>", "the report service")
     .requiredOption(
       "--key <key>",
-      "an API key without Tribal access (SMOKE_KEY), with a higher rate limit than DEMO_KEY",
+      "an API key without Tribal access (required, or SMOKE_KEY), with a higher rate limit than DEMO_KEY",
       env.SMOKE_KEY || undefined,
     )
     .option(

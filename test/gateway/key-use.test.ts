@@ -1,8 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, expect, it } from "vitest";
+import { luaPluginsDirectory } from "../../gateway/embedded/lua-plugin.ts";
+import { runLua } from "../../gateway/embedded/lua-state.ts";
 import {
   issueKey,
   readKongYml,
@@ -86,4 +90,26 @@ it("answers while the report service does not, and tells it again later", async 
   answer = answerAtOnce;
   expect([await get(key), await get(key)]).toEqual([200, 200]);
   await expect.poll(() => countTold(key)).toBe(3);
+});
+
+it("sends at most 100 keys in a message, and forgets the others until it is sent", async () => {
+  const sent: unknown[] = [];
+  const run = await runLua(
+    `local host, timer = ...
+    local client = { set_timeout = function() end, request_uri = function(_, _, options) host.send(options.body) end }
+    package.preload["resty.http"] = function() return { new = function() return client end } end
+    ngx = { timer = { at = function(_, callback, url) timer = function() callback(false, url) end return true end } }
+    local key_use = load(host.source)()
+    return function(hash) if hash then key_use.note("http://a", hash, 1) else timer() end end`,
+    {
+      source: await readFile(path.join(luaPluginsDirectory, "single-audit/key_use.lua"), "utf8"),
+      send: (body) => void sent.push(body),
+    },
+  );
+  const hashes = Array.from({ length: 150 }, (_, number) => `hash ${number}`);
+  for (const hash of hashes) run(hash);
+  run();
+  run("another");
+  run();
+  expect(sent).toEqual([hashes.slice(0, 100).join("\n"), "another"]);
 });

@@ -1,8 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { connect } from "../../shared/connect.ts";
-import { readRateLimits } from "../../shared/read-rate-limits.ts";
+import { gatewayConfigFile, readRateLimits } from "../../shared/read-rate-limits.ts";
 import {
   type KeyName,
   makeAddress,
@@ -14,6 +16,15 @@ import {
 } from "../support/target.ts";
 
 const page = "/general?limit=1&select=report_id";
+
+it("the gateway waits longer than any query may run, and tries other PostgREST instances for a second", async () => {
+  const [service] = parse(await readFile(gatewayConfigFile(), "utf8")).services;
+  const longest = await queryValue<number>(
+    "select extract(epoch from max(statement_timeout))::int from access.tiers",
+  );
+  expect(service.read_timeout).toBeGreaterThan(longest * 1000);
+  expect(service.connect_timeout * (1 + service.retries)).toBeLessThanOrEqual(1000);
+});
 
 describe("requests per hour and day", () => {
   const limits = readRateLimits();

@@ -49,6 +49,17 @@ it("has the tables, columns, types and texts of PostgREST's description, and bot
   }
 });
 
+it("names only headers that pages of other origins may read", async () => {
+  const { headers } = await request("/general?limit=1", {
+    key: "individual",
+    headers: { origin: "https://example.org" },
+  });
+  const exposed = String(headers["access-control-expose-headers"]).split(",");
+  // Browsers follow redirects themselves.
+  const { Location: _, ...named } = document.components.headers;
+  expect(exposed).toEqual(expect.arrayContaining(Object.keys(named).map((name) => name.toLowerCase())));
+});
+
 it("lists the status that each path responds with", async () => {
   type Operations = Record<string, { responses: object; security?: [] }>;
   const body = { body: '{"report_id":"x"}', headers: { "content-type": "application/json" } };

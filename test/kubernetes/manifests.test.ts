@@ -28,6 +28,7 @@ async function fakeKubectl(commands: Record<string, string> = {}) {
   const bin = await makeDirectory();
   const log = path.join(bin, "calls");
   const {
+    active = "",
     kustomize = "",
     logs = "",
     job = "",
@@ -41,6 +42,7 @@ async function fakeKubectl(commands: Record<string, string> = {}) {
 echo "$@" >> "${log}"
 case "$*" in
   kustomize*) ${kustomize || ":"} ;;
+  *"get job/deploy-database --ignore-not-found"*) ${active || ":"} ;;
   *"get job/deploy-database --output"*) ${job || ":"} ;;
   *" logs "*) ${logs || ":"} ;;
   *backup.yaml) ${backup || ":"} ;;
@@ -71,6 +73,9 @@ async function writeManifests(text: string): Promise<string> {
   writeFileSync(file, text.replace(/^/, "  "));
   return file;
 }
+
+const readBase = (file: string) =>
+  parseAllDocuments(readProjectFile(`${kubernetes}/base/${file}`)).map((it) => it.toJS());
 
 function readCluster(manifests: string) {
   return parseAllDocuments(manifests)
@@ -121,9 +126,7 @@ test("deployments to production promise: the job and compose's migrate know the 
 });
 
 test("a gateway pod may stop for as long as Kong lets clients read, and its image has the scripts that start it", () => {
-  const [{ spec }] = parseAllDocuments(readProjectFile(`${kubernetes}/base/gateway.yaml`)).map((it) =>
-    it.toJS(),
-  );
+  const [{ spec }] = readBase("gateway.yaml");
   const { terminationGracePeriodSeconds, containers, initContainers } = spec.template.spec;
   const [{ lifecycle, command, volumeMounts }] = containers;
   expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
@@ -168,8 +171,7 @@ test("create-secrets.sh creates the Secret of each pod, with the files that it r
 });
 
 test("the front sends tokens and PDFs to the report service and the rest to the site, which has no password to redeem them", () => {
-  const read = (file: string) => parseAllDocuments(readProjectFile(file)).map((it) => it.toJS());
-  const route = read(`${kubernetes}/overlays/production/front.yaml`).find(
+  const route = readBase("../overlays/production/front.yaml").find(
     ({ kind, metadata }) => kind === "HTTPRoute" && metadata.name === "app",
   );
   expect(route.spec.rules).toEqual([
@@ -205,6 +207,54 @@ test("pods behind a Service stay ready while PostgreSQL or storage is away, so t
     // Kong's own state.
     ["gateway", "/status/ready", "/status/ready"],
   ]);
+});
+
+describe.each(["gateway.yaml", "app/app.yaml", "postgrest/postgrest.yaml"])(
+  "the pods of %s, which answer requests,",
+  (file) => {
+    const find = (wanted: string) => readBase(file).find(({ kind }) => kind === wanted);
+    const deployment = find("Deployment");
+
+    test("are replaced one after another, and each leaves its Service before it stops", () => {
+      const { strategy, template } = deployment.spec;
+      expect(strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+      const [{ lifecycle }] = template.spec.containers;
+      expect(lifecycle.preStop.sleep.seconds).toBeGreaterThanOrEqual(10);
+    });
+
+    test("are evicted one at a time", () => {
+      const { spec } = find("PodDisruptionBudget");
+      expect(spec.maxUnavailable).toBe(1);
+      expect(deployment.spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    });
+  },
+);
+
+test("pods may neither send nor receive anything that no other policy allows", () => {
+  expect(readBase("network-policies.yaml")[0].spec).toEqual({
+    podSelector: {},
+    policyTypes: ["Ingress", "Egress"],
+  });
+});
+
+test("Kong and its counters have the settings of docker-compose.yml, except for places and addresses", () => {
+  const { gateway, counters } = readCompose().services;
+  const [{ env }] = readBase("gateway.yaml")[0].spec.template.spec.containers;
+  const settings = Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value]));
+  const { KONG_PREFIX, KONG_TRUSTED_IPS, ...shared } = Object.fromEntries(
+    Object.entries(gateway?.environment ?? {}).filter(([name]) => name.startsWith("KONG_")),
+  );
+  expect(settings).toMatchObject(shared);
+  const [{ args }] = readBase("counters.yaml")[0].spec.template.spec.containers;
+  const places = (words: string[] = []) => words.map((word) => path.basename(word));
+  expect(places(args)).toEqual(places(counters?.command));
+  // A full Redis that evicts nothing would refuse to count.
+  expect(args).toContain("volatile-lru");
+});
+
+test("PostgreSQL detects damaged pages", () => {
+  expect(readBase("postgres.yaml")[0].spec.bootstrap.initdb.dataChecksums).toBe(true);
+  expect(readCompose().services.postgres?.environment?.POSTGRES_INITDB_ARGS).toContain("--data-checksums");
 });
 
 test("every rule of a network policy names peers, except the one for the Kubernetes API", () => {
@@ -290,6 +340,17 @@ describe.each([
     expect((await run(`${kubernetes}/release.sh`, [manifests], bin)).status).toBe(status);
     expect(calls().includes("rollout status")).toBe(status === 0);
   });
+});
+
+test("a release is refused while another one deploys the database", async () => {
+  const { bin, calls } = await fakeKubectl({ ...working, active: "echo 1" });
+  const { status, stderr } = await run(
+    `${kubernetes}/release.sh`,
+    [await writeManifests("TRUSTED_IPS: 10.0.0.1")],
+    bin,
+  );
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^Another release is deploying the database/)]);
+  expect(calls()).not.toContain("delete job");
 });
 
 test("a release keeps the number of pods that an autoscaler sets, and deletes what is no longer part of it", async () => {

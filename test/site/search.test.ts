@@ -417,6 +417,14 @@ it("every reader of a search reads its own examples", () => {
     for (const example of examples) expect(read(example), `${name}: ${example}`).toBeDefined();
 });
 
+it("shared caches keep no search, only the page of examples", async () => {
+  const controls = [(await search("Polk")).headers, (await get("/search")).headers];
+  expect(controls.map((headers) => headers["cache-control"])).toEqual([
+    "private, no-cache",
+    "public, no-cache",
+  ]);
+});
+
 it("searches are limited for each client network, as docs/api.md says", async () => {
   expect(searchesAMinute).toBe(60);
   const from = "2001:db8:ffff:1::";

@@ -35,6 +35,7 @@ it.each(pages)(
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": csp(target.baseUrl),
       "x-content-type-options": "nosniff",
+      "cross-origin-opener-policy": "same-origin",
       "referrer-policy": "no-referrer",
       "cache-control": "public, no-cache",
     });

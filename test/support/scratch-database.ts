@@ -1,5 +1,5 @@
 import { type Client, escapeIdentifier, escapeLiteral } from "pg";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { deployDatabase } from "../../scripts/deploy/deploy-database.ts";
 import {
   createScratchDatabase as createDatabase,
@@ -34,11 +34,17 @@ export async function createDeployedDatabase(): Promise<ScratchDatabase> {
   }
   deployedTemplate ??= createScratchDatabase().then(async ({ url }) => {
     await deployDatabase(url);
-    return new URL(url).pathname.slice(1);
+    return readName(url);
   });
-  const template = await deployedTemplate;
-  const copy = await createScratchDatabase(template);
-  await copyDatabaseRights(template, new URL(copy.url).pathname.slice(1));
+  return await copyDatabase(await deployedTemplate);
+}
+
+const readName = (databaseUrl: string) => new URL(databaseUrl).pathname.slice(1);
+
+/** Copies a database to which nothing connects. */
+async function copyDatabase(name: string): Promise<ScratchDatabase> {
+  const copy = await createScratchDatabase(name);
+  await copyDatabaseRights(name, readName(copy.url));
   return copy;
 }
 
@@ -88,6 +94,29 @@ export function useDeployedDatabase(): DeployedDatabase {
     await drop();
   });
   return database;
+}
+
+/** Gives each test that follows a copy of a database, as `prepare` leaves it. */
+export function useCopies(database: DeployedDatabase, prepare: () => Promise<unknown>): void {
+  let original: string;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    await prepare();
+    original = database.url;
+    await database.client.end();
+  });
+  beforeEach(async () => {
+    const copy = await copyDatabase(readName(original));
+    drop = copy.drop;
+    Object.assign(database, { url: copy.url, client: await connect(copy.url, "test") });
+  });
+  afterEach(async () => {
+    await database.client.end();
+    await drop();
+  });
+  afterAll(async () => {
+    Object.assign(database, { url: original, client: await connect(original, "test") });
+  });
 }
 
 /** Like `useDeployedDatabase`, but with a data set, which has no rows. */

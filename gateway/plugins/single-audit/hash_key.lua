@@ -22,7 +22,7 @@ return function(key, demonstration_key, sha256_hex)
     return sha256_hex(key)
   end
   local tier, random, checksum = key:match("^(%l[%l%d]*)_(%w+)(%x%x%x%x%x%x%x%x)$")
-  if not tier or #random ~= 32 or sha256_hex(tier .. "_" .. random):sub(1, 8) ~= checksum then
+  if not tier or sha256_hex(tier .. "_" .. random):sub(1, 8) ~= checksum then
     return nil
   end
   return sha256_hex(key), tier

@@ -28,8 +28,8 @@ end
 
 local function refuse_method(request)
   local method, path = request.method, request.path
-  if path == file_access.path and method ~= "POST" and method ~= "OPTIONS" then
-    return refusal.new(405, "method_not_allowed", "This function must be called with POST.", file_access.hint, { Allow = "POST, OPTIONS" })
+  if path == file_access.path and method ~= "POST" then
+    return refusal.new(405, "method_not_allowed", "This function must be called with POST.", file_access.hint, { Allow = "POST" })
   elseif path ~= file_access.path and not READS[method] then
     local hint = file_access.matches(path) and file_access.hint or "Use GET or HEAD."
     return refusal.new(405, "method_not_allowed", "This API is read-only.", hint, { Allow = "GET, HEAD, OPTIONS" })
@@ -39,8 +39,7 @@ end
 local function refuse_path(request)
   local path = request.path
   -- For any other path, PostgREST's error is just {}.
-  if not is_table_path(path) or path:find("/", 2, true) and not path:find("^/rpc/[^/]+$")
-    or request.raw_path:find("[\128-\255]") then
+  if not is_table_path(path) or path:find("/", 2, true) and not path:find("^/rpc/[^/]+$") then
     return refusal.no_such_table()
   end
 end
@@ -83,7 +82,7 @@ end
 
 local refuse_request = { is_table_path = is_table_path }
 
---- @param request  { has_no_key, hash (of the key), method, path (normalized), raw_path, headers (name to value or values) }
+--- @param request  { has_no_key, hash (of the key), method, path (normalized), headers (name to value or values) }
 --- @return a refusal, or nil
 function refuse_request.check(request)
   return refuse_key(request)

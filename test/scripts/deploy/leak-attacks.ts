@@ -186,6 +186,12 @@ export const attacks: Record<string, string> = {
     "disclosed.general reveals data of suppressed submissions",
   "alter table disclosed.federal_awards drop constraint federal_awards_report_id_is_in_general; insert into disclosed.federal_awards select * from suppressed.federal_awards limit 1":
     "disclosed.federal_awards reveals data of suppressed submissions",
+  "alter table publication.suppressed_reports rename to remembered":
+    "publication.suppressed_reports does not exist, so reports that were suppressed could become public",
+  "alter table publication.suppressed_reports rename to remembered; create table publication.suppressed_reports (report_id text primary key)":
+    "publication.suppressed_reports lacks reports that are suppressed now, so they could become public",
+  "alter function access.redeem_access_token set search_path = extensions":
+    "report_service can run access.redeem_access_token(uuid) with the rights of postgres and a search_path other than ''",
   "alter table disclosed.notes_to_sefa alter report_id drop not null; update disclosed.notes_to_sefa set report_id = null where ctid = (select min(ctid) from disclosed.notes_to_sefa)":
     "disclosed.notes_to_sefa reveals data of suppressed submissions, or has rows without a report_id",
   "update disclosed.resubmission set previous_report_id = (select report_id from suppressed.general limit 1) where report_id = (select report_id from disclosed.resubmission limit 1)":

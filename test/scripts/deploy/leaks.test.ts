@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deployDatabase } from "../../../scripts/deploy/deploy-database.ts";
 import { checkLeaks } from "../../../scripts/sql/check-leaks.ts";
+import { connect } from "../../../shared/connect.ts";
 import { attacks, brokenRules, handMade, strayRights } from "./leak-attacks.ts";
 import { publishSample, useCopy, useOwnServer, viewFile } from "./support.ts";
 
@@ -60,6 +61,7 @@ describe("the leak check", () => {
       "grant execute on function request.decide to api_public",
       "grant select on disclosed_previous.general to api_public; grant select (report_id) on disclosed.general to gateway",
       "create domain request.role as text",
+      "alter function publication.live_data_set reset search_path",
       "alter role report_service createrole; grant api_tribal to authenticator with admin option",
       "alter view dissemination.general reset (security_invoker)",
       "grant select on pg_statistic to api_public; grant execute on function pg_read_file(text) to public",
@@ -260,4 +262,25 @@ it("a deployment reads rows before it waits for requests, which then wait for it
   await expect(deploy({ acceptsDrift: () => true })).rejects.toThrow("anyone could download their PDFs");
   await own.client.query("commit");
   await undo(rows[0]?.sql);
+});
+
+it("a deployment waits for a publication that has begun, and then checks its rows", async () => {
+  await copy.addColumn();
+  const lines: string[] = [];
+  const publisher = await connect(own.url, "test");
+  await publisher.query("begin; lock table publication.data_sets in row exclusive mode");
+  await publisher.query(
+    "insert into publication.suppressed_reports (report_id) select min(report_id) from disclosed.general",
+  );
+  const deployed = deploy({ report: (line: string) => void lines.push(line) });
+  const refused = expect(deployed).rejects.toThrow(
+    "disclosed.general reveals data of suppressed submissions",
+  );
+  await expect.poll(() => lines.join()).toContain("Waiting for requests to end");
+  await publisher.query("commit");
+  await publisher.end();
+  await refused;
+  await own.client.query(
+    "delete from publication.suppressed_reports where report_id in (select report_id from disclosed.general)",
+  );
 });

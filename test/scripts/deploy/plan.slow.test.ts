@@ -108,3 +108,24 @@ describe("db:deploy --plan", () => {
     await exits(1, ["--plan"], "points to the server that the plan is for");
   });
 });
+
+it("deploys the approved plan, and refuses if the plan would differ now", async () => {
+  await copy.addColumn();
+  const [, hash = ""] = /^Plan (\w+)$/m.exec((await deploy("--plan")).output) ?? [];
+  await query("create table access.notes ()");
+  await exits(1, ["--plan-hash", hash, "--accept-drift"], `plan ${hash} was approved, but`);
+  await query("drop table access.notes");
+  await exits(0, ["--plan-hash", hash]);
+  await exits(1, ["--plan-hash", hash], `plan ${hash} was approved, but`);
+});
+
+it("if a migration without a transaction fails, the plan says how to clean up; then it runs once", async () => {
+  await copy.migrate("create table access.beside (id int);\ninsert into access.beside values (1), (1)", 1);
+  const concurrently = "create unique index concurrently once on access.beside (id)";
+  await copy.migrate(`-- No transaction: it has several of its own.\n${concurrently}`, 2);
+  await exits(1, [], 'step.sql: could not create unique index "once"');
+  expect((await deploy("--plan")).output).toContain("drop index access.once;");
+  await query("drop index access.once; delete from access.beside");
+  await exits(0, ["--accept-drift"]);
+  await exits(0, [], "Nothing to do.");
+});

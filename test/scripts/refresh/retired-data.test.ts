@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deployDatabase, repositoryDirectory } from "../../../scripts/deploy/deploy-database.ts";
+import { useCopies } from "../../support/scratch-database.ts";
 import { type Edits, useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -11,12 +12,12 @@ const here = useRefresh();
 const { list, select } = here;
 
 /** Publishes a report as public, then as suppressed. */
-async function publishThenSuppress(load = here.load): Promise<void> {
+async function publishThenSuppress(): Promise<void> {
   await select("truncate publication.suppressed_reports");
   for (const is_public of ["t", "f"]) {
     await here.write("general", [submission(1, { is_public, auditee_name: "Pueblo" }), submission(2)]);
     await here.write("findings", [{ report_id: id(1) }, { report_id: id(2) }]);
-    await load();
+    await here.load();
   }
 }
 
@@ -48,7 +49,7 @@ const readers = [
 const retired = "_(next|previous|dropped)$";
 
 describe("a data set that was replaced", () => {
-  beforeEach(() => publishThenSuppress());
+  useCopies(here.database, publishThenSuppress);
 
   it.each([
     ["by name", "select auditee_name from disclosed_previous.general"],

@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readSiteConfig } from "../../../site/config.ts";
 import { prepareSite } from "../../../site/prepare-site.ts";
+import { requireLive } from "../../../site/public-data/public-files.ts";
 import { send } from "../../report-service/http.ts";
 import { type Parts, startParts } from "../../report-service/parts.ts";
 import { refreshHere, useRefresh } from "./support/refresh.ts";
@@ -80,4 +81,17 @@ it("are replaced by the next refresh with PUBLIC_DATA, and removed if they name 
   const text = await ask("/dissemination/public-data/gsa/full/general.csv");
   expect([text.status, text.body]).toEqual([200, expect.not.stringContaining("Pueblo")]);
   expect([hasFiles(String(previous)), hasFiles(await here.liveId())]).toEqual([false, true]);
+});
+
+it("are not given out if another data set goes live while the manifest is read", async () => {
+  let live = "old";
+  const manifest = { data_set: "old", published_at: "", files: [], changes: [] };
+  const files = {
+    readManifest: async () => {
+      live = "new";
+      return { manifest, text: "" };
+    },
+    open: () => Promise.reject(new Error("No file is read.")),
+  };
+  await expect(requireLive(files, async () => live).readManifest()).rejects.toThrow("but new is live");
 });

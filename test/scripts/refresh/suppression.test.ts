@@ -1,4 +1,5 @@
-import { beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { useCopies } from "../../support/scratch-database.ts";
 import { useRefresh, withDefinitions } from "./support/refresh.ts";
 import { id, submission } from "./support/source-files.ts";
 
@@ -28,8 +29,7 @@ async function publish(age: "older" | "newer", ...args: string[]): Promise<strin
   return output;
 }
 
-beforeEach(async () => {
-  await select("truncate publication.suppressed_reports");
+useCopies(here.database, async () => {
   await publish("older", "--force");
   expect(await seePublic("general")).toEqual([1, 2, 4]);
   await publish("newer", "--force");
