@@ -60,6 +60,17 @@ it("serves each path in one of the two processes, and health checks in both", as
   expect([site.code, reports.code]).toEqual(["no_such_page", "report_not_found"]);
 });
 
+it("refuses a role that can redeem tokens", async () => {
+  for (const [role, url] of [
+    ["report_service", serviceDatabaseUrl(target.databaseUrl)],
+    ["the owner", target.databaseUrl],
+  ])
+    await expect(
+      startSite({ ...listening, database: { connectionString: url }, addSite: () => {} }),
+      role,
+    ).rejects.toThrow("can redeem tokens. Set SITE_DATABASE_URL to the login of the role site.");
+});
+
 it("connects as a role that can neither find nor redeem a token, and reads no report", async () => {
   const tokens = openTokens();
   onTestFinished(tokens.close);
