@@ -12,14 +12,15 @@ import { type Manifest, writeFiles } from "./pages/files.ts";
 import { writeHome } from "./pages/home.ts";
 import { writeProblem } from "./pages/problem.ts";
 import { writeReference } from "./pages/reference.ts";
+import { writeReport, writeUnknownReport } from "./pages/report.ts";
 import { writeTotals } from "./pages/totals.ts";
 import { createProgramsReader, type ReadPrograms } from "./programs.ts";
+import { createReportReader, type ReadReport } from "./report.ts";
+import { limitQueries } from "./search/limit-queries.ts";
 import { createSearch } from "./search/search-reports.ts";
 import { serveSearch } from "./search/serve-search.ts";
-import { writeQuery } from "./search/write-query.ts";
 import { sendBody } from "./send-body.ts";
 import { createFactsReader } from "./service-facts.ts";
-import { linkToExplorer } from "./write-target.ts";
 
 const kept = "public, max-age=31536000, immutable";
 const securityTxtDays = 180;
@@ -67,8 +68,9 @@ function addSite(
   };
   addPages(site);
   addFeed(site);
-  serveSearch(site, createSearch(pool));
-  addSummaries(site);
+  const query = limitQueries(pool);
+  serveSearch(site, createSearch(query));
+  addReports(site, createReportReader(query));
   addOpenApi(site);
   addAssets(site);
   addSecurityTxt(site);
@@ -140,14 +142,26 @@ function addFeed({ addRoute, whileOn, readChanges, describeContext }: Site): voi
   });
 }
 
-/** Redirects the federal service's paths of reports to the explorer. */
-function addSummaries({ addRoute, readFacts }: Site): void {
-  addRoute("/dissemination/summary/:reportId", async (request, reply) => {
-    const { reportId } = request.params as { reportId: string };
-    if (!/^\d{4}-\d{2}-(GSAFAC|CENSUS)-\d{10}$/.test(reportId)) return reply.callNotFound();
-    const schema = (await readFacts())?.api[0]?.schema;
-    if (schema === undefined) return sendUnavailable(reply);
-    return reply.redirect(linkToExplorer(schema, writeQuery({ report_ids: [reportId] }), true), 302);
+const isReportId = (text: string) => /^\d{4}-\d{2}-(GSAFAC|CENSUS)-\d{10}$/.test(text);
+
+/** Serves public reports, and redirects the federal service's paths to them. */
+function addReports(
+  { addRoute, whileOn, describeContext, securityHeaders }: Site,
+  readReport: ReadReport,
+): void {
+  const path = (request: FastifyRequest) => (request.params as { reportId: string }).reportId;
+  addRoute("/record/:reportId", async (request, reply) => {
+    const reportId = path(request);
+    if (!isReportId(reportId)) return reply.callNotFound();
+    await whileOn();
+    const [context, report] = [await describeContext(request), await readReport(request.ip, reportId)];
+    const body = report ? writeReport(context, reportId, report) : writeUnknownReport(context, reportId);
+    reply.code(report ? 200 : 404).headers({ ...securityHeaders, "cache-control": "public, no-cache" });
+    return sendBody(request, reply, { body, type: "text/html; charset=utf-8" });
+  });
+  addRoute("/dissemination/summary/:reportId", (request, reply) => {
+    const reportId = path(request);
+    return isReportId(reportId) ? reply.redirect(`/record/${reportId}`, 302) : reply.callNotFound();
   });
 }
 

@@ -1,12 +1,62 @@
 import { writeAlnFilter } from "./aln.ts";
 import { emptyQuery } from "./query.ts";
-import type { Measure } from "./totals.ts";
 import { linkToExplorer, writeExtra } from "./write-target.ts";
+
+/** The labels of the measures. */
+export const measures = {
+  submissions: "Submissions",
+  awards: "Awards",
+  amount_expended: "Amount expended",
+  findings: "Findings",
+  material_weaknesses: "Material weaknesses",
+} as const;
+export type Measure = keyof typeof measures;
 
 /** What the rows of a total have in common, such as a state. The value is empty if the rows do not state it. */
 export interface Group {
   column: "audit_year" | "auditee_state" | "federal_agency_prefix" | "aln";
   value: string;
+}
+
+const groupColumns: Record<string, Group["column"]> = {
+  totals_by_state: "auditee_state",
+  totals_by_agency: "federal_agency_prefix",
+  totals_by_program: "aln",
+};
+
+/** What a row of one of the API's tables of totals counts. Undefined for other rows, and if the row lacks a column. */
+function readGroup(table: string, row: Record<string, unknown>): { year: string; group: Group } | undefined {
+  const column = groupColumns[table];
+  const { audit_year: year } = row;
+  if (column === undefined || typeof year !== "string" || !(column in row)) return undefined;
+  return { year, group: { column, value: String(row[column] ?? "") } };
+}
+
+/** The explorer's URL for the rows that a value counts, in a row of one of the API's tables of totals. */
+export function linkValue(
+  schema: string,
+  table: string,
+  row: Record<string, unknown>,
+  name: string,
+): string | undefined {
+  const counted = name in measures && Number(row[name]) !== 0 ? readGroup(table, row) : undefined;
+  return counted && linkTotal(schema, counted.year, counted.group, name as Measure);
+}
+
+/** The URL of the audits that a row of totals counts. */
+export function linkRowAudits(table: string, row: Record<string, unknown>): string | undefined {
+  const counted = readGroup(table, row);
+  return counted && linkAudits(counted.year, counted.group);
+}
+
+/** The URL of the audits with awards of an agency or program, in a year or in all years. Undefined for a malformed number. */
+export function linkAudits(year: string | undefined, { column, value }: Group): string | undefined {
+  const isNumber = { aln: /^\d\d\.[A-Z0-9]{1,6}$/, federal_agency_prefix: /^\d\d$/ } as Record<
+    string,
+    RegExp
+  >;
+  if (!isNumber[column]?.test(value)) return undefined;
+  return `/search?${new URLSearchParams({ q: [value, year].filter(Boolean).join(" ") })}`;
 }
 
 type Parameter = [name: string, value: string];

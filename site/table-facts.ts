@@ -2,6 +2,8 @@ import { alnName, alnParts, filtersByAward, listFilterColumns } from "./aln.ts";
 import type { Column, Table } from "./api-description.ts";
 import type { Query } from "./query.ts";
 
+type Row = Record<string, unknown>;
+
 /** The columns of each table that the explorer shows at first. */
 const shown: Record<string, string> = {
   general:
@@ -57,6 +59,19 @@ const narratives: Record<string, { identity: string[]; text?: string }> = {
 
 /** How a table's texts are split over rows; undefined if its rows may be sorted. */
 export const findNarrative = ({ name, key }: Table) => (key.length === 0 ? narratives[name] : undefined);
+
+/** Joins the parts of each text that is split over several rows. */
+export function joinParts(rows: Row[], table: Table): Row[] {
+  const { identity = [], text } = findNarrative(table) ?? {};
+  if (text === undefined) return rows;
+  const texts = new Map<string, Row>();
+  for (const row of rows) {
+    const name = JSON.stringify(identity.map((column) => row[column]));
+    const first = texts.get(name);
+    texts.set(name, first ? { ...first, [text]: `${first[text] ?? ""}${row[text] ?? ""}` } : row);
+  }
+  return [...texts.values()];
+}
 
 /** A term of `select` that adds the auditee's name as a column, from the report that a row belongs to. */
 const auditeeTerm = "...general(auditee_name)";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Measure, measures } from "./link-total.ts";
 
 const sums = {
   audit_year: z.string().nullable(),
@@ -18,15 +19,6 @@ export const totals = z.object({
 export type Totals = z.infer<typeof totals>;
 type Total = z.infer<z.ZodObject<typeof sums>>;
 
-/** The labels of the measures. */
-export const measures = {
-  submissions: "Submissions",
-  awards: "Awards",
-  amount_expended: "Amount expended",
-  findings: "Findings",
-  material_weaknesses: "Material weaknesses",
-} as const;
-export type Measure = keyof typeof measures;
 export type Sums = Record<Measure, number>;
 
 /** Adds up rows by name. Rows without a name are under "". */

@@ -35,27 +35,27 @@ $$;
 -- hand, even to PUBLIC, is a leak: a function runs with its owner's rights, or could switch to api_tribal, and PostgREST finds
 -- functions of the schema "request" by the type of their argument. A rollback of a deployment keeps these lists, so keep a line
 -- while a deployment with its object could be rolled back to.
+-- "data" is each role that reads the data set through the API. "pages" are both roles that may serve the pages.
 create or replace function publication.find_listed_relations()
 returns table (role text, oid oid, reason text)
 language sql stable security invoker
 as $$
-  select listed.role, to_regclass(listed.relation)::oid, listed.reason
+  select role, to_regclass(listed.relation)::oid, listed.reason
   from (
     values
       ('authenticator', 'publication.served_schemas', 'request.pre_config() tells PostgREST which schemas to serve.'),
       ('gateway', 'request.keys', 'request.decide() finds the key of a request.'),
-      ('report_service', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.'),
-      ('report_service', 'publication.view_keys', 'publication.describe_api() names the keys of tables.'),
-      ('site', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.'),
-      ('site', 'publication.view_keys', 'publication.describe_api() names the keys of tables.')
-  ) as listed (role, relation, reason)
+      ('pages', 'publication.served_schemas', 'publication.describe_api() describes the served schemas.'),
+      ('pages', 'publication.view_keys', 'publication.describe_api() names the keys of tables.')
+  ) as listed (part, relation, reason)
+  cross join lateral unnest(case listed.part when 'pages' then array['report_service', 'site'] else array[listed.part] end) as role
 $$;
 
 create or replace function publication.find_listed_functions()
 returns table (role text, oid oid, reason text)
 language sql stable security invoker
 as $$
-  select listed.role, to_regprocedure(listed.signature)::oid, listed.reason
+  select role, to_regprocedure(listed.signature)::oid, listed.reason
   from (
     values
       ('authenticator', 'request.pre_config()', 'PostgREST asks for its configuration.'),
@@ -87,30 +87,23 @@ as $$
       ('report_service', 'access.record_key_use(bytea[])', 'Records when keys were used.'),
       ('report_service', 'access.record_key_use(uuid[])', 'The same, in a database whose migrations have not all run.'),
       ('report_service', 'access.redeem_access_token(uuid)', 'Redeems a token.'),
-      ('report_service', 'publication.describe_api()', 'The pages describe the API.'),
-      ('report_service', 'publication.describe_changes()', 'The pages list what each publication changed.'),
+      ('pages', 'publication.describe_api()', 'The pages describe the API.'),
+      ('pages', 'publication.describe_changes()', 'The pages list what each publication changed.'),
       (
-        'report_service', 'publication.describe_programs(text, text, integer, integer)',
+        'pages', 'publication.describe_programs(text, text, integer, integer)',
         'The pages show totals of public rows. The text arguments are a year and a column of the result.'
       ),
-      ('report_service', 'publication.describe_service()', 'The pages describe the live data set.'),
-      ('report_service', 'publication.describe_totals()', 'The pages show totals of public rows.'),
+      ('pages', 'publication.describe_report(text)', 'The page of a public report.'),
+      ('pages', 'publication.describe_service()', 'The pages describe the live data set.'),
+      ('pages', 'publication.describe_totals()', 'The pages show totals of public rows.'),
       ('report_service', 'publication.is_public_report(text)', 'PDFs of public reports need no token.'),
-      ('report_service', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
-      ('report_service', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
-      ('report_service', 'publication.search_reports(jsonb, integer)', 'The search of the pages.'),
-      ('site', 'publication.describe_api()', 'The pages describe the API.'),
-      ('site', 'publication.describe_changes()', 'The pages list what each publication changed.'),
-      (
-        'site', 'publication.describe_programs(text, text, integer, integer)',
-        'The pages show totals of public rows. The text arguments are a year and a column of the result.'
-      ),
-      ('site', 'publication.describe_service()', 'The pages describe the live data set.'),
-      ('site', 'publication.describe_totals()', 'The pages show totals of public rows.'),
-      ('site', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
-      ('site', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
-      ('site', 'publication.search_reports(jsonb, integer)', 'The search of the pages.')
-  ) as listed (role, signature, reason)
+      ('pages', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
+      ('pages', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
+      ('pages', 'publication.search_programs(text)', 'The search of the pages, for words.'),
+      ('pages', 'publication.search_reports(jsonb, integer)', 'The search of the pages.'),
+      ('pages', 'publication.suggest_names(text)', 'The search of the pages, if it finds nothing.')
+  ) as listed (part, signature, reason)
+  cross join lateral unnest(case listed.part when 'pages' then array['report_service', 'site'] else array[listed.part] end) as role
 $$;
 
 -- request.pre_config() runs with this function's rights. The exception rolls back the settings that it makes.
@@ -739,6 +732,12 @@ begin
   end if;
   if publication.search_reports(jsonb_build_array(jsonb_build_object('report_ids', hidden))) ->> 'chosen' is not null then
     return next 'publication.search_reports() finds suppressed reports, so the pages would show them.';
+  end if;
+  -- While earlier migrations run, the function does not exist yet.
+  if to_regprocedure('publication.describe_report(text)') is not null then
+    if exists (select from unnest(hidden) as report_id where publication.describe_report(report_id) is not null) then
+      return next 'publication.describe_report() returns suppressed reports, so the pages would show them.';
+    end if;
   end if;
   if (
     select sum((counted ->> 'submissions')::bigint)

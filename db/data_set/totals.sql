@@ -94,6 +94,19 @@ create materialized view disclosed_next.totals_by_program as (
     where names_used.federal_program_name <> ''
     group by names_used.aln, names_used.federal_program_name
     order by names_used.aln, sum(names_used.awards) desc, names_used.federal_program_name collate "C"
+  ), frequent_names as (
+    -- Names that fewer than one in a hundred of a program's awards have are often mistakes.
+    select used.aln, string_agg(used.federal_program_name, '; ') as names
+    from (
+      select
+        names_used.aln, names_used.federal_program_name, sum(names_used.awards) as awards,
+        sum(sum(names_used.awards)) over (partition by names_used.aln) as awards_of_program
+      from names_used
+      where names_used.federal_program_name <> ''
+      group by names_used.aln, names_used.federal_program_name
+    ) as used
+    where used.awards * 100 >= used.awards_of_program
+    group by used.aln
   ), counted as (
     select
       names_used.audit_year,
@@ -131,10 +144,13 @@ create materialized view disclosed_next.totals_by_program as (
     totals.awards,
     totals.amount_expended,
     totals.findings,
-    totals.material_weaknesses
+    totals.material_weaknesses,
+    -- Only for publication.search_programs(); the API does not serve it.
+    frequent_names.names
   from totals
   -- Awards without a number do not belong to the same program, so their row has no name.
   left join names on names.aln = totals.aln
+  left join frequent_names on frequent_names.aln = totals.aln
   order by totals.audit_year, totals.aln
 );
 

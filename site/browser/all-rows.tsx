@@ -1,9 +1,9 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
+import { formatValue } from "../format-value.ts";
 import { largestLimit } from "../query.ts";
 import { findNarrative } from "../table-facts.ts";
 import { formatCount } from "./ask.ts";
-import { formatValue } from "./format-value.ts";
 import type { Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
 import type { Row } from "./row-parts.ts";

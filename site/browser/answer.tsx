@@ -1,12 +1,12 @@
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { formatValue } from "../format-value.ts";
 import { type Filter, largestLimit, operators } from "../query.ts";
 import { findColumn } from "../table-facts.ts";
 import { decode, writeTarget } from "../write-target.ts";
 import { AllRows } from "./all-rows.tsx";
 import { describeLimit, formatCount } from "./ask.ts";
 import { CopyButton } from "./command.tsx";
-import { formatValue } from "./format-value.ts";
 import { findTable, type Outcome } from "./outcome.ts";
 import { Refusal } from "./refusal.tsx";
 import { isStub } from "./row-parts.ts";

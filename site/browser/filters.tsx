@@ -2,11 +2,11 @@ import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { listComparisons } from "../aln.ts";
 import type { Column } from "../api-description.ts";
+import { isAgency } from "../format-value.ts";
 import { agencies, states } from "../names.ts";
 import { findSeparator } from "../normalize-query.ts";
 import { type Filter, listOperators, listValues, needsNoValue, type Operator, operators } from "../query.ts";
 import { Choice, Text } from "./fields.tsx";
-import { isAgency } from "./format-value.ts";
 
 interface Conditions {
   columns: Column[];

@@ -42,19 +42,6 @@ export function findRow(row: Row, table: Table): Query | undefined {
   return { ...emptyQuery, table: table.name, filters };
 }
 
-/** Joins the parts of each text that is split over several rows. */
-export function joinParts(rows: Row[], table: Table): Row[] {
-  const { identity = [], text } = findNarrative(table) ?? {};
-  if (text === undefined) return rows;
-  const texts = new Map<string, Row>();
-  for (const row of rows) {
-    const name = JSON.stringify(identity.map((column) => row[column]));
-    const first = texts.get(name);
-    texts.set(name, first ? { ...first, [text]: `${first[text] ?? ""}${row[text] ?? ""}` } : row);
-  }
-  return [...texts.values()];
-}
-
 interface Link {
   name: string;
   /** Undefined if there are no such rows. */

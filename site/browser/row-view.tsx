@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Table, VersionDescription } from "../api-description.ts";
+import { linkRowAudits } from "../link-total.ts";
 import { linkToExplorer } from "../write-target.ts";
 import type { Outcome } from "./outcome.ts";
 import { ReportPdf } from "./report-pdf.tsx";
@@ -38,6 +39,7 @@ export function RowView({ explorer, outcome }: Shown): VNode | null {
           part={part}
           rows={part === table ? rows : readEmbedded(row, part)}
           isOwn={part === table}
+          schema={version.schema}
         />
       ))}
     </>
@@ -80,9 +82,15 @@ interface Related {
 }
 
 function RelatedRows({ explorer, row, table, version }: Related): VNode {
+  const audits = linkRowAudits(table.name, row);
   return (
     <nav aria-label="Related rows">
       <ul class="toc">
+        {audits && (
+          <li>
+            <a href={audits}>Audits with these awards</a>
+          </li>
+        )}
         {listLinks(row, table, version).map(({ name, query, isRow, isOfAwards }) => (
           <li key={name}>
             {query && isOfAwards && (

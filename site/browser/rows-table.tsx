@@ -2,12 +2,14 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { alnName, alnParts } from "../aln.ts";
 import type { Table } from "../api-description.ts";
+import { formatValue } from "../format-value.ts";
+import { linkValue } from "../link-total.ts";
 import { kindOf } from "../query.ts";
 import { chooseShown, findColumn, findNarrative } from "../table-facts.ts";
 import { linkToExplorer } from "../write-target.ts";
 import { Scroll } from "./command.tsx";
-import { formatValue } from "./format-value.ts";
 import { findRow, isHidden, type Row } from "./row-parts.ts";
+import { Counted } from "./row-values.tsx";
 import type { Shown } from "./use-explorer.ts";
 
 const longestText = 120;
@@ -56,7 +58,7 @@ export function RowsTable({ explorer, outcome }: Shown): VNode {
                       class={typeof row[name] === "number" ? "number" : undefined}
                       data-label={labelOf(name)}
                     >
-                      {text}
+                      <Counted text={text} link={linkValue(asked.schema, asked.query.table, row, name)} />
                     </td>
                   );
                 })}

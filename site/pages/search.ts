@@ -1,7 +1,7 @@
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { PageContext } from "../page-context.ts";
-import { emptyQuery, type Query } from "../query.ts";
+import { emptyQuery } from "../query.ts";
 import { longestSearch, type Reading } from "../search/read-search.ts";
 import { type Found, largestTotal, pageRows } from "../search/search-reports.ts";
 import { writeQuery } from "../search/write-query.ts";
@@ -40,14 +40,15 @@ const examples = [
   "Shelby County, AL",
   "anasco",
   "93.778 California",
+  "Head Start",
   "HHS",
   "KPMG LLP",
   "Texas 2023",
 ];
 
 function writeExamples(): Html {
-  return html`<p class="lead">Search for words of an auditee’s or auditor’s name, a UEI, an EIN, a report ID, a program
-  (ALN) or an agency. Add a state or a year to narrow the search.</p>
+  return html`<p class="lead">Search for words of an auditee’s, an auditor’s or a program’s name, a UEI, an EIN, a report
+  ID, a program’s number (ALN) or an agency. Add a state or a year to narrow the search.</p>
 <ul>${examples.map((example) => html`<li><a href="${linkToSearch(example)}">${example}</a></li>`)}</ul>`;
 }
 
@@ -61,9 +62,10 @@ function writeResult(context: PageContext, result: SearchResult): Html {
   if (found.chosen === null || reading === undefined) return writeNothing(context, result);
   return html`<p class="lead" role="status">${formatTotal(found.totals[chosen])} ${reading.words}.</p>
 ${writeChoices(result, chosen)}
-${writeRows(context, reading, found)}
+${writePrograms(result, reading)}
+${writeRows(reading, found)}
 ${writePages(result, chosen)}
-${writeMore(context, reading)}`;
+${writeMore(context, reading, found)}`;
 }
 
 const formatTotal = (total = 0): string =>
@@ -84,8 +86,28 @@ function writeChoices({ text, readings, found: { totals } }: SearchResult, chose
   );
 }
 
-function writeRows({ facts }: PageContext, { criteria }: Reading, { rows }: Found): Html {
-  const schema = facts?.api[0]?.schema ?? "";
+/** Links to searches for names that are spelled like the one that was searched for. */
+function writeNames({ names }: Found): Content {
+  const links = names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`);
+  return (
+    links.length > 0 && html`<nav aria-label="Similar names"><p>Did you mean:</p><ul>${links}</ul></nav>`
+  );
+}
+
+/** Links to the audits of programs whose names have the words that were searched for, in the same state and year. */
+function writePrograms({ found: { programs } }: SearchResult, { criteria }: Reading): Content {
+  const { state, year } = criteria;
+  const links = programs.map(({ aln, federal_program_name: name, awards }) => {
+    const search = [aln, state, year].filter(Boolean).join(" ");
+    return html`<li><a href="${linkToSearch(search)}">${aln} ${name}</a> (${formatNumber(awards)} ${awards === 1 ? "award" : "awards"} in all)</li>`;
+  });
+  return (
+    links.length > 0 &&
+    html`<nav aria-label="Programs"><p>Audits with awards of a program with this name:</p><ul>${links}</ul></nav>`
+  );
+}
+
+function writeRows({ criteria }: Reading, { rows }: Found): Html {
   const isOfAgency = criteria.agency !== undefined;
   const money = (dollars: number | null) => dollars !== null && formatMoney(dollars);
   const headings = [
@@ -104,10 +126,9 @@ function writeRows({ facts }: PageContext, { criteria }: Reading, { rows }: Foun
     "Report",
   ];
   const listed = rows.map((row) => {
-    const record = linkToExplorer(schema, writeQuery({ report_ids: [row.report_id] }), true);
     return {
       cells: [
-        html`<a href="${record}">${row.auditee_name || "not stated"}</a>
+        html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
           <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
         html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span>`,
         money(row.total_amount_expended),
@@ -130,15 +151,20 @@ function writePages({ text, asked, page, found: { totals } }: SearchResult, chos
   return pages > 1 && html`<nav aria-label="Pages of audits"><ul class="choices">${links}</ul></nav>`;
 }
 
-function writeMore({ facts }: PageContext, { criteria }: Reading): Html {
-  const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", writeQuery(criteria));
+function writeMore({ facts }: PageContext, { criteria }: Reading, { rows }: Found): Html {
+  const query = writeQuery(
+    criteria,
+    rows.map((row) => row.report_id),
+  );
+  const explorer = linkToExplorer(facts?.api[0]?.schema ?? "", query);
   const what = criteria.agency === undefined ? "all of these audits" : "these awards";
-  return html`<p>Each name opens the whole record in the explorer. Open <a href="${explorer}">${what}</a> there to filter them,
-  save them as CSV, or copy the API request. The explorer needs JavaScript.</p>`;
+  return html`<p>Open <a href="${explorer}">${what}</a> in the explorer, which needs JavaScript, to filter them, save them as CSV, or
+  copy the API request.</p>`;
 }
 
 /** What was understood, and what to do next. */
-function writeNothing({ facts }: PageContext, { text, readings }: SearchResult): Html {
+function writeNothing({ facts }: PageContext, result: SearchResult): Html {
+  const { text, readings, found } = result;
   const narrowest = readings.filter(
     ({ criteria: { state, year } }) =>
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
@@ -148,16 +174,17 @@ function writeNothing({ facts }: PageContext, { text, readings }: SearchResult):
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+${writeNames(found)}
+${readings[0] && writePrograms(result, readings[0])}
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}
 <h2>What to try</h2>
 <ul>
   ${isNarrowed && html`<li>Leave out the state or the year.</li>`}
   ${writeRecordLink(schema, readings)}
-  ${writeProgramLink(schema, readings)}
   <li>Use fewer words, or only their first letters. Every word of a search must be in the name.</li>
   <li>Search for a UEI, an EIN or a report ID. <a href="/search">See examples</a></li>
-  <li>Look for a state, a year or an agency in the <a href="/totals">totals</a>.</li>
+  <li>Look for a state, a year, an agency or a program in the <a href="/totals">totals</a>.</li>
 </ul>
 <h2>What cannot be found</h2>
 <p>Suppressed audits cannot be found, because the public sees only their report IDs. The
@@ -173,18 +200,4 @@ function writeRecordLink(schema: string, readings: Reading[]): Html | false {
     html`<li>If you have a Tribal key, <a href="${linkToExplorer(schema, writeQuery({ report_ids }), true)}">open the report in the
       explorer</a>, and enter the key there.</li>`
   );
-}
-
-/** The search finds programs only by number. */
-function writeProgramLink(schema: string, readings: Reading[]): Html | false {
-  const name = readings.find(({ criteria }) => criteria.name)?.criteria.name;
-  if (name === undefined) return false;
-  const programs: Query = {
-    ...emptyQuery,
-    table: "totals_by_program",
-    filters: [{ column: "federal_program_name", operator: "contains", value: name }],
-    order: ["amount_expended.desc.nullslast"],
-  };
-  return html`<li>This search finds programs only by number (ALN). <a href="${linkToExplorer(schema, programs)}">Look for programs whose
-    name contains “${name}”</a></li>`;
 }

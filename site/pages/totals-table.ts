@@ -1,8 +1,8 @@
 import { formatMoney, formatNumber } from "../format.ts";
 import { type Html, html } from "../html.ts";
-import { type Group, linkTotal } from "../link-total.ts";
+import { type Group, linkAudits, linkTotal, type Measure, measures } from "../link-total.ts";
 import type { PageContext } from "../page-context.ts";
-import { type Measure, measures, type Sums } from "../totals.ts";
+import type { Sums } from "../totals.ts";
 import { scroll, table } from "./layout.ts";
 
 type Sort = Measure | "name";
@@ -55,7 +55,7 @@ interface Section {
   /** In their order. */
   lines: Line[];
   describe: (name: string) => string;
-  /** The URL of a name, if it differs from the URL of the first number. */
+  /** The URL of a name, if it is neither that of its audits nor that of the first number. */
   link?: (name: string) => string;
   after?: Html;
 }
@@ -88,7 +88,7 @@ export function writeSection({
   const writeName = (name: string) =>
     name === ""
       ? "not stated"
-      : html`<a href="${link?.(name) ?? linkRows(name, shown[0] ?? "awards")}">${describe(name)}</a>`;
+      : html`<a href="${link?.(name) ?? linkAudits(asked.year, { column, value: name }) ?? linkRows(name, shown[0] ?? "awards")}">${describe(name)}</a>`;
   const writeNumber = (name: string, key: Measure, value: number) => {
     const text = key === "amount_expended" ? formatMoney(value) : formatNumber(value);
     return [

@@ -3,8 +3,9 @@ import { sendError } from "../../shared/web/error-responses.ts";
 import type { PageContext } from "../page-context.ts";
 import { writeSearch } from "../pages/search.ts";
 import { sendBody } from "../send-body.ts";
+import { SearchRefused } from "./limit-queries.ts";
 import { cleanSearch, readSearch } from "./read-search.ts";
-import { largestTotal, pageRows, type Search, SearchRefused } from "./search-reports.ts";
+import { largestTotal, pageRows, type Search } from "./search-reports.ts";
 
 interface SearchParts {
   addRoute: (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) => void;

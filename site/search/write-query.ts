@@ -2,20 +2,32 @@ import { emptyQuery, type Filter, type Query } from "../query.ts";
 import type { Criteria } from "./readers.ts";
 import { shorten, split } from "./words.ts";
 
-/** Writes a search as a request to the API: for awards if it names an agency or program, else for reports. */
-export function writeQuery(criteria: Criteria): Query {
-  const { agency, program, state, year } = criteria;
+const order = ["fac_accepted_date.desc.nullslast"];
+
+/**
+ * Writes a search as a request to the API: for awards if it names an agency or program, else for reports.
+ *
+ * @param found the IDs of the reports, if known. The API has additional UEIs and EINs in other tables, so it is asked for these.
+ */
+export function writeQuery(criteria: Criteria, found: string[] = []): Query {
+  const { agency, program, state, year, uei, ein } = criteria;
+  if ((uei ?? ein) !== undefined && found.length > 0)
+    return {
+      ...emptyQuery,
+      filters: [{ column: "report_id", operator: "in", value: found.join("\n") }],
+      order,
+    };
   const words = writeWords(criteria);
   if (agency === undefined) {
     const filters = listFilters({
       report_id: criteria.report_ids?.[0],
-      auditee_uei: criteria.uei,
-      auditee_ein: criteria.ein,
+      auditee_uei: uei,
+      auditee_ein: ein,
       auditor_ein: criteria.auditor_ein,
       auditee_state: state,
       audit_year: year,
     });
-    return { ...emptyQuery, filters, extra: words, order: ["fac_accepted_date.desc.nullslast"] };
+    return { ...emptyQuery, filters, extra: words, order };
   }
   return {
     ...emptyQuery,
@@ -25,7 +37,7 @@ export function writeQuery(criteria: Criteria): Query {
       federal_award_extension: program,
       audit_year: year,
     }),
-    order: ["fac_accepted_date.desc.nullslast"],
+    order,
     ...(state && {
       select: ["*", "...general!inner(auditee_name,auditee_state)"],
       extra: `general.auditee_state=eq.${state}`,

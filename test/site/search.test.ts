@@ -4,10 +4,11 @@ import { connect } from "../../shared/connect.ts";
 import type { RunningApp } from "../../shared/web/start-app.ts";
 import { readSiteConfig } from "../../site/config.ts";
 import { prepareSite } from "../../site/prepare-site.ts";
+import { searchesAMinute } from "../../site/search/limit-queries.ts";
 import { cleanSearch, readSearch } from "../../site/search/read-search.ts";
 import { readers } from "../../site/search/readers.ts";
-import { searchesAMinute } from "../../site/search/search-reports.ts";
 import { readSiteAppConfig, startSite } from "../../site/start-site.ts";
+import { serviceDatabaseUrl } from "../report-service/parts.ts";
 import { useRefresh } from "../scripts/refresh/support/refresh.ts";
 import { id, submission } from "../scripts/refresh/support/source-files.ts";
 import { send as sendRequest } from "../support/target.ts";
@@ -61,6 +62,7 @@ beforeAll(async () => {
       award_reference: "AWARD-0001",
       federal_agency_prefix: "93",
       federal_award_extension: number === 1 ? "224" : "778",
+      federal_program_name: number === 9 ? "Title XIX; Medicaid" : "Medical Assistance Program",
       amount_expended: "1234567",
     })),
     {
@@ -74,20 +76,35 @@ beforeAll(async () => {
       award_reference: "AWARD-0002",
       federal_agency_prefix: "08",
       federal_award_extension: "U01",
+      federal_program_name: "Secret Weapons",
     },
   ]);
-  for (const table of [
-    "findings",
+  const finding = { report_id: id(9), award_reference: "AWARD-00001", reference_number: "2023-001" };
+  await here.write("findings", [finding]);
+  await here.write(
     "findings_text",
+    ["The clinic <b>", "lost receipts."].map((finding_text) => ({
+      report_id: id(9),
+      finding_ref_number: "2023-001",
+      finding_text,
+    })),
+  );
+  for (const table of [
     "corrective_action_plans",
     "notes_to_sefa",
     "passthrough",
     "secondary_auditors",
-    "additional_ueis",
-    "additional_eins",
     "resubmission",
   ])
     await here.write(table, []);
+  await here.write("additional_ueis", [
+    { report_id: id(4), additional_uei: "ADDITIONAL12" },
+    { report_id: id(20), additional_uei: "HIDDENUEI123" },
+  ]);
+  await here.write("additional_eins", [
+    { report_id: id(5), additional_ein: "426005243" },
+    { report_id: id(20), additional_ein: "998877663" },
+  ]);
   await here.load();
   service = await startSearch();
 });
@@ -98,7 +115,7 @@ async function startSearch(): Promise<RunningApp> {
   const variables = {
     APP_PORT: "0",
     TRUSTED_IPS: "127.0.0.1",
-    SITE_DATABASE_URL: withoutOptions(here.database.url),
+    SITE_DATABASE_URL: serviceDatabaseUrl(here.database.url, undefined, "site"),
   };
   return startSite({
     ...readSiteAppConfig(variables),
@@ -106,7 +123,6 @@ async function startSearch(): Promise<RunningApp> {
     logger: pino({ level: "silent" }),
   });
 }
-const withoutOptions = (url: string) => Object.assign(new URL(url), { search: "" }).href;
 
 let clients = 0;
 function makeClient(): string {
@@ -154,9 +170,10 @@ describe("a search", () => {
     ["93 in Iowa", [1]],
     ["oneill llp", [9]],
     ["Brown and O'Neill", [9]],
-    ["42-6005243", [1]],
-    ["EIN: 426005243", [1]],
+    ["42-6005243", [5, 1]],
+    ["EIN: 426005243", [5, 1]],
     ["abcdefgh1234", [1]],
+    ["additional12", [4]],
     ["QWERTZUIOPAS", [13]],
     ["2023-06-gsafac-0000000007", [7]],
     ["Clin Olymp", [11]],
@@ -203,9 +220,35 @@ describe("a search", () => {
     );
   });
 
-  it("for a program's name leads to the programs with this name", async () => {
-    const { text } = await search("Medicaid Assistance California");
-    expect(text).toContain("/totals_by_program?federal_program_name=ilike.*Medicaid%20Assistance*&amp;");
+  it.each([
+    ["Medicaid California", "93.778+CA", "93.778 Medical Assistance Program"],
+    ["title XIX 2023", "93.778+2023", "93.778 Medical Assistance Program"],
+    ["secret weapons", undefined, ""],
+  ])("for a program's name, %s, leads to its audits", async (typed, link, name) => {
+    const [, ...found] =
+      /<nav aria-label="Programs">.*?<a href="\/search\?q=([^"]*)">([^<]*)</s.exec(
+        (await search(typed)).text,
+      ) ?? [];
+    expect(found).toEqual(link === undefined ? [] : [link, name]);
+  });
+
+  it.each([
+    ["Poke County", "POLK COUNTY, IOWA"],
+    ["Shelbey", "SHELBY COUNTY"],
+    ["Municipo de Anasko", "Municipio de Añasco"],
+    ["Univercity of Iowa", "University of Iowa"],
+    ["Hiden Nation", undefined],
+    ["Zzyzx", undefined],
+  ])("for %s suggests %s", async (typed, name) => {
+    const { text } = await search(typed);
+    const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
+    if (name === undefined) expect(list).toBe("");
+    else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
+  });
+
+  it("for an EIN links to the request that also finds reports by their additional EINs", async () => {
+    const { text } = await search("42-6005243");
+    expect(text).toContain(`/general?report_id=in.(${id(5)},${id(1)})&amp;`);
   });
 
   it("for a program shows its dollars in each audit", async () => {
@@ -222,6 +265,8 @@ describe("suppressed and superseded audits", () => {
     "Hidden Firm",
     "99-8877665",
     "99-8877664",
+    "99-8877663",
+    "HIDDENUEI123",
     "HHHHHHHH1234",
     "08.U01",
     "Peace Corps",
@@ -257,8 +302,53 @@ describe("suppressed and superseded audits", () => {
     const readings = everyReading.flatMap((text) => readSearch(text).map(({ criteria }) => criteria));
     await here.select("set statement_timeout = '20s'");
     onTestFinished(async () => void (await here.select("reset statement_timeout")));
+    await here.select("select publication.describe_report($1)", [id(20)]);
+    await here.select("select publication.suggest_names('Hiden')");
     for (const criteria of readings)
       await here.select("select publication.search_reports($1)", [JSON.stringify([criteria])]);
+  });
+});
+
+describe("the page of a report", () => {
+  const open = (number: number) => get(`/record/${id(number)}`);
+
+  it("shows all its rows without a script: facts, awards, findings with their programs, and texts", async () => {
+    const { status, headers, text } = await open(9);
+    expect([status, headers["cache-control"]]).toEqual([200, "public, no-cache"]);
+    const body = text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+    for (const part of [
+      "Clinic of St. Mary’s City/County",
+      "Audit firm Brown &amp; O&#39;Neill, L.L.P.",
+      "Federal awards expended (1)",
+      "$1,234,567",
+      "Audit findings by award (1)",
+      "2023-001 AWARD-0001 93.778 Title XIX; Medicaid",
+      "Audit finding narratives (2)",
+      "Text of the finding The clinic <b>lost receipts.",
+    ])
+      expect(body).toContain(part.replaceAll("<", "&lt;"));
+    expect(text).toContain(`href="/dissemination/report/pdf/${id(9)}"`);
+    expect((await search("St. Mary's")).text).toContain(`href="/record/${id(9)}"`);
+  });
+
+  it("says the same of suppressed, superseded and unknown reports", async () => {
+    const [suppressed, ...others] = await Promise.all([20, 21, 99].map(open));
+    expect(suppressed?.status).toBe(404);
+    expect(suppressed?.text).toContain("Tribal key");
+    for (const other of others)
+      expect(other?.text.replace(/\d{10}/g, id(20).slice(-10))).toBe(suppressed?.text);
+  });
+
+  it("shows at most 1,000 rows of a table, and says of how many", async () => {
+    await here.select(
+      `insert into disclosed.passthrough (report_id, auditee_uei, passthrough_name)
+       select '${id(9)}', 'x', 'State ' || n from generate_series(1, 1234) as n`,
+    );
+    onTestFinished(async () => void (await here.select("truncate disclosed.passthrough")));
+    const { text } = await open(9);
+    expect(text).toMatch(/\(1,234\)<\/h2>\s*<p>The first 1,000 rows:/);
+    expect(text).toContain("State 1000<");
+    expect(text).not.toContain("State 1001<");
   });
 });
 
@@ -349,8 +439,11 @@ it("searches are limited for each client network, as docs/api.md says", async ()
     expect((await get("/search?q=x", `${from}${count}`)).status).toBe(200);
   const { status, headers, text } = await get("/search?q=x", `${from}ffff`);
   expect([status, Number(headers["retry-after"]) > 0]).toEqual([429, true]);
-  expect(text).toContain(`This client IP searched more than ${searchesAMinute} times in a minute.`);
+  expect(text).toContain(
+    `This client IP searched or opened reports more than ${searchesAMinute} times in a minute.`,
+  );
   expect((await get("/search?q=x", "2001:db8:ffff:2::1")).status).toBe(200);
+  expect((await get(`/record/${id(1)}`, `${from}ffff`)).status).toBe(429);
   // The page of examples asks the database nothing.
   expect((await get("/search", `${from}1`)).status).toBe(200);
 });

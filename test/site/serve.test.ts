@@ -120,10 +120,7 @@ it.each(["2023-06-GSAFAC-0000000001", "1999-12-CENSUS-0000000009"])(
   "the federal service's address of report %s leads to its record",
   async (id) => {
     const { status, headers } = await get(`/dissemination/summary/${id}`);
-    expect([status, headers.location]).toEqual([
-      302,
-      expect.stringMatching(new RegExp(`^/explorer#api_v1_1_0/row/general\\?report_id=eq\\.${id}(&|$)`)),
-    ]);
+    expect([status, headers.location]).toEqual([302, `/record/${id}`]);
   },
 );
 
@@ -136,8 +133,9 @@ it.each([
   "2023-06-OTHER-0000000001",
   "a/b",
   "",
-])("the federal service's address with the malformed report ID %j gets 404", async (id) => {
-  expect((await get(`/dissemination/summary/${id}`)).status).toBe(404);
+])("an address with the malformed report ID %j gets 404", async (id) => {
+  for (const path of ["dissemination/summary", "record"])
+    expect((await get(`/${path}/${id}`)).status).toBe(404);
 });
 
 it("security.txt names the contact, and expires within a year", async () => {
@@ -196,9 +194,8 @@ it("without a database or contact, every page is served, with commands that work
   const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
-  // The explorer's address names the version, which only the database knows.
-  const { status, headers } = await read("/dissemination/summary/2023-06-GSAFAC-0000000001");
-  expect([status, headers["retry-after"], headers.location]).toEqual([503, "5", undefined]);
+  const { status, headers } = await read("/record/2023-06-GSAFAC-0000000001");
+  expect([status, headers["retry-after"]]).toEqual([503, "5"]);
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
 });

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parse } from "csv-parse/sync";
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { VersionDescription } from "../../site/api-description.ts";
 import { readAddress, writeRequest } from "../../site/browser/outcome.ts";
 import { adaptForSpreadsheets } from "../../site/browser/spreadsheet-csv.ts";
 import { columns, tables } from "../support/columns.ts";
@@ -150,12 +152,9 @@ describe("the totals", again, () => {
     expect(await page.locator("#year .marked th").allTextContents()).toEqual(year ? [year] : []);
   });
 
-  it("link each number to the rows that it counts, also of programs without a number", async () => {
-    const { page } = await site.open("/totals?year=2023", { javaScriptEnabled: false });
-    const links = await page.locator("tbody tr").evaluateAll((rows) =>
-      rows
-        // The first rows of each table, and those of malformed numbers.
-        .filter((row) => /^(not stated|X|9[.]3)/.test(row.textContent) || row.matches(":nth-child(-n+2)"))
+  const readLinks = (rows: Locator) =>
+    rows.evaluateAll((trs) =>
+      trs
         .flatMap((row) => [...row.querySelectorAll("td:has(a)")])
         .map((cell) => ({
           text: cell.textContent.trim(),
@@ -163,10 +162,12 @@ describe("the totals", again, () => {
           href: cell.querySelector("a")?.getAttribute("href") ?? "",
         })),
     );
-    expect(links.length).toBeGreaterThan(30);
-    const settings = await page.request.get(`${site.facts.app_url}/explorer`);
-    const [description = ""] = /\/assets\/api-\w+\.json/.exec(await settings.text()) ?? [];
-    const versions = await (await page.request.get(site.facts.app_url + description)).json();
+
+  /** Requests the rows that each number links to, and counts them. */
+  async function expectToCount(links: Awaited<ReturnType<typeof readLinks>>) {
+    const explorer = await (await fetch(`${site.facts.app_url}/explorer`)).text();
+    const [description = ""] = /\/assets\/api-\w+\.json/.exec(explorer) ?? [];
+    const versions = (await (await fetch(site.facts.app_url + description)).json()) as VersionDescription[];
     for (const { text, href, column } of links) {
       const asked = readAddress(href.replace("/explorer", ""));
       const { target } = writeRequest(versions, asked ?? expect.fail(href));
@@ -183,6 +184,38 @@ describe("the totals", again, () => {
       };
       expect([target, counted[column]?.()]).toEqual([target, Number(text.replaceAll(/[$,]/g, ""))]);
     }
+  }
+
+  it("link each number to the rows that it counts, also of programs without a number", async () => {
+    const { page } = await site.open("/totals?year=2023", { javaScriptEnabled: false });
+    // The first rows of each table, and those of malformed numbers.
+    const rows = page.locator("tbody tr");
+    const links = await readLinks(
+      page.locator("tbody tr:nth-child(-n+2)").or(rows.filter({ hasText: /^(not stated|X|9[.]3)/ })),
+    );
+    expect(links.length).toBeGreaterThan(30);
+    await expectToCount(links);
+  });
+
+  it("are linked in the same way in the explorer, whose rows lead to their audits", async () => {
+    const target = "totals_by_program?audit_year=eq.2023&aln=like.93.*&order=findings.desc&limit=3";
+    const { page } = await site.open(`/explorer#api_v1_1_0/${target}`);
+    const rows = page.locator(".rows-table tbody tr");
+    await expect.poll(() => rows.count()).toBe(3);
+    const links = await readLinks(rows);
+    expect(links.length).toBeGreaterThan(8);
+    await expectToCount(links);
+    const [aln = ""] = await rows.first().locator("[data-label='Program (ALN)']").allTextContents();
+    await page.getByRole("rowheader").first().getByRole("link").click();
+    await page.locator(".values a", { hasText: /^\$/ }).waitFor();
+    await page.getByRole("link", { name: "Audits with these awards" }).click();
+    await page.getByText(`with awards of the program ${aln}, audit year 2023.`).waitFor();
+    await page.goto(`${site.facts.app_url}/totals?year=2023`);
+    await page
+      .locator("#program")
+      .getByRole("link", { name: new RegExp(`^${aln} `) })
+      .click();
+    await page.getByText(`with awards of the program ${aln}, audit year 2023.`).waitFor();
   });
 
   it("of programs are on several pages, the largest first", async () => {

@@ -1,4 +1,4 @@
-import { agencies } from "../names.ts";
+import { agencies } from "./names.ts";
 
 /** Whether a column contains dollars. */
 export const isMoney = (column: string): boolean => /amount|balance|dollar|_total$/.test(column);

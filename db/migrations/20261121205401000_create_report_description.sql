@@ -1,0 +1,45 @@
+-- A public report with all its rows, for a page that works without JavaScript.
+-- Lock level: none.
+
+-- It reads only public tables: general, and those that refer to it. A table has at most 1,000 rows and about 1 MB here.
+create function publication.describe_report(asked_report_id text)
+returns jsonb
+language plpgsql stable strict security definer set search_path = ''
+as $$
+declare
+  child record;
+  described jsonb;
+  total bigint;
+  listed jsonb;
+begin
+  select jsonb_build_object('general', jsonb_build_object('total', 1, 'rows', jsonb_build_array(to_jsonb(general))))
+  into described
+  from disclosed.general
+  where general.report_id = asked_report_id;
+  if described is null then
+    return null;
+  end if;
+  for child in
+    select pg_class.relname as name
+    from pg_catalog.pg_constraint
+    join pg_catalog.pg_class on pg_class.oid = pg_constraint.conrelid
+    where pg_constraint.contype = 'f' and pg_constraint.confrelid = 'disclosed.general'::regclass
+  loop
+    execute format(
+      'select max(sized.place), jsonb_agg(sized.row order by sized.place) filter (where sized.place <= 1000 and sized.bytes < 1000000) '
+      'from ('
+      'select to_jsonb(source) as row, row_number() over file as place, sum(length(source::text)) over file as bytes '
+      'from disclosed.%I as source where source.report_id = $1 window file as (order by source.ctid)'
+      ') as sized', child.name
+    ) into total, listed using asked_report_id;
+    if total > 0 then
+      described := described || jsonb_build_object(child.name, jsonb_build_object('total', total, 'rows', coalesce(listed, '[]')));
+    end if;
+  end loop;
+  return described;
+end
+$$;
+comment on function publication.describe_report is
+  'Returns the rows of a public report by table, in the order of the files, and how many there are of each. Returns null if the report is suppressed, superseded or unknown.';
+revoke execute on function publication.describe_report from public;
+grant execute on function publication.describe_report to report_service, site;
