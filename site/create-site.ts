@@ -150,7 +150,7 @@ function addReports(
   readReport: ReadReport,
 ): void {
   const path = (request: FastifyRequest) => (request.params as { reportId: string }).reportId;
-  addRoute("/reports/:reportId", async (request, reply) => {
+  addRoute("/record/:reportId", async (request, reply) => {
     const reportId = path(request);
     if (!isReportId(reportId)) return reply.callNotFound();
     await whileOn();
@@ -161,7 +161,7 @@ function addReports(
   });
   addRoute("/dissemination/summary/:reportId", (request, reply) => {
     const reportId = path(request);
-    return isReportId(reportId) ? reply.redirect(`/reports/${reportId}`, 302) : reply.callNotFound();
+    return isReportId(reportId) ? reply.redirect(`/record/${reportId}`, 302) : reply.callNotFound();
   });
 }
 

@@ -100,7 +100,8 @@ as $$
       ('pages', 'publication.is_switched_on()', 'Nothing is given out while the service is switched off.'),
       ('pages', 'publication.live_data_set()', 'Only bulk files of the live data set are given out.'),
       ('pages', 'publication.search_programs(text)', 'The search of the pages, for words.'),
-      ('pages', 'publication.search_reports(jsonb, integer)', 'The search of the pages.')
+      ('pages', 'publication.search_reports(jsonb, integer)', 'The search of the pages.'),
+      ('pages', 'publication.suggest_names(text)', 'The search of the pages, if it finds nothing.')
   ) as listed (part, signature, reason)
   cross join lateral unnest(case listed.part when 'pages' then array['report_service', 'site'] else array[listed.part] end) as role
 $$;

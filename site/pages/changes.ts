@@ -84,7 +84,7 @@ function listReports({ counts, first }: Change, kind: Kind, base = ""): Html | f
   const shown =
     counts[kind] > ids.length ? `first ${ids.length} of ${formatNumber(counts[kind])}` : counts[kind];
   // A removed report has no page.
-  const link = (id: string) => (kind === "removed" ? id : html`<a href="${base}/reports/${id}">${id}</a>`);
+  const link = (id: string) => (kind === "removed" ? id : html`<a href="${base}/record/${id}">${id}</a>`);
   return (
     ids.length > 0 &&
     html`<details><summary>Reports ${kind} (${shown})</summary>

@@ -24,7 +24,7 @@ export function writeExplorer(context: PageContext): string {
     html`<p class="notice notice--error">The database did not answer, so the tables are unknown. Reload this page in a
       minute.</p>`
   }
-  <noscript><p class="notice">This page needs JavaScript. Without it, <a href="/search">search for audits</a>, see the
+  <noscript><p class="notice">This page needs JavaScript. Without it, <a href="/search">search for audits and read them</a>, see the
     <a href="/totals">totals</a>, download the data as <a href="/files">files</a>, or run the command on the <a href="/">overview</a>.</p></noscript>
 </div>
 ${settings && html`<div id="explorer" data-settings="${JSON.stringify(settings)}"></div>`}

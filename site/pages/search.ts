@@ -86,6 +86,14 @@ function writeChoices({ text, readings, found: { totals } }: SearchResult, chose
   );
 }
 
+/** Links to searches for names that are spelled like the one that was searched for. */
+function writeNames({ names }: Found): Content {
+  const links = names.map((name) => html`<li><a href="${linkToSearch(name)}">${name}</a></li>`);
+  return (
+    links.length > 0 && html`<nav aria-label="Similar names"><p>Did you mean:</p><ul>${links}</ul></nav>`
+  );
+}
+
 /** Links to the audits of programs whose names have the words that were searched for, in the same state and year. */
 function writePrograms({ found: { programs } }: SearchResult, { criteria }: Reading): Content {
   const { state, year } = criteria;
@@ -120,7 +128,7 @@ function writeRows({ criteria }: Reading, { rows }: Found): Html {
   const listed = rows.map((row) => {
     return {
       cells: [
-        html`<a href="/reports/${row.report_id}">${row.auditee_name || "not stated"}</a>
+        html`<a href="/record/${row.report_id}">${row.auditee_name || "not stated"}</a>
           <span class="hint">${[row.auditee_city, row.auditee_state].filter(Boolean).join(", ")}</span>`,
         html`<span class="unbroken">${row.fy_end_date ?? row.audit_year}</span>`,
         money(row.total_amount_expended),
@@ -156,7 +164,7 @@ function writeMore({ facts }: PageContext, { criteria }: Reading, { rows }: Foun
 
 /** What was understood, and what to do next. */
 function writeNothing({ facts }: PageContext, result: SearchResult): Html {
-  const { text, readings } = result;
+  const { text, readings, found } = result;
   const narrowest = readings.filter(
     ({ criteria: { state, year } }) =>
       state === readings[0]?.criteria.state && year === readings[0]?.criteria.year,
@@ -166,6 +174,7 @@ function writeNothing({ facts }: PageContext, result: SearchResult): Html {
   const isSuppressed = { column: "is_public", operator: "eq", value: "false" } as const;
   const suppressed = linkToExplorer(schema, { ...emptyQuery, filters: [isSuppressed] });
   return html`<p class="lead" role="status">No public audit was found for “${text}”.</p>
+${writeNames(found)}
 ${readings[0] && writePrograms(result, readings[0])}
 <h2>What was searched for</h2>
 ${readings.length === 0 ? html`<p>Nothing: the search has no letter or digit.</p>` : html`<ul>${narrowest.map(({ words }) => html`<li>Audits ${words}</li>`)}</ul>`}

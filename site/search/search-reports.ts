@@ -30,8 +30,8 @@ const found = z.object({
 const programs = z.array(
   z.object({ aln: z.string(), federal_program_name: z.string().nullable(), awards: z.number() }),
 );
-/** The results of publication.search_reports() and publication.search_programs(). */
-export type Found = z.infer<typeof found> & { programs: z.infer<typeof programs> };
+/** The results of publication.search_reports(), search_programs() and, if nothing was found, suggest_names(). */
+export type Found = z.infer<typeof found> & { programs: z.infer<typeof programs>; names: string[] };
 
 export type Search = (address: string, readings: Reading[], page: number) => Promise<Found>;
 
@@ -40,11 +40,17 @@ export function createSearch(query: LimitedQuery): Search {
   return async (address, readings, page) => {
     const criteria = readings.map((reading) => reading.criteria);
     const words = criteria.find(({ name }) => name !== undefined)?.name;
-    const answer = await query<{ found: unknown; programs: unknown }>(
+    const answer = await query<{ found: unknown; programs: unknown; names: unknown }>(
       address,
-      "select publication.search_reports($1, $2) as found, publication.search_programs($3) as programs",
+      `select found, publication.search_programs($3) as programs,
+         case when found ->> 'chosen' is null then publication.suggest_names($3) end as names
+       from publication.search_reports($1, $2) as found`,
       [JSON.stringify(criteria), (page - 1) * pageRows, words],
     );
-    return { ...found.parse(answer.found), programs: programs.parse(answer.programs ?? []) };
+    return {
+      ...found.parse(answer.found),
+      programs: programs.parse(answer.programs ?? []),
+      names: z.array(z.string()).parse(answer.names ?? []),
+    };
   };
 }

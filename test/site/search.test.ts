@@ -232,6 +232,20 @@ describe("a search", () => {
     expect(found).toEqual(link === undefined ? [] : [link, name]);
   });
 
+  it.each([
+    ["Poke County", "POLK COUNTY, IOWA"],
+    ["Shelbey", "SHELBY COUNTY"],
+    ["Municipo de Anasko", "Municipio de Añasco"],
+    ["Univercity of Iowa", "University of Iowa"],
+    ["Hiden Nation", undefined],
+    ["Zzyzx", undefined],
+  ])("for %s suggests %s", async (typed, name) => {
+    const { text } = await search(typed);
+    const [, list = ""] = /aria-label="Similar names">(.*?)<\/nav>/s.exec(text) ?? [];
+    if (name === undefined) expect(list).toBe("");
+    else expect(list).toContain(`<a href="/search?${new URLSearchParams({ q: name })}">${name}</a>`);
+  });
+
   it("for an EIN links to the request that also finds reports by their additional EINs", async () => {
     const { text } = await search("42-6005243");
     expect(text).toContain(`/general?report_id=in.(${id(5)},${id(1)})&amp;`);
@@ -289,13 +303,14 @@ describe("suppressed and superseded audits", () => {
     await here.select("set statement_timeout = '20s'");
     onTestFinished(async () => void (await here.select("reset statement_timeout")));
     await here.select("select publication.describe_report($1)", [id(20)]);
+    await here.select("select publication.suggest_names('Hiden')");
     for (const criteria of readings)
       await here.select("select publication.search_reports($1)", [JSON.stringify([criteria])]);
   });
 });
 
 describe("the page of a report", () => {
-  const open = (number: number) => get(`/reports/${id(number)}`);
+  const open = (number: number) => get(`/record/${id(number)}`);
 
   it("shows all its rows without a script: facts, awards, findings with their programs, and texts", async () => {
     const { status, headers, text } = await open(9);
@@ -303,17 +318,17 @@ describe("the page of a report", () => {
     const body = text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
     for (const part of [
       "Clinic of St. Mary’s City/County",
-      "Auditor firm name Brown &amp; O&#39;Neill, L.L.P.",
+      "Audit firm Brown &amp; O&#39;Neill, L.L.P.",
       "Federal awards expended (1)",
       "$1,234,567",
       "Audit findings by award (1)",
       "2023-001 AWARD-0001 93.778 Title XIX; Medicaid",
       "Audit finding narratives (2)",
-      "Finding text The clinic <b>lost receipts.",
+      "Text of the finding The clinic <b>lost receipts.",
     ])
       expect(body).toContain(part.replaceAll("<", "&lt;"));
     expect(text).toContain(`href="/dissemination/report/pdf/${id(9)}"`);
-    expect((await search("St. Mary's")).text).toContain(`href="/reports/${id(9)}"`);
+    expect((await search("St. Mary's")).text).toContain(`href="/record/${id(9)}"`);
   });
 
   it("says the same of suppressed, superseded and unknown reports", async () => {
@@ -436,7 +451,7 @@ it("searches are limited for each client network, as docs/api.md says", async ()
     `This client IP searched or opened reports more than ${searchesAMinute} times in a minute.`,
   );
   expect((await get("/search?q=x", "2001:db8:ffff:2::1")).status).toBe(200);
-  expect((await get(`/reports/${id(1)}`, `${from}ffff`)).status).toBe(429);
+  expect((await get(`/record/${id(1)}`, `${from}ffff`)).status).toBe(429);
   // The page of examples asks the database nothing.
   expect((await get("/search", `${from}1`)).status).toBe(200);
 });

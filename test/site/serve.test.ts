@@ -121,7 +121,7 @@ it.each(["2023-06-GSAFAC-0000000001", "1999-12-CENSUS-0000000009"])(
   "the federal service's address of report %s leads to its record",
   async (id) => {
     const { status, headers } = await get(`/dissemination/summary/${id}`);
-    expect([status, headers.location]).toEqual([302, `/reports/${id}`]);
+    expect([status, headers.location]).toEqual([302, `/record/${id}`]);
   },
 );
 
@@ -135,7 +135,7 @@ it.each([
   "a/b",
   "",
 ])("an address with the malformed report ID %j gets 404", async (id) => {
-  for (const path of ["dissemination/summary", "reports"])
+  for (const path of ["dissemination/summary", "record"])
     expect((await get(`/${path}/${id}`)).status).toBe(404);
 });
 
@@ -195,7 +195,7 @@ it("without a database or contact, every page is served, with commands that work
   const printed = execFileSync("/bin/sh", ["-ec", typed], { env, encoding: "utf8" });
   expect(printed).toMatch(/^ +individual_.*^ +tribal_/ms);
   expect((await read("/", "$(reboot)")).body).not.toContain("reboot");
-  const { status, headers } = await read("/reports/2023-06-GSAFAC-0000000001");
+  const { status, headers } = await read("/record/2023-06-GSAFAC-0000000001");
   expect([status, headers["retry-after"]]).toEqual([503, "5"]);
   const { body: security } = await read("/.well-known/security.txt");
   expect(security).toContain("Contact: mailto:security@api.example.gov\n");
