@@ -26,11 +26,11 @@ begin
     where pg_constraint.contype = 'f' and pg_constraint.confrelid = 'disclosed.general'::regclass
   loop
     execute format(
-      'select max(sized.place), jsonb_agg(sized.row order by sized.place) filter (where sized.place <= 1000 and sized.bytes < 1000000) '
-      'from ('
-      'select to_jsonb(source) as row, row_number() over file as place, sum(length(source::text)) over file as bytes '
-      'from disclosed.%I as source where source.report_id = $1 window file as (order by source.ctid)'
-      ') as sized', child.name
+      'select (select count(*) from disclosed.%1$I as source where source.report_id = $1), ('
+      'select jsonb_agg(to_jsonb(sized.source) order by sized.place) filter (where sized.bytes < 1000000) from ('
+      'select listed.source, listed.place, sum(length(listed.source::text)) over (order by listed.place) as bytes from ('
+      'select source, source.ctid as place from disclosed.%1$I as source where source.report_id = $1 order by source.ctid limit 1000'
+      ') as listed) as sized)', child.name
     ) into total, listed using asked_report_id;
     if total > 0 then
       described := described || jsonb_build_object(child.name, jsonb_build_object('total', total, 'rows', coalesce(listed, '[]')));

@@ -19,6 +19,11 @@ export function writeReport(context: PageContext, reportId: string, report: Repo
   const name = String(row.auditee_name ?? reportId);
   const place = [row.auditee_city, row.auditee_state, row.audit_year, reportId];
   const [general, ...others] = version?.tables ?? [];
+  const parts = listTables(others).filter((part) => countRows(report, part) > 0);
+  const links = parts.map(
+    (part) =>
+      html`<li><a href="#${part.name}">${part.title}</a> (${formatNumber(countRows(report, part))})</li>`,
+  );
   return writeDocument(context, {
     title: name,
     description: `The federal single audit of ${name}: report ${reportId}.`,
@@ -28,8 +33,9 @@ export function writeReport(context: PageContext, reportId: string, report: Repo
 <p><a class="button" href="/dissemination/report/pdf/${reportId}">PDF of the report</a></p>
 <p>The <a href="${linkToRecord(version?.schema, reportId)}">explorer</a> has the auditee’s other reports, and saves rows as CSV. It needs
   JavaScript.</p>
+<nav aria-label="Parts of the report"><ul class="toc">${links}</ul></nav>
 ${general && writeValues(general, row, orderColumns(Object.keys(row)))}
-${listTables(others).map((part) => writePart(part, report))}
+${parts.map((part) => writePart(part, report))}
 </div>`,
   });
 }
@@ -61,9 +67,10 @@ const listTables = (tables: Table[]): Table[] => [
   ...tables.filter(({ name }) => !first.includes(name)),
 ];
 
-function writePart(part: Table, report: Report): Html | false {
+const countRows = (report: Report, { name }: Table): number => report[name]?.total ?? 0;
+
+function writePart(part: Table, report: Report): Html {
   const { total = 0, rows = [] } = report[part.name] ?? {};
-  if (total === 0) return false;
   const joined = joinParts(part.name === "findings" ? addPrograms(rows, report) : rows.map(joinAln), part);
   const names = [...new Set(joined.flatMap(Object.keys))].filter((name) => !ofReport.has(name));
   const shown = chooseShown(part.name, names);

@@ -60,6 +60,7 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
     const { page, checkAccessibility, checkFit } = await open("/", isScripted);
     await tabTo(page, /^Skip to main content$/);
     await press(page, "Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
     await type(page, /^Name of an auditee/, "anasco");
     await press(page, "Enter");
     await page.waitForURL(/\/search/);
@@ -114,17 +115,23 @@ describe.each([1280, 360])("by keyboard alone, at %i pixels,", (width) => {
       await press(page, "Enter");
       await page.locator("[aria-sort=descending]").waitFor();
     }
-    await press(page, "Shift+Tab");
     await page.evaluate("document.getElementById('result').focus()");
     await tabTo(page, /^Remove the filter: Audit year/);
     await press(page, "Enter");
     await page.waitForURL((url) => !url.hash.includes("audit_year"));
     await waitForRows(page);
-    await page.evaluate("document.getElementById('commands').scrollIntoView()");
-    await page.evaluate("document.getElementById('language').focus()");
+    await tabTo(page, /^Row 1: /);
+    await press(page, "Enter");
+    await page.getByRole("link", { name: "PDF of the report" }).waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("result");
     await tabTo(page, /^Address for a spreadsheet$/);
     await press(page, "Enter");
     await tabTo(page, /^Copy: Address for a spreadsheet$/);
+    await page.goBack();
+    await waitForRows(page);
+    await page.getByRole("button", { name: "Remove filter 1" }).focus();
+    await press(page, "Enter");
+    expect((await readFocus(page)).name).toBe("Add a filter");
   });
 
   it("a Tribal officer opens a suppressed report", async () => {

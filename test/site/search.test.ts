@@ -324,9 +324,9 @@ describe("the page of a report", () => {
       "Audit findings by award (1)",
       "2023-001 AWARD-0001 93.778 Title XIX; Medicaid",
       "Audit finding narratives (2)",
-      "Text of the finding The clinic <b>lost receipts.",
+      "Text of the finding The clinic &lt;b&gt;lost receipts.",
     ])
-      expect(body).toContain(part.replaceAll("<", "&lt;"));
+      expect(body).toContain(part);
     expect(text).toContain(`href="/dissemination/report/pdf/${id(9)}"`);
     expect((await search("St. Mary's")).text).toContain(`href="/record/${id(9)}"`);
   });

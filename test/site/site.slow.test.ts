@@ -69,37 +69,6 @@ describe("the form", () => {
     await page.getByLabel("Comparison 1").selectOption("eq");
     expect(await page.getByLabel("Value 1").inputValue()).toBe("2022, 2023");
   });
-
-  it("can be used with the keyboard alone, from the first field to a row and back", async () => {
-    const { page } = await site.open("/explorer");
-    const readName = () =>
-      page.evaluate(
-        "(() => { const it = document.activeElement; return (it.labels?.[0]?.textContent ?? it.getAttribute('aria-label') ?? it.textContent).trim(); })()",
-      ) as Promise<string>;
-    const goTo = async (name: RegExp) => {
-      for (let step = 0; step < 60 && !name.test(await readName()); step += 1)
-        await page.keyboard.press("Tab");
-      expect(await readName()).toMatch(name);
-    };
-    await goTo(/^Skip to main content$/);
-    await page.keyboard.press("Enter");
-    expect(await readFocus(page)).toBe("main");
-    await goTo(/^Value 1$/);
-    expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
-    await page.keyboard.type("a");
-    await page.keyboard.press("Enter");
-    await waitForRows(page);
-    await goTo(/^Rows$/);
-    await goTo(/\d{4}-\d{2}-(GSAFAC|CENSUS)-/);
-    await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "PDF of the report" }).waitFor();
-    expect(await readFocus(page)).toBe("result");
-    await page.goBack();
-    await waitForRows(page);
-    await page.getByRole("button", { name: "Remove filter 1" }).focus();
-    await page.keyboard.press("Enter");
-    expect(await readName()).toBe("Add a filter");
-  });
 });
 
 describe("the rows", () => {

@@ -215,6 +215,8 @@ export const attacks: Record<string, string> = {
     "is_public_report() returns true for suppressed reports",
   "do $$ begin execute replace(pg_get_functiondef('publication.search_reports(jsonb, integer)'::regprocedure), 'disclosed.general', 'dissemination.general'); end $$":
     "search_reports() finds suppressed reports",
+  "do $$ begin execute replace(pg_get_functiondef('publication.describe_report(text)'::regprocedure), 'from disclosed.general', 'from suppressed.general'); end $$":
+    "describe_report() returns suppressed reports",
   "create or replace function publication.describe_totals() returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('totals_by_state', jsonb_build_array(jsonb_build_object('submissions', count(*)))) from (select from disclosed.general union all select from suppressed.general) as rows $$":
     "describe_totals() should count all public submissions and no others",
   "create or replace function publication.describe_programs(asked_year text, sort text, skipped integer, most integer) returns jsonb language sql stable security definer set search_path = '' as $$ select jsonb_build_object('programs', jsonb_build_array(jsonb_build_object('awards', count(*)))) from (select from disclosed.federal_awards union all select from suppressed.federal_awards) as rows $$":
