@@ -469,4 +469,6 @@ test("pods on a lost node are replaced after 30 s, and the operators have a seco
     dataDurability: "required",
     failoverQuorum: true,
   });
+  // With the synchronous replica, a short lease loses no commit.
+  expect(cluster?.toJS().spec.primaryLease.leaseDurationSeconds).toBeLessThanOrEqual(5);
 });
