@@ -531,6 +531,8 @@ test("pods on a lost node are replaced after 30 s, and the operators have a seco
     dataDurability: "required",
     failoverQuorum: true,
   });
+  // With the synchronous replica, a short lease loses no commit.
+  expect(cluster?.toJS().spec.primaryLease.leaseDurationSeconds).toBeLessThanOrEqual(5);
 });
 
 test("on-cluster.sh runs the commands in each section of docs/scaling.md", () => {
