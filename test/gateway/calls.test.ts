@@ -1,5 +1,17 @@
-import { expect, it } from "vitest";
-import { keys, readKongYml, send, startGateway, startUpstream, unlimited, useGateways } from "./gateways.ts";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { expect, it, onTestFinished } from "vitest";
+import { kongProgram, unlimitedAddresses } from "../support/start-kong.ts";
+import {
+  keys,
+  readKongYml,
+  send,
+  startGateway,
+  startRealKong,
+  startUpstream,
+  unlimited,
+  useGateways,
+} from "./gateways.ts";
 
 useGateways();
 
@@ -24,3 +36,20 @@ it("a call that gets no answer gets 503 within 5 s, and is not repeated", async 
   ]);
   expect(received).toBe(1);
 });
+
+it.skipIf(kongProgram === undefined)(
+  "a request gets 503 if DNS has no answer in time, as when Docker replaces PostgREST's container",
+  async () => {
+    const dns = createSocket("udp4");
+    onTestFinished(() => void dns.close());
+    dns.bind(0, "127.0.0.1");
+    await once(dns, "listening");
+    const environment = { ...unlimitedAddresses, KONG_DNS_RESOLVER: `127.0.0.1:${dns.address().port}` };
+    const config = await readKongYml(unlimited);
+    const { url } = await startRealKong(config, "http://postgrest:3000", [], environment);
+    const { status, headers, body } = await send(url, "/general", {
+      headers: { "x-api-key": keys.standard },
+    });
+    expect([status, headers["retry-after"], JSON.parse(body).code]).toEqual([503, "30", "api_unavailable"]);
+  },
+);

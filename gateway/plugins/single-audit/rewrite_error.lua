@@ -20,7 +20,6 @@ local KONG_ERRORS = {
   [408] = define("request_timeout", "The request did not arrive in time.", "Send it again."),
   [413] = define("payload_too_large", "The body is too large.", "Send no body. Only /rpc/request_file_access takes one: a report_id and nothing else."),
   [414] = define("uri_too_long", "The URL is too long.", "Split the query into several requests."),
-  [500] = define("gateway_failed", "The gateway failed.", TRY_AGAIN),
   [503] = define("api_unavailable", "The API is unavailable.", TRY_AGAIN),
   [504] = define("api_timeout", "The API did not answer in time.", "Filter by an indexed column, or ask for fewer rows."),
 }
@@ -79,11 +78,11 @@ end
 
 local rewrite_error = {}
 
--- Clients repeat requests after 503. nginx sends 502 if the upstream refused or broke the connection, and 504 also if it did not
+-- Clients repeat requests after 503. Kong sends 500 if DNS has no answer in time. nginx sends 502 if the upstream refused or broke the connection, and 504 also if it did not
 -- accept the connection in time. A call without an answer may be repeated, because its token was not handed out.
 local function rewrite_kong_status(status, path, connect_times)
   local is_connected = not connect_times or not connect_times:find("-$")
-  local may_repeat = status == 502 or status == 504 and (not is_connected or file_access.matches(path))
+  local may_repeat = status == 500 or status == 502 or status == 504 and (not is_connected or file_access.matches(path))
   return may_repeat and 503 or status
 end
 
