@@ -120,7 +120,7 @@ const magnitudes: Record<string, number> = {
 };
 
 /** Reads "$1,000", "1.5 million" and "(500)". Undefined if the text is not a number. */
-export function readNumber(text: string): string | undefined {
+function readNumber(text: string): string | undefined {
   const plain = text
     .toLowerCase()
     .replace(/\b(?:usd|dollars?)\b|[$,\s]/g, "")

@@ -24,6 +24,15 @@ it("texts that users may see are collected, and contain no unidiomatic phrases",
   expect(lines.filter((_, index) => oddTurns.test(texts[index]?.text ?? ""))).toEqual([]);
 });
 
+it("--help says which options are required", async () => {
+  const sources = (await readRepository(["scripts"], [".ts"])).map(({ text }) => text).join();
+  const required = [...sources.matchAll(/\.requiredOption\(\s*("[^"]+",\s*"[^"]+")/g)].map(
+    ([, text]) => text,
+  );
+  expect(required).toContainEqual(expect.stringMatching(/^"--metrics-port/));
+  expect(required.filter((text) => !text?.includes("(required"))).toEqual([]);
+});
+
 const readers: Record<string, (source: string, file: string) => { text: string; at: number }[]> = {
   ".ts": readTypeScript,
   ".tsx": readTypeScript,

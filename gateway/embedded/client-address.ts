@@ -28,7 +28,7 @@ export function findClientAddress(request: IncomingMessage, isTrusted: TrustChec
 }
 
 /** Writes an IPv6 address as nginx does, and an IPv4-mapped one without the prefix `::ffff:`. */
-export function normalizeAddress(address = ""): string {
+function normalizeAddress(address = ""): string {
   const plain = isIP(address) === 6 ? new SocketAddress({ address, family: "ipv6" }).address : address;
   return plain.replace(/^::ffff:(?=\d+\.)/, "");
 }

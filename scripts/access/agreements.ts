@@ -62,7 +62,10 @@ function addDecision(
     .requiredOption("--agency <name>", "the official's agency (required)")
     .requiredOption("--email <email>", "the official's email address (required)")
     .addOption(
-      new Option("--reason <text>", "the reason for the decision").makeOptionMandatory(decision === "denied"),
+      new Option(
+        "--reason <text>",
+        `the reason for the decision${decision === "denied" ? " (required)" : ""}`,
+      ).makeOptionMandatory(decision === "denied"),
     )
     .action(async (reference: string, options: Decision) => {
       const { official, agency, email, reason } = options;

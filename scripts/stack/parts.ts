@@ -170,7 +170,7 @@ async function startPart(context: PartContext, part: string, program: Program): 
 }
 
 /** The database's URL with a role's login. */
-export function asRole(
+function asRole(
   databaseUrl: string,
   role: LoginRole,
   { rolePasswords }: Pick<Secrets, "rolePasswords">,

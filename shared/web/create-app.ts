@@ -19,7 +19,7 @@ import { createAppMetrics, createReadinessCheck, type PartStates } from "./metri
 import { createQuietApp } from "./quiet-logging.ts";
 
 /** What routes need. */
-export interface AppParts {
+interface AppParts {
   pool: Pool;
   /** Throws while the service is switched off or has no data set. Resolves to the ID of the live data set. */
   whileOn: () => Promise<string>;

@@ -9,7 +9,7 @@ import { linkToExplorer } from "../write-target.ts";
 import { scroll, table, writeDocument } from "./layout.ts";
 
 /** A search, the meanings that it may have, and what was found. */
-export interface SearchResult {
+interface SearchResult {
   text: string;
   readings: Reading[];
   /** The place of the reading that the visitor chose. */

@@ -18,7 +18,7 @@ export interface Criteria {
   all_words?: string;
 }
 
-export interface Meaning {
+interface Meaning {
   criteria: Criteria;
   /** Completes "Audits …". */
   words: string;

@@ -60,6 +60,17 @@ it("only authenticator can switch to other roles, and it inherits none of their 
   expect(memberships).toEqual(become);
 });
 
+it("requests keep the order of the file, and their memory is bounded", async () => {
+  const settings = "select unnest(setconfig) as name from pg_db_role_setting where setrole = $1::regrole";
+  expect(await list(settings, ["gateway"])).toEqual([
+    "enable_indexonlyscan=off",
+    "hash_mem_multiplier=1",
+    "max_parallel_workers_per_gather=0",
+    "synchronize_seqscans=off",
+    "work_mem=65536",
+  ]);
+});
+
 it("only the roles that services connect as can log in", async () => {
   const canLogIn = "select rolname as name from pg_roles where rolname = any ($1) and rolcanlogin";
   expect(await list(canLogIn, [roles])).toEqual(["authenticator", "publisher", "report_service", "site"]);

@@ -3,7 +3,21 @@ import { useDeployedDatabase } from "../support/scratch-database.ts";
 
 const database = useDeployedDatabase();
 
+const tier = (change: string) => `update access.tiers set ${change} where name = 'individual'`;
+const retire = (version: string, link: string) =>
+  `insert into deployment.retired_versions values ('${version}', now(), now() + interval '1 day', '${link}')`;
+const key = (columns: string, values: string) =>
+  `insert into access.api_keys (owner_email, key_sha256, ${columns}) values ('ada@example.gov', sha256('x'), ${values})`;
+
 const forbidden = {
+  tiers_leave_connections_to_others: tier("requests_at_a_time = 5"),
+  tiers_limited_by_is_known: tier("limited_by = 'nobody'"),
+  tiers_database_role_is_served: tier("database_role = 'publisher'"),
+  tiers_only_tribal_sees_suppressed: tier("database_role = 'api_tribal'"),
+  api_keys_prefix_is_short: key("tier, key_prefix", "'individual', 'individual_key'"),
+  api_keys_tribal_has_an_agreement: key("tier, key_prefix, expires_at", "'tribal', 'prefix', now()"),
+  retired_versions_version_is_well_formed: retire("api_v1", "https://example.gov"),
+  retired_versions_link_is_an_address: retire("v9", "javascript:alert(1)"),
   retired_versions_sunset_comes_later:
     "insert into deployment.retired_versions values ('v9', now(), now(), 'https://example.gov')",
   settings_token_retention_is_not_negative: "update access.settings set token_retention = '-1 s'",

@@ -186,6 +186,16 @@ describe("the response headers", () => {
   });
 });
 
+it("clients that name no version get the lowest one, by number", async () => {
+  await database.client.query(
+    "begin; create schema api_v1_1_10 authorization api_owner; create schema api_v1_1_9 authorization api_owner",
+  );
+  const { rows } = await database.client.query("select name from publication.served_schemas order by place");
+  await database.client.query("rollback");
+  const names = rows.map(({ name }) => name);
+  expect(names).toEqual(["api_v1_1_0", "api_v1_1_9", "api_v1_1_10", "admin_api_v1_1_0"]);
+});
+
 it("the tables whose rows keep their order are those that the pages do not sort and that the document names", async () => {
   const document = await readFile(path.resolve(import.meta.dirname, "../../docs/api.md"), "utf8");
   const [bullet = ""] = /^- (.|\n {2})* have no key: never send/m.exec(document) ?? [];

@@ -57,10 +57,11 @@ describe("npm run gateway:embedded", () => {
         "gateway:embedded: TRUSTED_IPS is malformed (invalid range on address: 10.0.0.0/99).",
       ],
     ];
-    for (const [args, message, environment = env] of errors) {
+    const expectError = async ([args, message, environment = env]: (typeof errors)[number]) => {
       const { exited, output } = run(args, environment);
       expect([await exited, output()]).toEqual([1, expect.stringContaining(message)]);
-    }
+    };
+    await Promise.all(errors.map(expectError));
   });
 });
 

@@ -10,8 +10,6 @@ export const redisProgram =
   (await which("valkey-server", { nothrow: true })) ??
   undefined;
 
-export type RunningRedis = Awaited<ReturnType<typeof startRedis>>;
-
 /** Starts a Redis that stores nothing on disk. */
 export async function startRedis(port: number, password: string) {
   const {

@@ -158,17 +158,12 @@ describe("a migration", () => {
     "alter function publication.describe_totals() rename to sums; alter table suppressed.general disable row level security":
       "describe_totals",
   };
-  it.each(Object.entries(leaks))(
-    "that leaks is refused and rolled back, alone or with an edit of the API: %s",
-    async (sql, leak) => {
-      await copy.migrate(sql);
-      await expect(deploy()).rejects.toThrow(leak);
-      await copy.addColumn();
-      await expect(deploy()).rejects.toThrow(leak);
-      expect(await listMigrations()).toEqual([]);
-      expect(await askAfter("")).toBe("");
-    },
-  );
+  it.each(Object.entries(leaks))("that leaks is refused and rolled back: %s", async (sql, leak) => {
+    await copy.migrate(sql);
+    await expect(deploy()).rejects.toThrow(leak);
+    expect(await listMigrations()).toEqual([]);
+    expect(await askAfter("")).toBe("");
+  });
 
   it.each([false, true])("cannot replace the leak check (--roll-back: %s)", async (rollsBack) => {
     await copy.migrate(
