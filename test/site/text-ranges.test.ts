@@ -3,7 +3,8 @@ import { gunzipSync } from "node:zlib";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
-import { type CsvFile, describeFile, writeCsv } from "../../scripts/refresh/write-csv.ts";
+import type { CsvFile } from "../../scripts/refresh/csv-writer.ts";
+import { describeFile, writeCsv } from "../../scripts/refresh/write-csv.ts";
 import { openPublicFiles } from "../../site/public-data/public-files.ts";
 import { servePublicData } from "../../site/public-data/serve-public-data.ts";
 import { bucket, credentials, useDirectory } from "../report-service/parts.ts";
@@ -28,7 +29,9 @@ beforeAll(async () => {
     "select n, md5(n::text) from generate_series(1, 400000) as n",
   ];
   const config = { connectionString: database.url };
-  csv = await withPublisher(config, (client) => writeCsv(client, sql, file));
+  const [written] = await withPublisher(config, (client) => writeCsv(client, sql, [{ path: file }]));
+  if (written === undefined) throw new Error("No file was written.");
+  csv = written;
   stored = await readFile(file);
   whole = gunzipSync(stored);
   const described = { ...(await describeFile(file)), text: csv.text, rows: csv.rows };
