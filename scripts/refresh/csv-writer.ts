@@ -16,16 +16,16 @@ export interface CsvFile {
   text: CompressedText;
 }
 
-const pool: Buffer[] = [];
 export type CsvWriter = Awaited<ReturnType<typeof openCsvWriter>>;
 
 /**
  * Creates a file with one gzip member, whose parts can be decompressed without those before them: after each part, a full flush
  * makes the compressor forget the text so far. (Of several members, many programs read only the first.)
  *
- * The functions throw an Error that names the file if it cannot be written.
+ * @param free buffers for parts, which writers share, because allocating one for each part takes a tenth of the time
+ * @throws Error that names the file if it cannot be written, as do the functions
  */
-export async function openCsvWriter(path: string) {
+export async function openCsvWriter(path: string, free: Buffer[]) {
   const describe = (cause: unknown) => {
     throw new Error(`${path} cannot be written: ${describeReason(cause)}.`, { cause });
   };
@@ -34,7 +34,7 @@ export async function openCsvWriter(path: string) {
   // @types/node does not know that zlib passes the mark on. There must be room for a part.
   const options = { level, chunkSize: 1 << 18, readableHighWaterMark: 4 * partBytes };
   const gzip = createGzip(options);
-  let part = pool.pop() ?? Buffer.allocUnsafe(partBytes);
+  let part = free.pop() ?? Buffer.allocUnsafe(partBytes);
   let filled = 0;
   let written = 0;
   let saved = Promise.resolve();
@@ -48,7 +48,7 @@ export async function openCsvWriter(path: string) {
     gzip.write(length < partBytes ? text.subarray(0, length) : text);
     await new Promise<void>((resolve) => gzip.flush(constants.Z_FULL_FLUSH, resolve));
     await save(gzip.read());
-    pool.push(text);
+    free.push(text);
   };
   /** Compresses the part once the parts before it are saved. */
   const finishPart = () => {
@@ -70,7 +70,7 @@ export async function openCsvWriter(path: string) {
         filled += copied;
         if (filled < partBytes) continue;
         full = finishPart();
-        part = pool.pop() ?? Buffer.allocUnsafe(partBytes);
+        part = free.pop() ?? Buffer.allocUnsafe(partBytes);
       }
       return full;
     },

@@ -25,8 +25,9 @@ export async function writeCsv(
   signal?: AbortSignal,
 ): Promise<CsvFile[]> {
   const writers: CsvWriter[] = [];
+  const free: Buffer[] = [];
   try {
-    for (const { path } of targets) writers.push(await openCsvWriter(path));
+    for (const { path } of targets) writers.push(await openCsvWriter(path, free));
     const rows = await copyRows(
       client,
       `copy (${sql}) to stdout (format csv, header)`,

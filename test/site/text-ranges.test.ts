@@ -21,15 +21,19 @@ let s3: S3Server;
 let csv: CsvFile;
 let stored: Buffer;
 let whole: Buffer;
+/** A file with some of the rows. */
+let odd: string;
 
 beforeAll(async () => {
   s3 = await startS3Server({ bucket, ...credentials });
   const [file, sql] = [
     inDirectory("general.csv.gz"),
-    "select n, md5(n::text) from generate_series(1, 400000) as n",
+    "select n % 2, md5(n::text) from generate_series(1, 400000) as n",
   ];
+  odd = inDirectory("odd.csv.gz");
+  const targets = [{ path: file }, { path: odd, only: { column: 0, text: "1" } }];
   const config = { connectionString: database.url };
-  const [written] = await withPublisher(config, (client) => writeCsv(client, sql, [{ path: file }]));
+  const [written] = await withPublisher(config, (client) => writeCsv(client, sql, targets));
   if (written === undefined) throw new Error("No file was written.");
   csv = written;
   stored = await readFile(file);
@@ -58,6 +62,14 @@ it("a compressed file has several parts, and says how long its text is", () => {
   expect(csv.text.bytes).toBe(whole.length);
   // A second gzip member would begin like a file.
   expect(stored.lastIndexOf(stored.subarray(0, 10))).toBe(0);
+});
+
+it("a file of some rows has them in the same order", async () => {
+  const lines = whole
+    .toString()
+    .split("\n")
+    .filter((line) => !line.startsWith("0,"));
+  expect(gunzipSync(await readFile(odd)).toString() === lines.join("\n")).toBe(true);
 });
 
 it("sends the whole text with its length", async () => {
