@@ -30,8 +30,8 @@ export async function startBenchStack(parent: string): Promise<BenchStack> {
       ...process.env,
       ...unlimitedAddresses,
       GATEWAY_CONFIG: config,
-      // All of the machine's memory in megabytes, as on a server for PostgreSQL alone.
-      DATABASE_MEMORY: String(Math.round(totalmem() / 2 ** 20)),
+      // By default all of the machine's memory in megabytes, as on a server for PostgreSQL alone.
+      DATABASE_MEMORY: process.env.DATABASE_MEMORY || String(Math.round(totalmem() / 2 ** 20)),
     },
   });
   const { facts, directory } = stack;

@@ -32,6 +32,11 @@ const searches = Object.entries(texts).flatMap(([column, word]) => [
   ...["like", "ilike"].map((operator) => `${column}=${operator}.*${word}*`),
   ...["match", "imatch", "fts", "plfts", "phfts", "wfts"].map((operator) => `${column}=${operator}.${word}`),
 ]);
+/** The word that finds the most reports in the pages' search, of those that find at most 1,000. */
+const commonWord = `
+  select word from ts_stat('select extensions.name_words(auditee_name) from disclosed.general')
+  where ndoc <= 1000 and word ~ '^[a-z]{4,}$' order by ndoc desc limit 1`;
+
 /** Counts and sorts that read most of a large table if no index fits. */
 const others: [path: string, headers: Record<string, string>][] = [
   ["federal_awards?order=amount_expended.desc&limit=100", {}],
@@ -46,7 +51,7 @@ const others: [path: string, headers: Record<string, string>][] = [
  * CPU time, which depends less on other work on the machine than elapsed time.
  */
 export async function measureShapes(
-  { facts, pid }: Pick<BenchStack, "facts" | "pid">,
+  { facts, pid, client }: Pick<BenchStack, "facts" | "pid" | "client">,
   turns: number,
 ): Promise<Figure[]> {
   const send =
@@ -68,6 +73,9 @@ export async function measureShapes(
     ...searches.map((path): [string, Arm] => [`${path}, count`, send(`${path}&limit=1000`, count)]),
     ...others.map(([path, headers]): [string, Arm] => [path, send(path, headers)]),
   ];
+  const { rows } = await client.query<{ word: string }>(commonWord);
+  for (const { word } of rows)
+    arms.push([`search of the pages: ${word}`, () => ask(`${facts.app_url}/search?q=${word}`)]);
   const measured: { work: number; figures: Figure[] }[] = [];
   for (const [arm, request] of arms) {
     const options = { turns, requests: 1, readTimes: () => readCpuTime(pid) };

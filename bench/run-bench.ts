@@ -3,6 +3,7 @@ import { cpus, tmpdir, totalmem } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { Client } from "pg";
 import type { StackFacts } from "../scripts/stack/start-stack.ts";
 import { runProgram } from "../test/support/run-stack.ts";
 import { type BenchStack, startBenchStack } from "./bench-stack.ts";
@@ -80,8 +81,14 @@ async function printGateway(): Promise<void> {
 async function printShapes(): Promise<void> {
   const file = path.join(process.env.STACK_DIRECTORY || ".stack", "stack.json");
   const facts: StackFacts & { pid: number } = JSON.parse(await readFile(file, "utf8"));
-  const figures = await measureShapes({ facts, pid: facts.pid }, options.turns);
-  process.stdout.write(`${formatTable(figures)}\n`);
+  const client = new Client({ connectionString: facts.database_url });
+  await client.connect();
+  try {
+    const figures = await measureShapes({ facts, pid: facts.pid, client }, options.turns);
+    process.stdout.write(`${formatTable(figures)}\n`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function measureAll(): Promise<void> {

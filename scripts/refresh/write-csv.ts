@@ -1,108 +1,101 @@
-import { open, stat } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
-import { constants, createGzip } from "node:zlib";
+import { stat } from "node:fs/promises";
 import type { Client } from "pg";
-import { to as copyTo } from "pg-copy-streams";
 import { hashFile } from "../../shared/directory-objects.ts";
-import { describeReason } from "../../shared/limit-reading.ts";
-import type { CompressedText } from "../../site/public-data/public-files.ts";
+import { copyRows } from "./copy-rows.ts";
+import { type CsvFile, type CsvWriter, openCsvWriter } from "./csv-writer.ts";
 import { endConnection } from "./watch-session.ts";
 
-// Takes half the time of level 6, for files that are a twelfth larger.
-const level = 4;
-const partBytes = 4 << 20;
-/** The bytes before the first part: zlib's gzip header. */
-const headerBytes = 10;
-
-/** A gzipped CSV file, with its number of rows. */
-export interface CsvFile {
+/** A file for all rows, or for the rows with this text in the column with this number, from 0. */
+export interface CsvTarget {
   path: string;
-  rows: number;
-  text: CompressedText;
+  only?: { column: number; text: string } | undefined;
 }
 
 /**
- * Writes the rows of a query to a gzipped CSV file. If that fails, ends the client's connection, because node-postgres
- * cannot use it any more after a COPY that was not read to its end.
+ * Writes the rows of a query, which PostgreSQL sends once, to gzipped CSV files. If that fails, ends the client's connection,
+ * because node-postgres cannot use it any more after a COPY that was not read to its end.
  *
+ * @param targets the first one gets all rows. The others have the same column
  * @throws Error that names the file if it cannot be written
  */
 export async function writeCsv(
   client: Client,
   sql: string,
-  target: string,
+  targets: CsvTarget[],
   signal?: AbortSignal,
-): Promise<CsvFile> {
-  const copy = client.query(copyTo(`copy (${sql}) to stdout (format csv, header)`));
-  const text: CompressedText = { bytes: 0, part_bytes: partBytes, starts: [] };
-  const save = (chunks: AsyncIterable<Buffer>) => saveFile(compress(chunks, text), target);
+): Promise<CsvFile[]> {
+  const writers: CsvWriter[] = [];
+  const free: Buffer[] = [];
   try {
-    await pipeline(copy, save, { ...(signal && { signal }) });
+    for (const { path } of targets) writers.push(await openCsvWriter(path, free));
+    const rows = await copyRows(
+      client,
+      `copy (${sql}) to stdout (format csv, header)`,
+      distribute(targets, writers),
+      signal,
+    );
+    for (const writer of writers) await writer.end();
+    const files = writers.map(({ file }) => file);
+    if (files[0]?.rows !== rows) throw new Error(`PostgreSQL sent ${files[0]?.rows} of ${rows} rows.`);
+    return files;
   } catch (error) {
-    const reason = signal?.aborted ? signal.reason : error;
     await endConnection(client);
-    throw reason;
-  }
-  return { path: target, rows: copy.rowCount, text };
-}
-
-async function saveFile(chunks: AsyncIterable<Buffer>, target: string): Promise<void> {
-  const describe = (cause: unknown) => {
-    throw new Error(`${target} cannot be written: ${describeReason(cause)}.`, { cause });
-  };
-  const file = await open(target, "w").catch(describe);
-  try {
-    for await (const chunk of chunks) await file.writeFile(chunk).catch(describe);
+    throw signal?.aborted ? signal.reason : error;
   } finally {
-    await file.close().catch(describe);
+    for (const writer of writers) await writer.close();
   }
 }
 
-/**
- * Compresses text to one gzip member, whose parts can be decompressed without those before them: after each part, a full
- * flush makes the compressor forget the text so far. (Of several members, many programs read only the first.)
- *
- * @param text receives where each part starts
- */
-async function* compress(chunks: AsyncIterable<Buffer>, text: CompressedText): AsyncGenerator<Buffer> {
-  // @types/node does not know that zlib passes this on. It must have room for a part.
-  const options = { level, readableHighWaterMark: 4 * partBytes };
-  const gzip = createGzip(options);
-  const compressPart = async (part: Buffer): Promise<Buffer> => {
-    gzip.write(part);
-    await new Promise<void>((resolve) => gzip.flush(constants.Z_FULL_FLUSH, resolve));
-    return gzip.read();
+/** The parts that may wait to be compressed and saved. */
+const mostParts = 4;
+
+/** Returns a function that adds a row to the first writer and to the writer for its text, and waits if they fall behind. */
+function distribute(targets: CsvTarget[], writers: CsvWriter[]): (row: Buffer) => Promise<void> | undefined {
+  const column = targets.find(({ only }) => only !== undefined)?.only?.column;
+  const byText = new Map(writers.map((writer, index) => [targets[index]?.only?.text, writer]));
+  const waiting = new Set<Promise<void>>();
+  let isHeader = true;
+  const add = (writer: CsvWriter, row: Buffer) => {
+    if (!isHeader) writer.file.rows += 1;
+    const saved = writer.add(row);
+    if (saved === undefined) return;
+    waiting.add(saved);
+    // A failure stays in the list.
+    saved.then(
+      () => waiting.delete(saved),
+      () => {},
+    );
   };
-  let compressed: Promise<Buffer> | undefined;
-  let written = 0;
-  for await (const part of splitText(chunks)) {
-    const last = await compressed;
-    written += last?.length ?? 0;
-    text.starts.push(Math.max(written, headerBytes));
-    text.bytes += part.length;
-    // Meanwhile, the last part is saved, and the next one is read.
-    compressed = compressPart(part);
-    if (last !== undefined) yield last;
-  }
-  if (compressed !== undefined) yield await compressed;
-  yield* gzip.end();
+  return (row) => {
+    if (isHeader) for (const writer of writers) add(writer, row);
+    else {
+      const [all] = writers;
+      const own = column === undefined ? undefined : byText.get(readText(row, column));
+      if (all !== undefined) add(all, row);
+      if (own !== undefined) add(own, row);
+    }
+    isHeader = false;
+    return waiting.size < mostParts ? undefined : Promise.race(waiting);
+  };
 }
 
-/** Cuts text into parts. The last one may be shorter. */
-async function* splitText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let waiting: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    while (bytes >= partBytes) {
-      const all = Buffer.concat(waiting);
-      yield all.subarray(0, partBytes);
-      waiting = [all.subarray(partBytes)];
-      bytes -= partBytes;
+const [comma, quote, lineBreak] = [...("," + '"' + "\n")].map((character) => character.charCodeAt(0));
+
+/** The text of a column, as it is written, of a row of `COPY`. */
+function readText(row: Buffer, column: number): string {
+  let isQuoted = false;
+  let start = 0;
+  let left = column;
+  for (let at = 0; at < row.length; at += 1) {
+    const byte = row[at];
+    if (byte === quote) isQuoted = !isQuoted;
+    else if ((byte === comma || byte === lineBreak) && !isQuoted) {
+      if (left === 0) return row.toString("latin1", start, at);
+      left -= 1;
+      start = at + 1;
     }
   }
-  if (bytes > 0) yield Buffer.concat(waiting);
+  return "";
 }
 
 /** What the manifest says about a file. */

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { CsvFile } from "./write-csv.ts";
+import type { CsvFile } from "./csv-writer.ts";
 
 /** How DuckDB reads a column of a CSV file. Other types are text. */
 const types: Record<string, string | undefined> = {

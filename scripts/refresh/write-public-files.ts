@@ -1,16 +1,17 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { type Client, escapeLiteral } from "pg";
+import type { Client } from "pg";
 import type { Objects } from "../../shared/objects.ts";
 import { parseJson } from "../../shared/parse-json.ts";
 import type { TableFile } from "../../site/public-data/public-files.ts";
 import { signalLoss } from "./connect-publisher.ts";
+import type { CsvFile } from "./csv-writer.ts";
 import { inTransaction } from "./in-transaction.ts";
 import { lockPublication } from "./lock-publication.ts";
 import { readDefinition } from "./read-definition.ts";
 import { findSuppressedSince } from "./suppression.ts";
 import { type ChangeFile, writeChanges } from "./write-changes.ts";
-import { type CsvFile, describeFile, writeCsv } from "./write-csv.ts";
+import { describeFile, writeCsv } from "./write-csv.ts";
 import { openParquetWriter } from "./write-parquet.ts";
 
 type Schema = "disclosed" | "disclosed_next";
@@ -87,8 +88,8 @@ async function writeDataSet(writer: Writer): Promise<Manifest> {
   }
 }
 
-/** Writes the files. While PostgreSQL writes one, DuckDB converts the previous one, which is then stored. */
-async function writeFiles(writer: Writer, folder: string, wanted: WantedFile[]): Promise<TableFile[]> {
+/** Writes the files. While PostgreSQL sends a table, DuckDB converts the files of the previous one, which are then stored. */
+async function writeFiles(writer: Writer, folder: string, tables: WantedTable[]): Promise<TableFile[]> {
   const { client, parquet, directory } = writer;
   const stop = new AbortController();
   stop.signal.addEventListener("abort", parquet.interrupt);
@@ -96,9 +97,16 @@ async function writeFiles(writer: Writer, folder: string, wanted: WantedFile[]):
   lost.addEventListener("abort", () => stop.abort(lost.reason));
   let finished: Promise<TableFile[]> = Promise.resolve([]);
   try {
-    for (const file of wanted) {
-      const csv = await writeCsv(client, file.sql, path.join(directory, `${file.name}.csv.gz`), stop.signal);
-      finished = finished.then(async (files) => [...files, ...(await finishFile(writer, folder, file, csv))]);
+    for (const { sql, files } of tables) {
+      const targets = files.map(({ name, only }) => ({ path: path.join(directory, `${name}.csv.gz`), only }));
+      const written = await writeCsv(client, sql, targets, stop.signal);
+      finished = finished.then(async (stored) => {
+        for (const [index, csv] of written.entries()) {
+          const file = files[index];
+          if (file) stored.push(...(await finishFile(writer, folder, file, csv)));
+        }
+        return stored;
+      });
       finished.catch((error) => stop.abort(error));
     }
     return await finished;
@@ -202,24 +210,24 @@ interface Table {
   description: object;
 }
 
-type WantedFile = Awaited<ReturnType<typeof listFiles>>[number];
+type WantedTable = Awaited<ReturnType<typeof listFiles>>[number];
+type WantedFile = WantedTable["files"][number];
 
 async function listFiles(client: Client, schema: Schema, tables: Table[]) {
   const { rows: years } = await client.query<{ audit_year: string }>(
     `select distinct audit_year from ${schema}.general where audit_year ~ '^[0-9]{4}$' order by audit_year`,
   );
-  return tables.flatMap(({ table, columns }) => {
+  return tables.map(({ table, columns }) => {
     const stubs = table === "general" ? ` union all table ${schema}.general_stubs` : "";
-    const sql = `table ${schema}.${table}${stubs}`;
-    const whole = { name: table, table, columns, audit_year: null, sql, hasParquet: true };
-    if (!columns.some(({ name }) => name === "audit_year")) return [whole];
-    const yearly = years.map(({ audit_year }) => ({
-      ...whole,
-      name: `${table}-${audit_year}`,
-      audit_year,
-      sql: `select * from ${schema}.${table} where audit_year = ${escapeLiteral(audit_year)}`,
-      hasParquet: yearlyParquetTables.includes(table),
-    }));
-    return [whole, ...yearly];
+    const column = columns.findIndex(({ name }) => name === "audit_year");
+    const describe = (name: string, audit_year: string | null, hasParquet: boolean) => {
+      const only = audit_year === null ? undefined : { column, text: audit_year };
+      return { name, table, columns, audit_year, only, hasParquet };
+    };
+    const yearly = years.map(({ audit_year }) =>
+      describe(`${table}-${audit_year}`, audit_year, yearlyParquetTables.includes(table)),
+    );
+    const files = [describe(table, null, true), ...(column < 0 ? [] : yearly)];
+    return { sql: `table ${schema}.${table}${stubs}`, files };
   });
 }

@@ -77,6 +77,18 @@ describe("a data set", () => {
     expect(await list("select * from api_v1_1_0.totals_by_agency")).toEqual(byAgency);
   });
 
+  it("finds the first 10,000 characters of a name of any length", async () => {
+    const words = Array.from({ length: 150_000 }, (_, number) => `word${number}`);
+    for (const name of [words.join(" "), words.join("-")]) {
+      await publish({ general: [submission(1, { auditee_name: name })] });
+      const found = (word: string) =>
+        list(
+          `select report_id from api_v1_1_0.general where request.words(general) @@ to_tsquery('request.names', '${word}')`,
+        );
+      expect([await found("word7"), await found("word149999")]).toEqual([[id(1)], []]);
+    }
+  });
+
   it("has totals of its public rows by program, whose name is its most frequent one", async () => {
     const general = [1, 2, 5].map((number) => submission(number, { audit_year: "2023" }));
     general.push(submission(3, { audit_year: "2023", is_public: "f" }));

@@ -3,7 +3,8 @@ import { gunzipSync } from "node:zlib";
 import { fastify } from "fastify";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { withPublisher } from "../../scripts/refresh/connect-publisher.ts";
-import { type CsvFile, describeFile, writeCsv } from "../../scripts/refresh/write-csv.ts";
+import type { CsvFile } from "../../scripts/refresh/csv-writer.ts";
+import { describeFile, writeCsv } from "../../scripts/refresh/write-csv.ts";
 import { openPublicFiles } from "../../site/public-data/public-files.ts";
 import { servePublicData } from "../../site/public-data/serve-public-data.ts";
 import { bucket, credentials, useDirectory } from "../report-service/parts.ts";
@@ -20,15 +21,21 @@ let s3: S3Server;
 let csv: CsvFile;
 let stored: Buffer;
 let whole: Buffer;
+/** A file with some of the rows. */
+let odd: string;
 
 beforeAll(async () => {
   s3 = await startS3Server({ bucket, ...credentials });
   const [file, sql] = [
     inDirectory("general.csv.gz"),
-    "select n, md5(n::text) from generate_series(1, 400000) as n",
+    "select n % 2, md5(n::text) from generate_series(1, 400000) as n",
   ];
+  odd = inDirectory("odd.csv.gz");
+  const targets = [{ path: file }, { path: odd, only: { column: 0, text: "1" } }];
   const config = { connectionString: database.url };
-  csv = await withPublisher(config, (client) => writeCsv(client, sql, file));
+  const [written] = await withPublisher(config, (client) => writeCsv(client, sql, targets));
+  if (written === undefined) throw new Error("No file was written.");
+  csv = written;
   stored = await readFile(file);
   whole = gunzipSync(stored);
   const described = { ...(await describeFile(file)), text: csv.text, rows: csv.rows };
@@ -55,6 +62,14 @@ it("a compressed file has several parts, and says how long its text is", () => {
   expect(csv.text.bytes).toBe(whole.length);
   // A second gzip member would begin like a file.
   expect(stored.lastIndexOf(stored.subarray(0, 10))).toBe(0);
+});
+
+it("a file of some rows has them in the same order", async () => {
+  const lines = whole
+    .toString()
+    .split("\n")
+    .filter((line) => !line.startsWith("0,"));
+  expect(gunzipSync(await readFile(odd)).toString() === lines.join("\n")).toBe(true);
 });
 
 it("sends the whole text with its length", async () => {

@@ -31,6 +31,10 @@ export function listDescendants(ancestor: number): number[] {
   return [...parents.keys()].filter(isBelow);
 }
 
+/** The CPU milliseconds that the children of this process had used when they ended. */
+export const readEndedTime = () =>
+  (Number(readStat(process.pid)[13]) + Number(readStat(process.pid)[14])) * 10;
+
 /**
  * In milliseconds, with its children that have ended, such as PostgreSQL's processes of closed connections. Exact while the
  * threads of the process run; once threads or children have ended, in steps of 10 ms.

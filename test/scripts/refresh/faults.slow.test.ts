@@ -41,7 +41,7 @@ describe("a bulk file that cannot be written", () => {
     withPublisher(
       { connectionString: here.database.url },
       async (client) => {
-        const writing = writeCsv(client, sql, target).catch(explainFailure);
+        const writing = writeCsv(client, sql, [{ path: target }]).catch(explainFailure);
         await act();
         const reason = await writing;
         // This query never returned if the connection was still used.

@@ -15,18 +15,20 @@ import { id, submission } from "./support/source-files.ts";
 const here = useRefresh();
 const app = fastify();
 let duckDb: DuckDBInstance;
+/** Its text looks like a row of another year. */
+const quotedUei = '"UEI,2023,\n""3"';
 
 beforeAll(async () => {
   const secret = { auditee_name: "SECRET", auditee_uei: "SECRETUEI", is_public: "f" };
   await here.write("general", [
     submission(1, { auditee_name: '"A ""B"", C"', auditee_city: '""' }),
     submission(2, secret),
-    submission(3, { audit_year: "2022" }),
+    submission(3, { audit_year: "2022", auditee_uei: quotedUei }),
     submission(4, { ...secret, is_public: "" }),
   ]);
   const rows = [2, 1, 4, 3].map((number) => ({
     report_id: id(number),
-    auditee_uei: number % 2 === 0 ? secret.auditee_uei : `UEI${number}`,
+    auditee_uei: { 1: "UEI1", 3: quotedUei }[number] ?? secret.auditee_uei,
   }));
   for (const table of childTables) await here.write(table, rows);
   servePublicData(app, openPublicFiles(here.publicData));
@@ -80,6 +82,7 @@ describe("the bulk files", () => {
     const reports = async (name: string) => (await readRows(name)).map(({ report_id }) => report_id);
     expect(await reports("passthrough.csv.gz")).toEqual([id(1), id(3)]);
     expect(await reports("federal_awards-2022.csv.gz")).toEqual([id(3)]);
+    expect(await reports("federal_awards-2023.csv.gz")).toEqual([id(1)]);
   });
 
   it("have the database's types in Parquet, and the same rows as in CSV", async () => {

@@ -65,6 +65,31 @@ it.each(types)("%s: only well-formed values are accepted", async (kind, good, ba
   expect((await database.client.query(sql, [values, column.type])).rows).toEqual([]);
 });
 
+it("a text that a B-tree index could not take is reported", async () => {
+  const { rows } = await database.client.query<{ name: string }>(
+    `select distinct attname as name
+     from pg_index
+     join pg_class as index on index.oid = indexrelid and index.relnamespace = 'disclosed'::regnamespace
+     join pg_am on pg_am.oid = index.relam and amname = 'btree'
+     join pg_class as indexed on indexed.oid = indrelid and indexed.relkind = 'r'
+     join pg_attribute on attrelid = indrelid and attnum = any (indkey) and atttypid = 'text'::regtype
+     -- check.sql refuses report IDs of another form.
+     where attname <> 'report_id'`,
+  );
+  expect(rows.length).toBeGreaterThan(5);
+  for (const { name } of rows) {
+    const values = name === "audit_year" ? ["2023"] : ["x".repeat(1000), `"${'""'.repeat(1000)}"`];
+    for (const value of values) {
+      expect(await findProblems(`id,${name}\nx,${value}\n`, { name })).toEqual([]);
+      const [problem, ...others] = await findProblems(
+        `id,${name}\nx,${value.slice(0, -1)}xx${value.slice(-1)}\n`,
+        { name },
+      );
+      expect([problem, ...others]).toEqual([expect.stringContaining(`2 ${name} `)]);
+    }
+  }
+});
+
 describe("a malformed row", () => {
   const latin1 = Buffer.from("caf\xe9", "latin1");
   const carriageReturn = "has a carriage return outside quotes, where lines end with a line feed";
