@@ -51,11 +51,10 @@ export function linkRowAudits(table: string, row: Record<string, unknown>): stri
 
 /** The URL of the audits with awards of an agency or program, in a year or in all years. Undefined for a malformed number. */
 export function linkAudits(year: string | undefined, { column, value }: Group): string | undefined {
-  const isNumber = { aln: /^\d\d\.[A-Z0-9]{1,6}$/, federal_agency_prefix: /^\d\d$/ } as Record<
-    string,
-    RegExp
-  >;
-  if (!isNumber[column]?.test(value)) return undefined;
+  const isReadable =
+    (column === "aln" && /^\d\d\.[A-Z0-9]{1,6}$/.test(value)) ||
+    (column === "federal_agency_prefix" && /^\d\d$/.test(value));
+  if (!isReadable) return undefined;
   return `/search?${new URLSearchParams({ q: [value, year].filter(Boolean).join(" ") })}`;
 }
 

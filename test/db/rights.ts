@@ -52,14 +52,16 @@ export const rights = {
     uses: "access publication",
     reads: "publication.served_schemas publication.view_keys",
     runs: `access.find_report_of_token access.find_request_of_token access.record_key_use access.redeem_access_token
-      publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
-      publication.describe_totals publication.is_public_report publication.is_switched_on publication.live_data_set publication.search_reports`,
+      publication.describe_api publication.describe_changes publication.describe_programs publication.describe_report
+      publication.describe_service publication.describe_totals publication.is_public_report publication.is_switched_on
+      publication.live_data_set publication.search_programs publication.search_reports publication.suggest_names`,
   },
   site: {
     uses: "publication",
     reads: "publication.served_schemas publication.view_keys",
-    runs: `publication.describe_api publication.describe_changes publication.describe_programs publication.describe_service
-      publication.describe_totals publication.is_switched_on publication.live_data_set publication.search_reports`,
+    runs: `publication.describe_api publication.describe_changes publication.describe_programs publication.describe_report
+      publication.describe_service publication.describe_totals publication.is_switched_on publication.live_data_set
+      publication.search_programs publication.search_reports publication.suggest_names`,
   },
   key_operator: {
     uses: "access",
