@@ -96,7 +96,7 @@ create materialized view disclosed_next.totals_by_program as (
     order by names_used.aln, sum(names_used.awards) desc, names_used.federal_program_name collate "C"
   ), frequent_names as (
     -- Names that fewer than one in a hundred of a program's awards have are often mistakes.
-    select used.aln, string_agg(used.federal_program_name, '; ') as names
+    select used.aln, string_agg(left(used.federal_program_name, 200), '; ') as names
     from (
       select
         names_used.aln, names_used.federal_program_name, sum(names_used.awards) as awards,

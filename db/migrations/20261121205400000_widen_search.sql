@@ -88,7 +88,7 @@ begin
     from (
       select compared.auditee_name
       from (
-        select general.auditee_name, extensions.unaccent(general.auditee_name) as spelling
+        select general.auditee_name, extensions.unaccent(left(general.auditee_name, 200)) as spelling
         from disclosed.general
         where extensions.name_words(general.auditee_name) @@ (
           select string_agg(
