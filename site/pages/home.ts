@@ -25,7 +25,7 @@ export function writeHome(context: PageContext): string {
 <p class="lead">Organizations that spend federal awards are audited, and this service has the results: who was audited,
   what they spent, what the auditors found, and what will be done about it. Search for an audit here, or query the same
   tables over HTTP as JSON or CSV.</p>
-${searchForm("q", "Name of an auditee or auditor, UEI, EIN, report ID, program (ALN), agency, state or year")}
+${searchForm("q", "Name of an auditee, auditor or program, UEI, EIN, report ID, ALN, agency, state or year")}
 <h2>Or query the API</h2>
 <p>This command gets the three newest audits. You can run it as is:</p>
 ${command("Command that gets the three newest audits", writeSnippet("curl", request))}
