@@ -112,6 +112,8 @@ describe.each(entries)("the service %s", (name, service) => {
 
   test("has a health check and waits for the services that it needs", () => {
     if (!isOneShot && !isTool) expect(service.healthcheck?.test?.[0]).toMatch(/^CMD(-SHELL)?$/);
+    // What a shell leaves behind when it is killed at its timeout would otherwise count toward pids_limit forever.
+    if (service.healthcheck?.test?.[0] === "CMD-SHELL") expect(service.init).toBe(true);
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
       const wanted = needed === "migrate" ? "service_completed_successfully" : "service_healthy";
       expect([needed, condition]).toEqual([needed, wanted]);

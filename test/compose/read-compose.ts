@@ -11,6 +11,7 @@ interface Service {
   image: string;
   build?: string | { context?: string; dockerfile_inline: string };
   user?: string;
+  init?: boolean;
   entrypoint?: string[];
   command?: string[];
   environment?: Record<string, string>;
