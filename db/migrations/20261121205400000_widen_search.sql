@@ -72,7 +72,7 @@ begin
 end
 $$;
 comment on function publication.search_programs is
-  'Returns the five programs with most awards of those that auditees call by all these words: their numbers, most frequent names and awards.';
+  'Returns the five programs with the most awards whose names in the awards have all these words: their numbers, most frequent names and awards.';
 revoke execute on function publication.search_programs from public;
 grant execute on function publication.search_programs to report_service, site;
 

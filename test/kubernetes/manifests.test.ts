@@ -65,6 +65,7 @@ async function run(script: string, options: string[], bin: string) {
     cwd: project,
     env,
     encoding: "utf8",
+    timeout: 200_000,
   });
 }
 
