@@ -79,5 +79,7 @@ client logs client --since=5s | grep '^200$' > /dev/null
 
 # New and old pods run side by side for a moment.
 document=docs/operations.md
-(cd secrets/kubernetes && rm publisher_password report_service_password counters_password counters_config)
+(cd secrets/kubernetes && rm publisher_password report_service_password site_password counters_password counters_config \
+  storage_reader_access_key storage_reader_secret_key site_access_key site_secret_key)
 asked '200|50[23]' "Replace a secret"
+check_app
