@@ -80,6 +80,8 @@ describe("the requests of real clients use an index", () => {
     ["federal_awards_fac_accepted_date", "fac_accepted_date >= '2024-03-01'"],
     ["federal_awards_fac_accepted_date", "true order by fac_accepted_date desc"],
     ["federal_awards_amount_expended", "true order by amount_expended desc"],
+    ["federal_awards_federal_program_name", "federal_program_name ilike '%head start%'"],
+    ["federal_awards_federal_program_name", "federal_program_name ~* 'head start'"],
     ["passthrough_passthrough_name", "passthrough_name ilike '%department of%'"],
     ["corrective_action_plans_planned_action", "planned_action ilike '%casino%'"],
     ["corrective_action_plans_planned_action", "planned_action ~* 'casino'"],

@@ -34,7 +34,7 @@ local HINTS = {
     .. "fac_accepted_date or another indexed column, sort by an indexed column, or download the bulk files.",
   ["57014"] = "The query ran longer than this key allows. Filter by report_id, audit_year, fac_accepted_date "
     .. "or another indexed column, ask for fewer rows, leave out the count, or download the bulk files. "
-    .. "A search is fastest in auditee_name, passthrough_name and planned_action, for rare words of at least four letters.",
+    .. "A search is fastest in auditee_name, federal_program_name, passthrough_name and planned_action, for rare words of at least four letters.",
   PGRST003 = TRY_AGAIN,
   PGRST103 = "Ask for rows that exist: the number of rows is after the / in Content-Range.",
   PGRST107 = formats.hint,
